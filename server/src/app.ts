@@ -330,6 +330,7 @@ export async function startService(
     makeLimiter,
     // Before the lane a spend may wait for a place to ask the model, and as long again for its answer.
     deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : 2 * config.purpose_model_timeout_ms),
+    balance: siblings?.balance ?? null,
     keep_alive_ms: config.keep_alive_seconds * 1000,
     isFull: core.lane.isFull,
     trusted_proxies: config.trusted_proxies,
@@ -347,6 +348,7 @@ export async function startService(
       : makeServer({
           ...server_options,
           routes: [metrics_route],
+          balance: null,
           metrics: { ...core.metrics, watchUse: () => {} },
         });
   try {
@@ -375,6 +377,7 @@ export async function startService(
       first,
       async stop() {
         stopping = true;
+        siblings?.balance.stop();
         // Spends that wait for the model continue without it, so that they do not delay the drain.
         await second_opinion?.stop();
         // These run in parallel: each may take seconds, and the process has ten.

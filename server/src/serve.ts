@@ -1,16 +1,20 @@
+import { availableParallelism, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Logger } from 'pino';
 import type { Service } from './app.ts';
 import { type Config, readConfig } from './config/config.ts';
+import { MAX_PROCESSES } from './config/parse.ts';
 import { transportWarnings } from './config/transport-warnings.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
 import { onEnd } from './process-end.ts';
+import { howMany } from './processes/how-many.ts';
 import type { Listening } from './processes/messages.ts';
 import { joinSiblings, type Siblings } from './processes/siblings.ts';
 import { fail, startLog, tell } from './program.ts';
 import { MAX_CONNECTIONS } from './runtime.ts';
+import { connectOnce } from './storage/database.ts';
 import { VERSION } from './version.ts';
 import { welcome } from './welcome.ts';
 
@@ -47,12 +51,12 @@ const inThisProcess =
 
 /** Serves in several processes, of which this one is the primary. */
 const inProcesses =
-  (config: Config, log: Logger, signal: AbortSignal): StartServing =>
+  (config: Config, count: number, log: Logger, signal: AbortSignal): StartServing =>
   async (_database, onFirst) => {
     const { startProcesses } = await import('./processes/primary.ts');
     const { host, port, metrics_port } = config;
     return startProcesses({
-      count: config.serve_processes,
+      count,
       exec: MAIN,
       argsOf: (place, is_first) => [ONE_PROCESS, String(place), ...(is_first ? ['--first'] : [])],
       ports: { host, port, metrics_host: config.metrics_host ?? host, metrics_port },
@@ -83,16 +87,48 @@ async function start(
   }
 }
 
+/** How many processes `auto` comes to with this many connections to the database; null: as many as they need. */
+function autoProcesses(max_connections: number | null) {
+  const constrained = process.constrainedMemory();
+  const memory_bytes = Math.min(totalmem(), constrained > 0 ? constrained : Number.POSITIVE_INFINITY);
+  const cores = availableParallelism();
+  const of_machine = { cores, memory_bytes, connections_of_one: MAX_CONNECTIONS, at_most: MAX_PROCESSES };
+  return { ...howMany({ ...of_machine, max_connections }), cores, memory_bytes };
+}
+
+/** The connections that the database allows for the processes. */
+async function connectionsOf({ address }: OpenedDatabase): Promise<number> {
+  const client = await connectOnce(address);
+  try {
+    const found = await client.query<{ max_connections: string }>('show max_connections');
+    return Number(found.rows[0]?.max_connections) - OTHER_CONNECTIONS;
+  } finally {
+    await client.end();
+  }
+}
+
 /** Runs the service until the process is asked to end: in this process, or in as many as `SERVE_PROCESSES` says. */
 export async function serve(): Promise<void> {
   const config = readConfig(process.env);
   const { log, end } = startLog(config.log_level, process.stdout);
   const starting = new AbortController();
   const { signal } = starting;
-  const count = config.serve_processes;
+  const setting = config.serve_processes;
+  let count = setting === 'auto' ? autoProcesses(null).count : setting;
   const max_connections = String(count * MAX_CONNECTIONS + OTHER_CONNECTIONS);
   const opening = openDatabase(config, { as: 'service', log, signal, settings: { max_connections } });
-  const startServing = count === 1 ? inThisProcess(config, log, null) : inProcesses(config, log, signal);
+  const startServing: StartServing = async (database, onFirst) => {
+    if (setting === 'auto') {
+      // The embedded PostgreSQL was started with as many connections as they need.
+      const max_connections = config.database_url === null ? null : await connectionsOf(database);
+      const found = autoProcesses(max_connections);
+      count = found.count;
+      log.info({ processes: count, ...found, max_connections }, 'SERVE_PROCESSES=auto was settled');
+    }
+    const startThem =
+      count === 1 ? inThisProcess(config, log, null) : inProcesses(config, count, log, signal);
+    return startThem(database, onFirst);
+  };
   const started = start(config, opening, startServing);
   onEnd(log, fail, async () => {
     starting.abort();

@@ -154,7 +154,10 @@ function makeBench(
       const { result, service_ms, postgres_ms } = await processorTimeOf(() =>
         runLoad({ base_url, clients, requests, signal, ...limits }),
       );
-      for (const [what, count] of result.errors) errors.set(what, (errors.get(what) ?? 0) + count);
+      for (const [what, count] of result.errors) {
+        const told = `with ${clients} client${clients === 1 ? '' : 's'} ${what}`;
+        errors.set(told, (errors.get(told) ?? 0) + count);
+      }
       return {
         ...result,
         per_second: (result.measured * 1000) / result.measured_ms,
@@ -188,7 +191,7 @@ function makeBench(
       for (const workspace of workspaces) {
         problems.push(...(await checkWorkspace(workspace, events.get(workspace.id) ?? 0, signal)));
       }
-      for (const [what, count] of errors) problems.push(`${count} requests were answered: ${what}.`);
+      for (const [what, count] of errors) problems.push(`${count} requests were answered ${what}.`);
       return problems;
     },
     stop: () => purser.stop(),

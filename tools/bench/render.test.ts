@@ -65,13 +65,15 @@ test('the page says where, when and how it was measured, and what became of ever
 test('a shared machine is called one', () => {
   expect(renderPage(report)).not.toContain('shared');
   const busy = { ...report, machine: { ...report.machine, load_before: 7.5 } };
+  expect(renderReport(busy, screen).join(' ')).toContain('busy with other programs');
+  expect(renderReport(report, screen).join(' ')).not.toContain('busy with other programs');
   expect(renderPage(busy)).toContain('on average 7.5 programs wanted its 2 processors');
 });
 
 test('what is wrong is said on the page and on the screen', () => {
-  expect(renderPage(withProblem)).toContain('Wrong in this run: The ledger of ws_1 is not valid.');
+  expect(renderPage(withProblem)).toContain('Wrong in this run: Decisions: The ledger of ws_1 is not valid.');
   expect(renderPage(withProblem)).not.toContain('every ledger is valid');
-  expect(renderReport(withProblem, screen)).toContain('WRONG: The ledger of ws_1 is not valid.');
+  expect(renderReport(withProblem, screen)).toContain('WRONG: Decisions: The ledger of ws_1 is not valid.');
 });
 
 test('the screen shows tables and goals within its width', () => {

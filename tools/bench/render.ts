@@ -36,11 +36,13 @@ export function shownSpread({ median, min, max }: Spread): string {
     : `${shownNumber(median)} (${shownNumber(min)} to ${shownNumber(max)})`;
 }
 
-function shownMachine({ cpus, cpu, memory_bytes, node, begun_at, load_before }: Machine): string[] {
-  const shared = load_before > cpus / 2;
+const isShared = ({ cpus, load_before }: Machine) => load_before > cpus / 2;
+
+function shownMachine(machine: Machine): string[] {
+  const { cpus, cpu, memory_bytes, node, begun_at, load_before } = machine;
   return [
     `${begun_at.slice(0, 10)}, ${cpus} x ${cpu}, ${(memory_bytes / 1e9).toFixed(0)} GB, Node ${node}; service, PostgreSQL and load generator on this one machine, fsync on.`,
-    shared
+    isShared(machine)
       ? `The machine was shared: on average ${load_before.toFixed(1)} programs wanted its ${cpus} processors in the minute before. Rates are lower and times longer than on a machine of one's own; the ratios are of one run.`
       : `Nothing else of weight ran (load ${load_before.toFixed(1)} before).`,
   ];
@@ -82,7 +84,13 @@ export function renderReport(report: BenchReport, screen: { width: number; has_c
     '',
     ...renderTable(columnsOf({ columns: ['goal', 'aim', 'measured', 'verdict'] }), rows, screen),
   );
-  const problems = report.groups.flatMap(({ result }) => result.problems);
+  if (isShared(report.machine)) {
+    lines.push(
+      '',
+      'The machine was busy with other programs: a goal that was missed says little of the service.',
+    );
+  }
+  const problems = problemsOf(report);
   lines.push(
     '',
     ...(problems.length === 0
@@ -91,6 +99,10 @@ export function renderReport(report: BenchReport, screen: { width: number; has_c
   );
   return lines;
 }
+
+/** What is wrong, each with the group of measurements in which it was. */
+const problemsOf = (report: BenchReport): string[] =>
+  report.groups.flatMap(({ title, result }) => result.problems.map((problem) => `${title}: ${problem}`));
 
 const cell = (text: string) => text.replaceAll('|', '\\|');
 
@@ -105,7 +117,7 @@ function markdownTable(columns: readonly string[], rows: readonly (readonly stri
 /** The report as a page of the documentation. */
 export function renderPage(report: BenchReport): string {
   const goals = report.groups.flatMap(({ result }) => result.goals);
-  const problems = report.groups.flatMap(({ result }) => result.problems);
+  const problems = problemsOf(report);
   const lines = [
     `<!-- Written by \`npm run bench -- ${report.options}\`; do not edit. -->`,
     '',

@@ -138,6 +138,8 @@ export function makeDecisionReadRoutes(options: {
       method: 'GET',
       path: '/v1/decisions/:id',
       operationId: 'getDecision',
+      // It holds a capability's token beside the agent's own words.
+      shows_secret: true,
       tag: 'Decisions',
       summary: 'Get one decision',
       description:

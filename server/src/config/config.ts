@@ -63,7 +63,7 @@ export const SETTINGS = {
   SERVE_PROCESSES: withDefault('1', {
     allowed: `auto or a whole number from 1 to ${MAX_PROCESSES}`,
     meaning:
-      'Processes that serve behind the one port; auto takes one a core but for one, which PostgreSQL keeps, and at least one. Each uses up to 36 connections to the database.',
+      'Processes that serve behind the one port; auto takes one a core but for one, which PostgreSQL keeps, if there are 256 MB of memory and enough connections to the database for each, and at least one. Each uses up to 36 connections to the database.',
     parse: parseProcesses,
   }),
   KEEP_ALIVE_SECONDS: withDefault('72', {

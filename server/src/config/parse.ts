@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { EMAIL, normaliseEmail } from '../domain/people.ts';
@@ -80,9 +79,9 @@ export function wholeNumber(min: number, max: number): Pick<Setting<number>, 'al
 
 export const MAX_PROCESSES = 64;
 
-/** How many processes serve: the number, or as many as the cores that this one may run on leave for them. */
-export function parseProcesses(text: string): number | Wrong {
-  if (text === 'auto') return Math.min(MAX_PROCESSES, Math.max(1, availableParallelism() - 1));
+/** How many processes serve; `auto` is settled at the start. */
+export function parseProcesses(text: string): number | 'auto' | Wrong {
+  if (text === 'auto') return text;
   return wholeNumber(1, MAX_PROCESSES).parse(text, '');
 }
 

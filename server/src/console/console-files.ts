@@ -4,6 +4,7 @@ import { extname, join, sep } from 'node:path';
 import Type from 'typebox';
 import { ApiError } from '../errors.ts';
 import type { Answer, Call, Route } from '../http/route.ts';
+import { codingsOf } from '../values/compression.ts';
 
 /** One file of the built console in the forms that it is sent in. */
 interface ConsoleFile {
@@ -172,15 +173,6 @@ function fileAnswer(call: Pick<Call, 'headers'>, file: ConsoleFile, cache_contro
   if (coding !== 'identity') headers['content-encoding'] = coding;
   const content = file.bodies.get(coding) as Buffer;
   return { status: 200, text: { content, content_type: file.content_type }, headers };
-}
-
-/** The codings of an `accept-encoding` that are not refused by `q=0`. */
-function codingsOf(header: string | string[] | undefined): Set<string> {
-  const given = String(header ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((each) => each.split(';').map((part) => part.trim()));
-  return new Set(given.filter(([, q]) => !/^q=0(\.0*)?$/.test(q ?? '')).map(([name]) => name as string));
 }
 
 /** Whether an answer of this type is accepted; one that only says "anything" counts where `or_anything` is true. */

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors.ts';
+import { type Coding, codingFor, compress, compressed } from '../values/compression.ts';
 import type { Admission, Limits } from './admission.ts';
 import type { Exchange } from './exchange.ts';
 import { errorJson, refusalReason, toApiError } from './failures.ts';
@@ -24,10 +25,11 @@ export function makeAnswers(
   options: Pick<ServerOptions, 'logger' | 'metrics' | 'now_ms'> & {
     limits: Limits;
     admission: Admission;
-    isDraining: () => boolean;
+    /** Whether the next answer asks its client to close the connection. */
+    asksToClose: () => boolean;
   },
 ) {
-  const { logger, metrics, now_ms, limits, admission, isDraining } = options;
+  const { logger, metrics, now_ms, limits, admission, asksToClose } = options;
 
   function headersOf(exchange: Exchange, body: Record<string, string | number>, extra: Headers | undefined) {
     const headers: Record<string, string | number | string[]> = { 'x-request-id': exchange.request_id };
@@ -38,7 +40,7 @@ export function makeAnswers(
       headers['RateLimit-Policy'] = exchange.count.policy;
       headers.RateLimit = exchange.count.state;
     }
-    if (isDraining()) headers.connection = 'close';
+    if (asksToClose()) headers.connection = 'close';
     if (extra !== undefined) for (const name in extra) headers[name] = extra[name] as string | string[];
     return headers;
   }
@@ -111,6 +113,27 @@ export function makeAnswers(
     record(request.method, exchange, gone ? CLIENT_GONE : status, error);
   }
 
+  /**
+   * The coding of an answer's body. Only reads are compressed: what changes something is answered with keys, secrets and
+   * capabilities, and a decision should not pay for it.
+   */
+  function codingOf({ exchange: { route }, headers }: FastifyRequest, { status }: Answer): Coding | null {
+    if (status !== 200 || route === null || route.method !== 'GET') return null;
+    // Files of the console are compressed when they are built.
+    if (route.shows_secret === true || route.serves_files === true) return null;
+    return codingFor(headers['accept-encoding']);
+  }
+
+  /** What caches between here and the client have to know of a read, whichever form it has. */
+  const varied = (
+    { exchange: { route } }: FastifyRequest,
+    headers: Headers | undefined,
+    coding: Coding | null,
+  ) =>
+    route?.method !== 'GET' || route.serves_files === true || route.shows_secret === true
+      ? headers
+      : { ...headers, vary: 'accept-encoding', ...(coding === null ? {} : { 'content-encoding': coding }) };
+
   async function sendStream(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -118,6 +141,7 @@ export function makeAnswers(
   ): Promise<void> {
     const { exchange } = request;
     const { chunks, content_type, is_live = false } = stream;
+    const coding = is_live ? null : codingOf(request, { status });
     // The generator is ended with the exchange, even if it was never started, so that it releases what it holds.
     exchange.hold(() => void chunks.return().catch((error: unknown) => logFailure(exchange, error)));
     if (!is_live) exchange.hold(await admission.streams.take(exchange.holder));
@@ -128,10 +152,12 @@ export function makeAnswers(
     const { raw } = reply;
     if (raw.destroyed) return send(request, reply, status, null, content_type, headers);
     raw.statusCode = status;
-    raw.setHeaders(new Map(Object.entries(headersOf(exchange, { 'content-type': content_type }, headers))));
+    const extra = varied(request, headers, coding);
+    raw.setHeaders(new Map(Object.entries(headersOf(exchange, { 'content-type': content_type }, extra))));
     exchange.answered = true;
     exchange.clearDeadline();
-    const body = bodyOf(raw, first, chunks, limits);
+    const plain = bodyOf(raw, first, chunks, limits);
+    const body = coding === null ? plain : compressed(plain, coding);
     body.once('error', (error) => logFailure(exchange, error));
     body.once('close', () => {
       exchange.end();
@@ -151,7 +177,10 @@ export function makeAnswers(
       if (stream !== undefined) return sendStream(request, reply, { ...answer, stream });
       request.exchange.span?.noteDecision(request.params, typeof json === 'string' ? json : undefined);
       const payload = text?.content ?? json ?? (body === undefined ? null : JSON.stringify(body));
-      send(request, reply, status, payload, text?.content_type ?? JSON_TYPE, headers);
+      const coding = payload === null ? null : codingOf(request, answer);
+      const short = coding === null || payload === null ? null : await compress(payload, coding);
+      const extra = varied(request, headers, short === null ? null : coding);
+      send(request, reply, status, short ?? payload, text?.content_type ?? JSON_TYPE, extra);
     },
     /** Sends the error that belongs to whatever was thrown. */
     fail(request: FastifyRequest, reply: FastifyReply, thrown: unknown): void {

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import { Server as NetServer, Socket } from 'node:net';
 import { ApiError, invalidField } from '../errors.ts';
 import type { Limits } from './admission.ts';
+import type { Balance, ConnectionHandle } from './balance.ts';
 import { requestId } from './exchange.ts';
 import { malformedRequest, rawErrorAnswer } from './failures.ts';
 import type { Shares } from './shares.ts';
@@ -33,6 +34,8 @@ export interface Rejection {
 export interface ConnectionOptions {
   limits: Pick<Limits, 'max_connections' | 'max_pipelined'>;
   shares: Shares;
+  /** Null where this process is the only one on its port. */
+  balance: Balance | null;
   keep_alive_ms: number;
   newRequestId: () => string;
   /** Called for each connection that was ended with an error of its own. */
@@ -63,7 +66,7 @@ interface Line {
  * are not HTTP, and on CONNECT.
  */
 export function makeConnections(options: ConnectionOptions) {
-  const { limits, shares, newRequestId, onRejected, onDropped } = options;
+  const { limits, shares, balance, newRequestId, onRejected, onDropped } = options;
   const lines = new Map<Socket, Line>();
 
   function open(socket: Socket): void {
@@ -75,10 +78,12 @@ export function makeConnections(options: ConnectionOptions) {
       return;
     }
     lines.set(socket, { current: null, waiting: [], last_word: null });
+    balance?.opened(lines.size);
     // Node removes its own error listener after CONNECT. Without any listener a reset connection would end the process.
     socket.on('error', () => {});
     socket.once('close', () => {
       lines.delete(socket);
+      balance?.opened(lines.size);
       release();
     });
   }
@@ -175,6 +180,7 @@ export function makeConnections(options: ConnectionOptions) {
       server.maxConnections = limits.max_connections;
       server.on('drop', onDropped);
       server.on('connection', open);
+      if (balance !== null) spread(server, balance);
       // An unknown expectation is ignored, as RFC 9110 allows. Node would answer 417 with an empty body.
       server.on('checkExpectation', (message, response) => server.emit('request', message, response));
       server.on('clientError', (error, socket) => onClientError(error, socket as Socket));
@@ -199,6 +205,47 @@ export function makeConnections(options: ConnectionOptions) {
       setTimeout(() => server.closeAllConnections(), DRAIN_NOTICE_MS + DRAIN_LIMIT_MS).unref();
     },
   };
+}
+
+/** The parts of Node's sockets and servers that it keeps to itself, and that passing on a connection needs. */
+interface Inner {
+  _handle: ConnectionHandle | null;
+  _server: unknown;
+  _connections: number;
+  pauseOnConnect: boolean;
+}
+
+/**
+ * Lets a server keep of its new connections those that are its own, pass on the others, of which it has read nothing, and
+ * take those that others pass on. Node has no public way to pass a connection on twice, which goes through the primary.
+ */
+function spread(server: Server, balance: Balance): void {
+  const inner = server as unknown as Inner;
+  const listeners = server.listeners('connection') as ((this: Server, socket: Socket) => void)[];
+  const begin = (socket: Socket) => {
+    for (const listener of listeners) listener.call(server, socket);
+    socket.resume();
+  };
+  inner.pauseOnConnect = true;
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    const of_socket = socket as unknown as Inner;
+    const handle = of_socket._handle;
+    if (handle === null || balance.keeps()) return begin(socket);
+    // Without its handle the socket ends without closing the connection.
+    of_socket._handle = null;
+    socket.destroy();
+    balance.passOn(handle);
+  });
+  balance.onTake((handle) => {
+    const options = { handle, pauseOnCreate: true, readable: true, writable: true, allowHalfOpen: true };
+    const socket = new Socket(options as object);
+    socket.setNoDelay(true);
+    // The server waits for the end of its connections when it closes.
+    inner._connections += 1;
+    (socket as unknown as Inner)._server = server;
+    begin(socket);
+  });
 }
 
 /**

@@ -134,6 +134,11 @@ export interface Route {
    * the refusal of a request from a foreign site, before its key is looked at.
    */
   entrance?: { check: (message: IncomingMessage) => void };
+  /**
+   * Its answer may hold a secret beside texts that somebody else chose. It is never compressed, since its length would then
+   * tell of the secret.
+   */
+  shows_secret?: true;
   /** Its path parameters may hold dots, as the names of files do, and its query is read by the page alone. */
   serves_files?: true;
   /** What of the process it takes a turn at, so that no workspace can take all of it. */

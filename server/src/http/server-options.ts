@@ -4,6 +4,7 @@ import type { Caller } from '../domain/keys.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Tracing } from '../tracing.ts';
 import type { Limits } from './admission.ts';
+import type { Balance } from './balance.ts';
 import type { MakeLimiter } from './limiters.ts';
 import type { Route } from './route.ts';
 
@@ -34,6 +35,8 @@ export interface ServerOptions {
   deadline_ms: number;
   /** Overrides of the usual bounds, for tests. */
   limits?: Partial<Limits>;
+  /** Null where this process is the only one on its port. */
+  balance: Balance | null;
   /** How long a connection may be idle between two requests, ms. */
   keep_alive_ms: number;
   /** Returns whether the lane is full. A write is then refused before anything is done for it. */

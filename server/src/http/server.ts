@@ -55,12 +55,13 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     now_ms,
     limits,
     admission,
-    isDraining: () => draining,
+    asksToClose: () => draining || options.balance?.sheds() === true,
   });
   const { identify, admit, limitPublicRate } = makeAccess(options, admission);
   const connections = makeConnections({
     limits,
     shares: of_addresses,
+    balance: options.balance,
     keep_alive_ms: options.keep_alive_ms,
     newRequestId,
     onDropped() {

@@ -45,6 +45,7 @@ export interface OpenApi {
     version: string;
     summary: string;
     description: string;
+    contact: { name: string };
     license: { name: string; identifier: string };
   };
   servers: { url: string; description: string }[];
@@ -137,6 +138,7 @@ export function makeOpenApi(routes: readonly Route[], options: OpenApiOptions): 
       version: options.version,
       summary: 'Spend authorization for software agents.',
       description: INTRODUCTION,
+      contact: { name: 'The administrator of this Purser' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This server.' }],

@@ -25,13 +25,23 @@ export type ToPrimary =
   /** Asks for the text of `/metrics` of all processes. */
   | { purser: 'scrape'; id: number }
   /** Answers `count`. */
-  | { purser: 'counted'; id: number; metrics: CountedMetrics };
+  | { purser: 'counted'; id: number; metrics: CountedMetrics }
+  /** How many connections the process has. */
+  | { purser: 'open'; open: number }
+  /** Comes with a connection that the process accepted and that another one is to take. */
+  | { purser: 'route' }
+  /** Answers `take`. */
+  | { purser: 'taken'; connection: number };
 
 /** What the primary tells one of the processes. */
 export type FromPrimary =
   | { purser: 'count'; id: number }
   /** Answers `scrape`. */
-  | { purser: 'scraped'; id: number; text: string };
+  | { purser: 'scraped'; id: number; text: string }
+  /** How many connections a process has on average. */
+  | { purser: 'mean'; mean: number }
+  /** Comes with a connection that another process accepted. */
+  | { purser: 'take'; connection: number };
 
 /** Whether a message between processes is one of these. Libraries send others on the same channel. */
 export function isOurs<T extends ToPrimary | FromPrimary>(message: unknown): message is T {

@@ -2,8 +2,10 @@ import cluster, { type Worker } from 'node:cluster';
 import { createServer } from 'node:net';
 import type { Logger } from 'pino';
 import { Counter, Registry } from 'prom-client';
+import type { ConnectionHandle } from '../http/balance.ts';
 import { RESTARTS } from '../metrics.ts';
 import { type FromPrimary, isOurs, type Listening, type ToPrimary } from './messages.ts';
+import { makeRouter, type RoutedTo } from './router.ts';
 import { makeSummedMetrics } from './summed-metrics.ts';
 
 const RESTART_FIRST_MS = 200;
@@ -76,6 +78,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
   let fail = (_message: string) => {};
   let allEnded = () => {};
   const tell = (to: number, message: FromPrimary) => void running.get(to)?.send(message);
+  const router = makeRouter();
   const own = new Registry();
   const restarted = new Counter({ ...RESTARTS, registers: [own] });
   const metrics = makeSummedMetrics(
@@ -93,10 +96,15 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
     let problem = '';
     // What is sent to a process that has just ended fails, and its end is seen to below.
     worker.on('error', () => {});
-    worker.on('message', (message: unknown) => {
+    worker.on('message', (message: unknown, handle: unknown) => {
       if (!isOurs<ToPrimary>(message)) return;
       if (message.purser === 'made') options.onFirst(message.admin_key);
-      else if (message.purser === 'listening') onListening(message.listening);
+      else if (message.purser === 'listening') {
+        router.add(id, worker as unknown as RoutedTo);
+        onListening(message.listening);
+      } else if (message.purser === 'open') router.counted(id, message.open);
+      else if (message.purser === 'route') router.route(handle as ConnectionHandle);
+      else if (message.purser === 'taken') router.taken(id, message.connection);
       else if (message.purser === 'failed') problem = message.message;
       else if (message.purser === 'counted') metrics.counted(id, message.id, message.metrics);
       else if (message.purser === 'scrape') {
@@ -106,6 +114,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
     });
     worker.on('exit', (code, by_signal) => {
       running.delete(id);
+      router.remove(id);
       void metrics.ended(id);
       if (running.size === 0) allEnded();
       if (is_stopping) return;

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { SETTINGS } from '../../src/config/config.ts';
 import { ATTEMPT_STATUSES } from '../../src/domain/webhooks.ts';
 import { makeMetrics } from '../../src/metrics.ts';
+import { MAX_CONNECTIONS } from '../../src/runtime.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const read = (name: string) => readFileSync(join(DEPLOY, name), 'utf8');
@@ -141,6 +142,17 @@ describe('the Helm chart', () => {
     expect(Object.keys(data)).not.toContain('SECRET_KEY');
     const { env } = ofKind('StatefulSet').spec.template.spec.containers[0];
     expect(env.map(({ name }: { name: string }) => name)).toEqual(['DATABASE_URL', 'SECRET_KEY']);
+  });
+  test('has the memory and names the connections that its processes need', () => {
+    const processes = Number(values.settings.SERVE_PROCESSES);
+    const limit_mb = Number(/^(\d+)Gi$/.exec(values.resources.limits.memory)?.[1]) * 1024;
+    expect(processes * 256).toBeLessThanOrEqual(limit_mb);
+    expect(read('helm/purser/values.yaml')).toContain(`up to ${MAX_CONNECTIONS} connections`);
+    // The cluster beside it serves as many nodes as the chart has replicas.
+    const { parameters } = parse(read('patroni/patroni.yml')).bootstrap.dcs.postgresql;
+    expect(Number(parameters.max_connections)).toBeGreaterThanOrEqual(
+      values.replicas * processes * MAX_CONNECTIONS + 44,
+    );
   });
   test.skipIf(!has('helm'))('lints', () => {
     execFileSync('helm', ['lint', '--strict', join(DEPLOY, 'helm/purser')], { stdio: 'pipe' });

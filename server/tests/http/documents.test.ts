@@ -137,6 +137,10 @@ describe('/openapi.json', () => {
     expect(problems.map((problem) => `${problem.ruleId}: ${problem.message}`)).toEqual([]);
   });
 
+  it('/openapi.json names a contact', () => {
+    expect(document.info.contact.name).not.toBe('');
+  });
+
   it('/openapi.json has every route once, with its scopes as alternatives', () => {
     const listed = Object.values(document.paths).flatMap((methods) =>
       Object.values(methods).map((operation) => operation.operationId),

@@ -309,6 +309,7 @@ export async function startFakes(overrides: Partial<ServerOptions> = {}) {
     rate_limit_per_minute: 100_000,
     unknown_key_limit_per_minute: 100_000,
     deadline_ms: 60_000,
+    balance: null,
     keep_alive_ms: 72_000,
     isFull: () => false,
     makeLimiter: makeOwnLimiter,

@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect } from 'vitest';
+import { test } from '../support/program.ts';
+import { until } from '../support/until.ts';
+
+const PROCESSES = 3;
+const CONNECTIONS = 60;
+
+const childrenOf = (pid: number | undefined): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((each) => {
+      try {
+        const parent = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${each}/status`, 'utf8'))?.[1];
+        return (
+          parent === String(pid) && readFileSync(`/proc/${each}/cmdline`, 'utf8').includes('serve-process')
+        );
+      } catch {
+        return false;
+      }
+    });
+
+/** How many established connections to the port each process holds. */
+function held(port: number, pids: readonly number[]): number[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const inodes = new Set(
+    readFileSync('/proc/net/tcp', 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, local, , state]) => local?.endsWith(suffix) === true && state === '01')
+      .map((fields) => `socket:[${fields[9]}]`),
+  );
+  return pids.map((pid) => {
+    const fds = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
+      } catch {
+        return [];
+      }
+    });
+    return fds.filter((each) => inodes.has(each)).length;
+  });
+}
+
+const isEven = (counts: readonly number[]) => {
+  const mean = CONNECTIONS / PROCESSES;
+  const sum = counts.reduce((all, one) => all + one, 0);
+  return sum === CONNECTIONS && counts.every((count) => Math.abs(count - mean) <= mean / 2);
+};
+
+/** A connection that asks once and then stays open without a word. */
+const openIdle = (port: number) =>
+  new Promise<{ socket: Socket; answered: () => boolean }>((resolve, reject) => {
+    let is_answered = false;
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write('GET /healthz HTTP/1.1\r\nhost: purser\r\n\r\n');
+      resolve({ socket, answered: () => is_answered });
+    });
+    socket.on('error', reject);
+    socket.on('data', () => {
+      is_answered = true;
+    });
+  });
+
+describe.runIf(process.platform === 'linux').concurrent('connections to several processes', () => {
+  test('are spread evenly however they arrive, idle ones too, and each is answered', async ({
+    run,
+    dataDirectory,
+  }) => {
+    const service = run(['serve'], {
+      DATA_DIR: dataDirectory(),
+      SERVE_PROCESSES: String(PROCESSES),
+      LOG_LEVEL: 'error',
+    });
+    const port = Number(new URL(await service.url).port);
+    const pids = childrenOf(service.child.pid);
+    for (const gap_ms of [0, 2, 20]) {
+      const opening = [];
+      for (let i = 0; i < CONNECTIONS; i++) {
+        opening.push(openIdle(port));
+        if (gap_ms > 0) await pause(gap_ms);
+      }
+      const opened = await Promise.all(opening);
+      await until(() => opened.every(({ answered }) => answered()));
+      await until(() => isEven(held(port, pids)) || null);
+      for (const { socket } of opened) socket.destroy();
+      await until(() => held(port, pids).every((count) => count === 0));
+    }
+    service.child.kill('SIGTERM');
+    expect((await service.ended).code).toBe(0);
+  });
+
+  test('that are kept and used even out again after a process was killed, without an answer lost', async ({
+    run,
+    dataDirectory,
+  }) => {
+    const service = run(['serve'], {
+      DATA_DIR: dataDirectory(),
+      SERVE_PROCESSES: String(PROCESSES),
+      LOG_LEVEL: 'silent',
+      KEEP_ALIVE_SECONDS: '600',
+    });
+    const url = await service.url;
+    const port = Number(new URL(url).port);
+    const agents = Array.from({ length: CONNECTIONS }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    const ask = (agent: Agent) =>
+      new Promise<boolean>((resolve) => {
+        const sent = request(`${url}/healthz`, { agent }, (answer) => {
+          answer.resume().on('end', () => resolve(answer.statusCode === 200));
+        });
+        sent.on('error', () => resolve(false)).end();
+      });
+    const askAll = async () => (await Promise.all(agents.map(ask))).filter((is_well) => !is_well).length;
+    await until(async () => (await askAll()) === 0 && isEven(held(port, childrenOf(service.child.pid))));
+    const [victim] = childrenOf(service.child.pid);
+    process.kill(victim as number, 'SIGKILL');
+    await until(() => !childrenOf(service.child.pid).includes(victim as number));
+    // Those of the killed one break once.
+    await askAll();
+    let lost = 0;
+    await until(async () => {
+      lost += await askAll();
+      const pids = childrenOf(service.child.pid);
+      return pids.length === PROCESSES && isEven(held(port, pids));
+    });
+    expect(lost).toBe(0);
+    for (const agent of agents) agent.destroy();
+    service.child.kill('SIGTERM');
+    expect((await service.ended).code).toBe(0);
+  });
+});
