@@ -385,8 +385,7 @@ export async function startService(
         await Promise.all([...servers.map(closeServer), workers.stop(), watching.stop()]);
         shared_counts?.close();
         await key_uses.flush();
-        await people.sessions.flush().catch(() => {});
-        await people.flows.recorded();
+        await Promise.all([people.sessions.flush().catch(() => {}), people.flows.recorded()]);
         await second_opinion?.flushUsage();
         await core.close();
         await tracing?.stop();
