@@ -135,7 +135,7 @@ function makeAnswerCheck(routes: readonly Route[]): (method: string, path: strin
  * Puts a clock in front of the database's own, for every connection from now on: it stands at `time_ms` until it
  * is moved.
  */
-async function stopClock(superuser: pg.Client, database: string, time_ms: number): Promise<void> {
+export async function stopClock(superuser: pg.Client, database: string, time_ms: number): Promise<void> {
   await superuser.query(`
     create schema stopped_clock;
     create table stopped_clock.moment (at timestamptz not null);

@@ -1,0 +1,679 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { SUPERUSER } from '@purser/embedded-postgres';
+import fc from 'fast-check';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createBudget } from '../../src/commands/budgets/create-budget.ts';
+import { updateBudget } from '../../src/commands/budgets/update-budget.ts';
+import { consumeCapability } from '../../src/commands/consume-capability.ts';
+import { createAgent } from '../../src/commands/create-agent.ts';
+import { createApiKey } from '../../src/commands/create-api-key.ts';
+import { createAuthority } from '../../src/commands/create-authority.ts';
+import { makeCreateDecision } from '../../src/commands/create-decision.ts';
+import { createLabel } from '../../src/commands/create-label.ts';
+import { createOutcome } from '../../src/commands/create-outcome.ts';
+import { makeCreateReview } from '../../src/commands/create-review.ts';
+import { createWebhook } from '../../src/commands/create-webhook.ts';
+import { deleteWebhook } from '../../src/commands/delete-webhook.ts';
+import { expireReservations } from '../../src/commands/expire-reservations.ts';
+import { listMerchants } from '../../src/commands/merchants/list-merchants.ts';
+import { unlistMerchant } from '../../src/commands/merchants/unlist-merchant.ts';
+import { noteKeyUses } from '../../src/commands/note-key-uses.ts';
+import { inviteMember } from '../../src/commands/people/invite-member.ts';
+import { joinWorkspace } from '../../src/commands/people/join-workspace.ts';
+import { removeMember } from '../../src/commands/people/remove-member.ts';
+import { revokeInvitation } from '../../src/commands/people/revoke-invitation.ts';
+import { revokeSessions } from '../../src/commands/people/revoke-sessions.ts';
+import { updateMember } from '../../src/commands/people/update-member.ts';
+import { replayWebhook } from '../../src/commands/replay-webhook.ts';
+import { revokeApiKey } from '../../src/commands/revoke-api-key.ts';
+import { rewrapApiKeys } from '../../src/commands/rewrap-api-keys.ts';
+import { rewrapWebhookSecrets } from '../../src/commands/rewrap-webhook-secrets.ts';
+import { rotateWebhookSecret } from '../../src/commands/rotate-webhook-secret.ts';
+import { setPlan } from '../../src/commands/set-plan.ts';
+import { stopWorkspace } from '../../src/commands/stop-workspace.ts';
+import { testWebhook } from '../../src/commands/test-webhook.ts';
+import { updateAgent } from '../../src/commands/update-agent.ts';
+import { updateWebhook } from '../../src/commands/update-webhook.ts';
+import { updateWorkspace } from '../../src/commands/update-workspace.ts';
+import { readPastSpends } from '../../src/decisions/read-past-spends.ts';
+import type { Agent } from '../../src/domain/agents.ts';
+import { OPERATOR, type Origin } from '../../src/domain/audit.ts';
+import { type Authority, authorityHash } from '../../src/domain/authorities.ts';
+import { type Job, type JobResult, needsOf, runBatch } from '../../src/lane/batch.ts';
+import { KnownRows } from '../../src/lane/known-rows.ts';
+import { EMPTY_DIRECTORY } from '../../src/merchants/directory.ts';
+import { addWorkspace, type Core } from '../../src/runtime.ts';
+import { getAgent } from '../../src/storage/agents.ts';
+import { makePool } from '../../src/storage/database.ts';
+import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
+import { makeTestCore, stopClock } from '../support/running-service.ts';
+
+/**
+ * A batch of n commands is n batches of one: a command sees what those before it did, never only what was loaded. Two
+ * workspaces get the same history; then the same commands go to one in a single batch and to the other one by one, through
+ * the lane's own `runBatch` on PostgreSQL. All answers and all rows are the same but for ids, hashes of what has ids in it,
+ * and milliseconds. A failure prints its seed and path: run it again with ONE_BATCH_SEED and ONE_BATCH_PATH; ONE_BATCH_RUNS
+ * makes a longer run.
+ */
+const SEED = Number(process.env.ONE_BATCH_SEED ?? 20_261_123);
+const RUNS = Number(process.env.ONE_BATCH_RUNS ?? 12);
+const PATH = process.env.ONE_BATCH_PATH;
+const TTL_S = 600;
+/** A command that begins its workspace is alone in its batch. */
+const ALONE = ['createWorkspace'];
+
+let database: TestDatabase;
+let core: Core;
+let superuser: pg.Client;
+let pool: pg.Pool;
+let now_ms = Date.UTC(2026, 10, 24, 12);
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });
+  await superuser.connect();
+  await stopClock(superuser, database.connection.database, now_ms);
+  core = makeTestCore(database.connection);
+  pool = makePool(database.connection, { max: 1, pipeline: true, plan: 'index_lookup', onBroken: () => {} });
+});
+afterAll(async () => {
+  await pool.end();
+  await core.close();
+  await superuser.end();
+  await database.drop();
+});
+
+async function setClock(time_ms: number) {
+  now_ms = time_ms;
+  await superuser.query('update stopped_clock.moment set at = $1', [new Date(time_ms)]);
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
+// biome-ignore lint/suspicious/noExplicitAny: rows and inputs of every kind.
+type Any = any;
+
+/** What a caller can know of a workspace before it sends a command, each kind in the order of its making. */
+async function look(workspace_id: string) {
+  const all = async (sql: string): Promise<Any[]> => (await superuser.query(sql, [workspace_id])).rows;
+  return {
+    workspace_id,
+    agents: await all(
+      'select agent_id, slug, mode, status from agents where workspace_id = $1 order by agent_id',
+    ),
+    decisions: await all(
+      'select decision_id, agent_id, document from decisions where workspace_id = $1 order by 1',
+    ),
+    reviews: await all('select review_id, decision_id from reviews where workspace_id = $1 order by 1'),
+    labels: await all('select label_id, decision_id from labels where workspace_id = $1 order by 1'),
+    keys: await all(
+      'select key_id, digest, scopes, revoked_at from api_keys where workspace_id = $1 order by 1',
+    ),
+    endpoints: await all(
+      'select endpoint_id, secrets from webhook_endpoints where workspace_id = $1 order by 1',
+    ),
+    events: await all('select event_id from webhook_events where workspace_id = $1 order by 1'),
+    members: await all(
+      'select m.user_id, u.email from members m join users u using (user_id) where workspace_id = $1 order by 1',
+    ),
+    invitations: await all('select invitation_id, email from invitations where workspace_id = $1 order by 1'),
+    entries: await all('select entry_id, agent_id from merchant_entries where workspace_id = $1 order by 1'),
+  };
+}
+type Seen = Awaited<ReturnType<typeof look>>;
+
+const MERCHANTS = ['Hetzner Online', 'Zinnober Kontor', 'Acme Paper'];
+const BUDGETS = ['company', 'team'];
+const LIMITS: Authority['velocity_limits'] = [
+  { name: 'day', window: 'DAY', limit_amount_minor: 900 },
+  { name: 'shop', window: 'WEEK', per: 'MERCHANT', limit_count: 4 },
+  {
+    name: 'payee',
+    window: 'ROLLING',
+    window_seconds: 3_600,
+    per: 'PAYEE',
+    limit_amount_minor: 400,
+    on_exceeded: 'REVIEW',
+  },
+];
+const authorityOf = (n: number): Authority => ({
+  purpose: { objective: 'Keep the staging servers running.' },
+  currency: 'EUR',
+  monthly_budget_minor: 1_500 + 500 * (n % 3),
+  review_threshold_minor: 150,
+  ...(n % 2 === 0 ? {} : { velocity_limits: LIMITS.slice(0, 1 + (n % 3)) }),
+  ...(n % 5 === 3 ? { duplicate_window_seconds: 600 } : {}),
+  ...(n % 7 === 4 ? { budgets: ['team'] } : {}),
+  ...(n % 6 === 5 ? { on_new_merchant: 'REVIEW' as const } : {}),
+});
+
+/** A command with the choices that make its input; the same in both workspaces. */
+interface Step {
+  name: string;
+  a: number;
+  b: number;
+  c: number;
+}
+
+const pick = <T>(all: readonly T[], n: number): T | undefined => all[n % Math.max(1, all.length)];
+const uid = ({ a, b, c }: Step) => `${a}-${b}-${c}`;
+const NOBODY = { decision_id: 'dec_00000000000000000000000000' };
+const emailOf = (seen: Seen, n: number) => `p${n % 4}@${seen.workspace_id.toLowerCase()}.example`;
+const refOf = (seen: Seen, n: number) => {
+  // By slug also agents that an earlier command of the batch makes.
+  const slugs = ['one', 'two', 'three'];
+  return n % 4 === 0 ? (pick(seen.agents, n)?.agent_id ?? 'one') : (slugs[n % 3] as string);
+};
+
+type Made = { command: unknown; input: unknown } | Promise<{ command: unknown; input: unknown }>;
+const decisionOf = (seen: Seen, n: number) => pick(seen.decisions, n) ?? NOBODY;
+const ASSESSMENT = {
+  assessment: 'PURPOSE_ALIGNED' as const,
+  confidence: 1,
+  method: 'test/1',
+  rationale: 'It fits.',
+  evidence: [],
+  vouched_by: null,
+  is_final: false,
+};
+const lasting = makeCreateDecision({ review_ttl_seconds: TTL_S, capability_ttl_seconds: TTL_S });
+const createReview = makeCreateReview({ capability_ttl_seconds: TTL_S });
+
+async function currentAgent(seen: Seen, ref: string): Promise<Agent | undefined> {
+  return getAgent(core.db, seen.workspace_id, ref);
+}
+
+/** Every command of the service: how its input is made of the choices. */
+const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
+  createDecision: async (seen, step) => {
+    const agent = await currentAgent(seen, refOf(seen, step.a));
+    const row = (
+      await superuser.query(
+        'select authority from authorities where workspace_id = $1 and agent_id = $2 order by version desc limit 1',
+        [seen.workspace_id, agent?.agent_id ?? ''],
+      )
+    ).rows[0];
+    const authority = row === undefined ? authorityOf(step.b) : (JSON.parse(row.authority) as Authority);
+    const action = {
+      type: 'purchase',
+      merchant: MERCHANTS[step.b % 3] as string,
+      amount_minor: [20, 100, 170, 260][step.c % 4] as number,
+      currency: 'EUR',
+      ...(step.b % 2 === 0 ? {} : { payee_id: `sepa:DE${step.b % 3}` }),
+    };
+    const idempotency_key = `k${step.c % 40}`;
+    const assessed = {
+      authority_hash: authorityHash(authority),
+      authority,
+      directory: { ...EMPTY_DIRECTORY, version: agent?.directory_version ?? 0 },
+      assessment: ASSESSMENT,
+    };
+    const request_hash = sha256(JSON.stringify(action));
+    const agent_id = agent?.agent_id ?? refOf(seen, step.a);
+    const request = { action, ...(step.c % 3 === 0 ? { limitable: true } : {}) };
+    return {
+      command: lasting,
+      input: { agent_id, bound: false, request, idempotency_key, request_hash, assessed },
+    };
+  },
+  createAuthority: async (seen, step) => {
+    const ref = refOf(seen, step.a);
+    const agent = await currentAgent(seen, ref);
+    const authority = authorityOf(step.b);
+    const past =
+      agent === undefined ? null : await readPastSpends(core.db, seen.workspace_id, agent, authority);
+    const expected_hash = step.c % 5 === 0 ? authorityHash(authorityOf(step.c)) : null;
+    return { command: createAuthority, input: { agent: ref, authority, note: null, expected_hash, past } };
+  },
+  createOutcome: (seen, step) => {
+    const type = ['SPEND_EXECUTED', 'SPEND_FAILED', 'SPEND_CANCELLED', 'PARTIALLY_REFUNDED', 'REFUNDED'][
+      step.b % 5
+    ];
+    const of_amount = type === 'SPEND_EXECUTED' || type === 'PARTIALLY_REFUNDED';
+    const input = {
+      decision_id: decisionOf(seen, step.a).decision_id,
+      only_agent: null,
+      type,
+      amount_minor: of_amount ? [30, 110, 300][step.c % 3] : null,
+      currency: null,
+      external_reference: step.c % 2 === 0 ? null : `r${step.c % 3}`,
+      occurred_at: null,
+      source: step.c % 4 < 2 ? 'PAYMENT_RAIL' : 'CLIENT_REPORTED',
+    };
+    return { command: createOutcome, input };
+  },
+  createReview: (seen, step) => {
+    const { decision_id } = decisionOf(seen, step.a);
+    const earlier = seen.reviews.filter((each) => each.decision_id === decision_id).at(-1);
+    const supersedes = step.c % 3 === 0 ? null : (earlier?.review_id ?? null);
+    const action = step.b % 2 === 0 ? 'ALLOW' : 'DENY';
+    return {
+      command: createReview,
+      input: { decision_id, action, reason_code: 'CHECKED', comment: null, supersedes },
+    };
+  },
+  createLabel: (seen, step) => {
+    const { decision_id } = decisionOf(seen, step.a);
+    const earlier = seen.labels.filter((each) => each.decision_id === decision_id).at(-1);
+    const supersedes = step.c % 2 === 0 ? null : (earlier?.label_id ?? null);
+    return {
+      command: createLabel,
+      input: { decision_id, label: 'PURPOSE_ALIGNED', comment: null, supersedes },
+    };
+  },
+  consumeCapability: (seen, step) => {
+    const issued = seen.decisions.filter(({ document }) => JSON.parse(document).capability !== null);
+    const found = pick(issued, step.a);
+    const decision = found === undefined ? null : JSON.parse(found.document);
+    const input = {
+      capability_id: decision?.capability.capability_id ?? 'cap_00000000000000000000000000',
+      amount_minor: [10, 100, 260][step.b % 3],
+      currency: 'EUR',
+      payee_id: decision?.action.payee_id ?? null,
+      merchant: null,
+      external_reference: null,
+      idempotency_key: `c${step.c % 6}`,
+      request_hash: sha256(`c${step.c % 6} ${step.a} ${step.b}`),
+    };
+    return { command: consumeCapability, input };
+  },
+  expireReservations: (seen) => ({
+    command: expireReservations,
+    input: { agent_ids: seen.agents.map(({ agent_id }) => agent_id) },
+  }),
+  createAgent: (_seen, step) => ({
+    command: createAgent,
+    input: {
+      slug: ['one', 'two', 'three', 'four', 'five'][step.a % 5],
+      ...(step.b % 2 === 0 ? { mode: 'ENFORCE' } : {}),
+      ...(step.c % 3 === 0 ? {} : { authority: authorityOf(step.c) }),
+    },
+  }),
+  updateAgent: (seen, step) => ({
+    command: updateAgent,
+    input: {
+      agent: refOf(seen, step.a),
+      changes: [
+        { status: 'paused' },
+        { status: 'active' },
+        { mode: 'ENFORCE' },
+        { mode: 'SHADOW' },
+        { name: uid(step) },
+      ][step.b % 5],
+    },
+  }),
+  createApiKey: (seen, step) => ({
+    command: createApiKey,
+    input: {
+      name: uid(step),
+      agent: step.a % 2 === 0 ? null : refOf(seen, step.b),
+      scopes: step.b % 2 === 0 ? ['admin'] : ['review', 'read'],
+      principal_id: null,
+      expires_in_seconds: null,
+      digest: sha256(`${seen.workspace_id} ${uid(step)} ${seen.keys.length}`),
+      secret_id: 'test',
+      hint: 'sk_x',
+    },
+  }),
+  revokeApiKey: (seen, step) => ({
+    command: revokeApiKey,
+    input: { key_id: pick(seen.keys, step.a)?.key_id ?? 'key_00000000000000000000000000' },
+  }),
+  rewrapApiKeys: (seen, step) => {
+    const found = pick(seen.keys, step.a);
+    const from = { digest: found?.digest ?? sha256('none'), secret_id: 'test' };
+    const to = { digest: sha256(`${seen.workspace_id} rewrapped ${uid(step)}`), secret_id: 'newer' };
+    return { command: rewrapApiKeys, input: found === undefined ? [] : [{ key_id: found.key_id, from, to }] };
+  },
+  noteKeyUses: (seen, step) => ({
+    command: noteKeyUses,
+    input: seen.keys
+      .slice(0, step.a % 3)
+      .map(({ key_id }) => ({ key_id, last_used_at: new Date(now_ms).toISOString() })),
+  }),
+  createBudget: (_seen, step) => ({
+    command: createBudget,
+    input: {
+      slug: pick([...BUDGETS, 'other'], step.a),
+      currency: 'EUR',
+      period: step.b % 2 === 0 ? 'TOTAL' : 'MONTH',
+      limit_minor: 500 + (step.c % 5) * 100,
+      ...(step.c % 2 === 0 ? {} : { parent: 'company' }),
+    },
+  }),
+  updateBudget: (_seen, step) => ({
+    command: updateBudget,
+    input: {
+      budget: pick(BUDGETS, step.a),
+      changes: [{ limit_minor: 300 + step.c }, { status: 'frozen' }, { status: 'active' }][step.b % 3],
+    },
+  }),
+  createWebhook: (_seen, step) => ({
+    command: createWebhook,
+    input: { url: `https://h${step.a % 3}.example/`, events: null, sealed_secret: 'AAAA' },
+  }),
+  updateWebhook: (seen, step) => ({
+    command: updateWebhook,
+    input: {
+      endpoint_id: pick(seen.endpoints, step.a)?.endpoint_id ?? 'wh_00000000000000000000000000',
+      changes: [{ status: 'disabled' }, { status: 'active' }, { url: `https://u${step.c % 3}.example/` }][
+        step.b % 3
+      ],
+      reason: 'by_admin',
+    },
+  }),
+  deleteWebhook: (seen, step) => ({
+    command: deleteWebhook,
+    input: { endpoint_id: pick(seen.endpoints, step.a)?.endpoint_id ?? 'wh_00000000000000000000000000' },
+  }),
+  rotateWebhookSecret: (seen, step) => ({
+    command: rotateWebhookSecret,
+    input: {
+      endpoint_id: pick(seen.endpoints, step.a)?.endpoint_id ?? 'wh_00000000000000000000000000',
+      sealed_secret: `R${step.b % 3}`,
+      overlap_seconds: 60,
+    },
+  }),
+  rewrapWebhookSecrets: (seen, step) => ({
+    command: rewrapWebhookSecrets,
+    input: {
+      endpoint_id: pick(seen.endpoints, step.a)?.endpoint_id ?? 'wh_00000000000000000000000000',
+      sealed: new Map([['AAAA', `W${step.b % 3}`]]),
+    },
+  }),
+  replayWebhook: (seen, step) => ({
+    command: replayWebhook,
+    input: {
+      endpoint_id: pick(seen.endpoints, step.a)?.endpoint_id ?? 'wh_00000000000000000000000000',
+      event_ids: seen.events.slice(0, step.b % 3).map(({ event_id }) => event_id),
+    },
+  }),
+  testWebhook: (seen, step) => ({
+    command: testWebhook,
+    input: { endpoint_id: pick(seen.endpoints, step.a)?.endpoint_id ?? 'wh_00000000000000000000000000' },
+  }),
+  setPlan: (_seen, step) => ({
+    command: setPlan,
+    input: { plan: ['free', 'team', 'enterprise'][step.a % 3] },
+  }),
+  stopWorkspace: (_seen, step) => ({
+    command: stopWorkspace,
+    input: { reason: step.a % 2 === 0 ? null : 'A drill.' },
+  }),
+  updateWorkspace: (_seen, step) => ({
+    command: updateWorkspace,
+    input: [{ name: uid(step) }, { mode: 'ENFORCE' }, { mode: 'SHADOW' }][step.a % 3],
+  }),
+  listMerchants: (seen, step) => ({
+    command: listMerchants,
+    input: {
+      agent: refOf(seen, step.a),
+      listings: [
+        {
+          merchant: MERCHANTS[step.b % 3],
+          payee_ids: step.c % 2 === 0 ? [] : ['sepa:DE1'],
+          verdict: step.c % 4 === 0 ? 'BLOCKED' : 'ALLOWED',
+          note: null,
+        },
+      ],
+      is_reviewer: false,
+    },
+  }),
+  unlistMerchant: (seen, step) => {
+    const entry = pick(seen.entries, step.a);
+    return {
+      command: unlistMerchant,
+      input: {
+        agent: entry?.agent_id ?? 'one',
+        entry_id: entry?.entry_id ?? 'mer_00000000000000000000000000',
+        is_reviewer: false,
+      },
+    };
+  },
+  createInvitation: (seen, step) => ({
+    command: inviteMember,
+    input: {
+      email: emailOf(seen, step.a),
+      role: ['admin', 'reviewer', 'viewer'][step.b % 3],
+      principal_id: step.c % 3 === 0 ? `user:p${step.a % 3}` : null,
+    },
+  }),
+  joinWorkspace: (seen, step) => {
+    const invitation = pick(seen.invitations, step.a);
+    const email = invitation?.email ?? emailOf(seen, step.a);
+    const member = seen.members.find((each) => each.email === email);
+    const admittance =
+      step.b % 3 === 0 || invitation === undefined
+        ? { by: 'provider', role: ['admin', 'viewer'][step.c % 2] }
+        : { by: 'invitation', invitation_id: invitation.invitation_id, principal_id: null };
+    const input = {
+      admittance,
+      email,
+      user_id: member?.user_id ?? null,
+      name: 'P',
+      password_hash: 'x',
+      identity: null,
+    };
+    return { command: joinWorkspace, input };
+  },
+  updateMember: (seen, step) => ({
+    command: updateMember,
+    input: {
+      user_id: pick(seen.members, step.a)?.user_id ?? 'usr_00000000000000000000000000',
+      role: ['admin', 'reviewer', 'viewer'][step.b % 3],
+    },
+  }),
+  removeMember: (seen, step) => ({
+    command: removeMember,
+    input: { user_id: pick(seen.members, step.a)?.user_id ?? 'usr_00000000000000000000000000' },
+  }),
+  revokeInvitation: (seen, step) => ({
+    command: revokeInvitation,
+    input: {
+      invitation_id: pick(seen.invitations, step.a)?.invitation_id ?? 'inv_00000000000000000000000000',
+    },
+  }),
+  revokeSessions: (seen, step) => ({
+    command: revokeSessions,
+    input: { user_id: pick(seen.members, step.a)?.user_id ?? 'usr_00000000000000000000000000' },
+  }),
+};
+
+/** The names of all commands, by their sources. */
+function namesInSources(): string[] {
+  const root = new URL('../../src/commands/', import.meta.url);
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.ts'),
+  );
+  return files.flatMap((file) => {
+    const source = readFileSync(new URL(file, root), 'utf8');
+    return [...source.matchAll(/^ {2,4}name: '(\w+)',$/gm)].map((found) => found[1] as string);
+  });
+}
+
+test('every command of the service is among those that are tried', () => {
+  expect([...Object.keys(COMMANDS), ...ALONE].sort()).toEqual([...new Set(namesInSources())].sort());
+});
+
+const known = new KnownRows(0);
+async function run(workspace_id: string, jobs: readonly Job[]): Promise<JobResult[]> {
+  const client = await pool.connect();
+  try {
+    const [results] = await runBatch(client, [{ workspace_id, jobs }], {
+      known,
+      wait: true,
+      random: Math.random,
+      now_ms: () => performance.now(),
+    });
+    client.release();
+    return results as JobResult[];
+  } catch (error) {
+    client.release(error as Error);
+    throw error;
+  }
+}
+
+/** The command of a step as a job: of the operator, or of a key that may have been revoked. */
+async function jobOf(seen: Seen, step: Step): Promise<Job> {
+  const { command, input } = await (COMMANDS[step.name] as (typeof COMMANDS)[string])(seen, step);
+  const key = pick(seen.keys, step.c)?.key_id as string;
+  const by_key = ['createDecision', 'consumeCapability'].includes(step.name) || step.b % 3 === 0;
+  const actor = by_key ? { ...OPERATOR, type: 'api_key' as const, key_id: key } : OPERATOR;
+  const origin: Origin = { actor, request_id: null, client_address: null };
+  return {
+    command: command as Job['command'],
+    input,
+    origin,
+    needs: needsOf(command as never, input, origin),
+  };
+}
+
+/** Columns that every write changes: the time of the last batch, and how often a queue was written. */
+const OF_EACH_WRITE: Record<string, string[]> = { ledger_heads: ['time_ms'], webhook_queues: ['puts'] };
+
+/** All rows and answers of a workspace as text, without what may differ: ids are numbered as the chain names them first. */
+async function shown(workspace_id: string, answers: readonly JobResult[]): Promise<Record<string, unknown>> {
+  const tables = (
+    await superuser.query(
+      `select table_name from information_schema.columns where table_schema = 'public' and column_name = 'workspace_id' order by 1`,
+    )
+  ).rows.map((row) => row.table_name as string);
+  const names = new Map<string, string>();
+  const nameOf = (text: string) => {
+    if (!names.has(text)) names.set(text, `#${names.size}`);
+    return names.get(text) as string;
+  };
+  const isDigest = (key: string) => /hash|digest|signature/.test(key);
+  const plain = (key: string, value: unknown): unknown => {
+    if (value instanceof Uint8Array || (value as Any)?.type === 'Buffer') return '(bytes)';
+    if (isDigest(key) && typeof value === 'string' && !/authority/.test(key)) return '(hash)';
+    return value instanceof Map ? [...value] : value;
+  };
+  const textOf = (value: unknown) =>
+    JSON.stringify(value, plain)
+      .replaceAll(workspace_id, 'W')
+      .replaceAll(workspace_id.toLowerCase(), 'w')
+      .replace(/sk_…\w+/g, '(hint)')
+      .replace(/sha256:[0-9a-f]{64}/g, '(hash)')
+      .replace(/(vel|dup)_[0-9a-f]{32}/g, nameOf)
+      .replace(/[0-9A-HJKMNP-TV-Z]{26}/g, nameOf)
+      .replace(/(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d)\d(\.\d+)?(Z|\+00)/g, '$1');
+  const rowsOf = async (table: string, order: string): Promise<Any[]> =>
+    (await superuser.query(`select * from ${table} where workspace_id = $1 ${order}`, [workspace_id])).rows;
+  // Those that name everything come first, in the order of the chain.
+  const first: Record<string, unknown> = {
+    ledger_events: (await rowsOf('ledger_events', 'order by seq')).map(textOf),
+    audit_records: (await rowsOf('audit_records', 'order by seq')).map(textOf),
+    decisions: (await rowsOf('decisions', 'order by decision_id')).map(textOf),
+  };
+  const rest = tables.filter((table) => !(table in first));
+  const others = await Promise.all(
+    rest.map(async (table) => {
+      const rows = await rowsOf(table, '');
+      for (const row of rows) for (const column of OF_EACH_WRITE[table] ?? []) delete row[column];
+      return [table, rows.map(textOf).sort()] as const;
+    }),
+  );
+  return { answers: answers.map(textOf), ...first, ...Object.fromEntries(others) };
+}
+
+/** Where two of them differ first, in short; null where they are the same. */
+function firstDifference(one: Record<string, unknown>, many: Record<string, unknown>): object | null {
+  for (const [table, rows] of Object.entries(one) as [string, string[]][]) {
+    const others = many[table] as string[];
+    for (let i = 0; i < Math.max(rows.length, others.length); i++) {
+      const [row = '(none)', other = '(none)'] = [rows[i], others[i]];
+      if (row === other) continue;
+      const at = [...row].findIndex((letter, place) => letter !== other[place]);
+      const near = (text: string) => `${text.slice(0, 90)} … ${text.slice(Math.max(0, at - 60), at + 120)}`;
+      return { table, row: i, at_once: near(row), one_by_one: near(other) };
+    }
+  }
+  return null;
+}
+
+const anyStep: fc.Arbitrary<Step> = fc.record({
+  // Money most often.
+  name: fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom('createDecision', 'createDecision', 'createOutcome', 'createAuthority'),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom(
+        'consumeCapability',
+        'createReview',
+        'createBudget',
+        'joinWorkspace',
+        'createInvitation',
+      ),
+    },
+    { weight: 4, arbitrary: fc.constantFrom(...Object.keys(COMMANDS)) },
+  ),
+  a: fc.nat(200),
+  b: fc.nat(200),
+  c: fc.nat(200),
+});
+
+const SWEEP: Step = { name: 'expireReservations', a: 0, b: 1, c: 0 };
+const BEGINNING: Step[] = [
+  { name: 'createBudget', a: 0, b: 0, c: 4 },
+  { name: 'createBudget', a: 1, b: 1, c: 3 },
+  { name: 'createAgent', a: 0, b: 0, c: 4 },
+  { name: 'createAgent', a: 1, b: 1, c: 5 },
+  { name: 'createWebhook', a: 0, b: 0, c: 0 },
+  { name: 'createDecision', a: 1, b: 0, c: 1 },
+  { name: 'createDecision', a: 1, b: 1, c: 2 },
+];
+
+test(
+  'a batch of many commands is as many batches of one',
+  async () => {
+    const done = new Map<string, number>();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyStep, { minLength: 10, maxLength: 30 }),
+        fc.array(anyStep, { minLength: 6, maxLength: 25 }),
+        async (history, steps) => {
+          const compared: Record<string, unknown>[] = [];
+          const began_ms = now_ms + 60_000;
+          for (const at_once of [true, false]) {
+            await setClock(began_ms);
+            const plan = { plan: 'enterprise', trial_days: null, by: 'operator' } as const;
+            const { workspace_id } = await addWorkspace(core, { name: 'W', ...plan });
+            for (const step of [...BEGINNING, ...history]) {
+              const job = await jobOf(await look(workspace_id), step);
+              await run(workspace_id, [job]);
+            }
+            // Some holds have expired by then.
+            await setClock(began_ms + TTL_S * 1_000 * (history.length % 2) + 20_000);
+            // A hold expires with the first batch that asks for its budget, which may be another one; so that is done before.
+            await run(workspace_id, [await jobOf(await look(workspace_id), { ...SWEEP })]);
+            const seen = await look(workspace_id);
+            const jobs: Job[] = [];
+            for (const step of steps) jobs.push(await jobOf(seen, step));
+            const results: JobResult[] = [];
+            if (at_once) results.push(...(await run(workspace_id, jobs)));
+            else for (const job of jobs) results.push(...(await run(workspace_id, [job])));
+            for (const [i, { kind }] of results.entries()) {
+              expect(
+                kind,
+                JSON.stringify(results[i], (_, value) => value?.stack ?? value),
+              ).not.toBe('failed');
+              const name = (steps[i] as Step).name;
+              if (kind === 'done') done.set(name, (done.get(name) ?? 0) + 1);
+            }
+            compared.push(await shown(workspace_id, results));
+          }
+          const [one, many] = compared as [Record<string, unknown>, Record<string, unknown>];
+          expect(firstDifference(one, many)).toBeNull();
+        },
+      ),
+      { seed: SEED, numRuns: RUNS, ...(PATH === undefined ? {} : { path: PATH }), endOnFailure: true },
+    );
+    expect(done.size).toBeGreaterThan(Object.keys(COMMANDS).length / 2);
+  },
+  300_000 + RUNS * 30_000,
+);
