@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import Type from 'typebox';
-import type { CreateDecisionInput, CreatedDecision, KnownAuthority } from '../commands/create-decision.ts';
+import type { CreateDecisionInput, CreatedDecision, StaleDecision } from '../commands/create-decision.ts';
 import type { CreatedReview, CreateReviewInput } from '../commands/create-review.ts';
 import {
   type AuthorityTestStep,
@@ -150,7 +150,7 @@ const TestAnswer = Fields(
 export function makeAuthorityTestRoutes(options: {
   db: pg.Pool;
   assess: Assess;
-  createDecision: Command<CreateDecisionInput, CreatedDecision, KnownAuthority>;
+  createDecision: Command<CreateDecisionInput, CreatedDecision, StaleDecision>;
   createReview: Command<CreateReviewInput, CreatedReview>;
   /** The time of the event loop that replays and tests may take. */
   replay_time: WorkTime;

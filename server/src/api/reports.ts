@@ -65,6 +65,7 @@ function* csvOf(
     'amount_minor',
     'from',
     'to',
+    'amount_cut',
   ]);
   const lines = function* (
     section: string,
@@ -73,7 +74,7 @@ function* csvOf(
     for (const { name, count, allow, review, deny, amounts } of rows) {
       for (const each of amounts.length === 0 ? [null] : amounts) {
         const money = [each?.currency, each?.count, each?.amount_minor];
-        yield csvLine([section, name, count, allow, review, deny, ...money, from, to]);
+        yield csvLine([section, name, count, allow, review, deny, ...money, from, to, each?.amount_cut]);
       }
     }
   };

@@ -11,10 +11,12 @@ import type { SpendRequest } from '../domain/spends.ts';
 import { whyInactive } from '../domain/workspace.ts';
 import { tellThresholds } from '../lane/budget-thresholds.ts';
 import { type Command, done, refuse } from '../lane/command.ts';
+import type { Counters } from '../lane/counters.ts';
 import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import {
   type CountersOf,
   countersOf,
+  DUPLICATES,
   hasCounters,
   NO_COUNTERS,
   type SpendCounter,
@@ -23,8 +25,9 @@ import {
 import { decide } from '../policy/decide.ts';
 import { knownMerchantKey } from '../policy/known-merchants.ts';
 import { asksForKnown } from '../policy/new-merchant.ts';
-import { remediesOf } from '../policy/remedies.ts';
+import { remediesOf, smallerAmountOf } from '../policy/remedies.ts';
 import { countedLimits, loadedBudgets } from '../policy/shared-budgets.ts';
+import type { DecideFacts } from '../policy/stage.ts';
 import { valueIn } from '../values/maps.ts';
 
 export interface CreateDecisionInput {
@@ -37,6 +40,8 @@ export interface CreateDecisionInput {
   request_hash: Buffer;
   /** Made before the command is submitted, since the lane waits for no assessor; valid only for its authority. */
   assessed: Assessed | null;
+  /** A smaller amount that may be offered instead, so that what it would repeat is looked for too. */
+  also_minor?: number;
 }
 
 /** An assessment, with the authority and the listed merchants that it was made for. */
@@ -58,6 +63,11 @@ export interface KnownAuthority {
   directory_version: number;
 }
 
+/** What a decision has to be asked for again with: the authority in force, and `also_minor` where that is lacking. */
+export interface StaleDecision extends KnownAuthority {
+  also_minor?: number;
+}
+
 export interface CreatedDecision {
   replayed: boolean;
   /** The JSON text of the answer without the capability's token; on a replay, the same text as the first time. */
@@ -75,7 +85,7 @@ export interface CreatedDecision {
 /** What a spend is judged by where the agent has no authority: no stage then looks at the merchants. */
 const UNASSESSED = { authority: null, assessment: null, directory: EMPTY_DIRECTORY };
 
-type Spend = Pick<CreateDecisionInput, 'agent_id' | 'request' | 'assessed'>;
+type Spend = Pick<CreateDecisionInput, 'agent_id' | 'request' | 'assessed' | 'also_minor'>;
 
 /** Of each spend on its way through the lane, which asks for them twice. */
 const counters_assessed = new WeakMap<Spend, CountersOf<SpendCounter>>();
@@ -87,28 +97,44 @@ function countersAssessed(spend: Spend): CountersOf<SpendCounter> {
   return valueIn(counters_assessed, spend, () => countersOf(assessed.authority, agent_id, request.action));
 }
 
+/** What duplicates of the spend in the smaller amount are counted in; none where it has none, or nobody looks for duplicates. */
+function countersOfSmaller({ agent_id, request, assessed, also_minor }: Spend): CountersOf<SpendCounter> {
+  if (assessed === null || also_minor === undefined) return NO_COUNTERS;
+  const { authority } = assessed;
+  if (authority.duplicate_window_seconds === undefined) return NO_COUNTERS;
+  const names: readonly string[] = Object.values(DUPLICATES);
+  const all = countersOf(authority, agent_id, { ...request.action, amount_minor: also_minor });
+  return new Map([...all].filter(([name]) => names.includes(name)));
+}
+
 /** Whom the agent would pay, where that authority asks whether it has paid them before. */
 function merchantAsked({ agent_id, request, assessed }: Spend) {
   if (assessed === null || !asksForKnown(assessed.authority)) return undefined;
   return { agent_id, key: knownMerchantKey(request.action) };
 }
 
+function duplicatesOf(spend: Spend, counters: Counters): NonNullable<DecideFacts['duplicates_of']> {
+  const loaded = withSlots(countersOfSmaller(spend), (counter) => counters.slots(counter));
+  return new Map([[spend.also_minor as number, loaded]]);
+}
+
 /**
  * Decides a spend and holds its money, in one step. A used idempotency key returns the earlier decision. The result is
  * stale if the spend was assessed for another authority, or for other listed merchants, than those that are current at the
- * batch timestamp. So a listing is in force from the next decision on, on every node.
+ * batch timestamp; also where a smaller amount may be offered instead of a denied one, and what that would repeat has to be loaded
+ * first (`also_minor`). So a listing is in force from the next decision on, on every node.
  */
 export function makeCreateDecision(options: {
   review_ttl_seconds: number;
   capability_ttl_seconds: number;
-}): Command<CreateDecisionInput, CreatedDecision, KnownAuthority> {
+}): Command<CreateDecisionInput, CreatedDecision, StaleDecision> {
   const { review_ttl_seconds, capability_ttl_seconds } = options;
   return {
     name: 'createDecision',
     needs: (input) => ({
       agents: [input.agent_id],
       budgets_of: [input.agent_id],
-      counters: [...countersAssessed(input).values()],
+      counters: [...countersAssessed(input).values(), ...countersOfSmaller(input).values()],
       idempotency: { agent_id: input.agent_id, idempotency_key: input.idempotency_key },
       known_merchant: merchantAsked(input),
       shared_budgets: input.assessed?.authority.budgets,
@@ -162,6 +188,7 @@ export function makeCreateDecision(options: {
         directory,
         budget: set.budget(agent_id, period, authority?.currency ?? currency),
         counters,
+        ...(input.also_minor === undefined ? {} : { duplicates_of: duplicatesOf(input, set.counters) }),
         shared_budgets,
         assessment,
         is_known_merchant: merchant !== undefined && set.isKnownMerchant(merchant),
@@ -169,6 +196,12 @@ export function makeCreateDecision(options: {
       };
       const verdict = decide(facts);
       const { decision, held_amount_minor: amount_minor } = verdict;
+      if (known !== null && decision === 'DENY' && input.also_minor === undefined) {
+        // A remedy is offered only where it was tried, and what a smaller amount would repeat was not loaded.
+        const also_minor =
+          authority?.duplicate_window_seconds === undefined ? null : smallerAmountOf(facts, verdict);
+        if (also_minor !== null) return { kind: 'stale', current: { ...known, also_minor } };
+      }
 
       const decision_id = set.newId('decision');
       let capability: Capability | null = null;

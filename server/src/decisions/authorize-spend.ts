@@ -3,6 +3,7 @@ import type {
   CreateDecisionInput,
   CreatedDecision,
   KnownAuthority,
+  StaleDecision,
 } from '../commands/create-decision.ts';
 import type { Mode } from '../domain/agents.ts';
 import type { Origin } from '../domain/audit.ts';
@@ -35,7 +36,7 @@ export type PreAssess = (
 
 export interface AuthorizeSpendOptions {
   lane: Lane;
-  createDecision: Command<CreateDecisionInput, CreatedDecision, KnownAuthority>;
+  createDecision: Command<CreateDecisionInput, CreatedDecision, StaleDecision>;
   findAgentId: FindAgentId;
   authorities: AuthorityCache;
   preAssess: PreAssess;
@@ -73,13 +74,18 @@ export function makeAuthorizeSpend(
     const { workspace_id } = caller;
     const agent_id = await agentOf(caller, request.agent);
     const bound = caller.kind === 'agent';
+    const spend = { workspace_id, agent_id, idempotency_key, request };
+    let assessed: Assessed | null = null;
+    let smaller: Pick<CreateDecisionInput, 'also_minor'> = {};
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const spend = { workspace_id, agent_id, idempotency_key, request };
-      const assessed = await preAssess(spend, authorities.latest(agent_id));
-      const input = { agent_id, bound, request, idempotency_key, request_hash, assessed };
+      // What was assessed for the authority in force still holds.
+      if (smaller.also_minor === undefined) assessed = await preAssess(spend, authorities.latest(agent_id));
+      const input = { agent_id, bound, request, idempotency_key, request_hash, assessed, ...smaller };
       const result = await lane.submit(workspace_id, createDecision, input, origin);
       if (result instanceof Stale) {
-        authorities.remember(agent_id, result.current);
+        const { also_minor, ...current } = result.current;
+        authorities.remember(agent_id, current);
+        smaller = also_minor === undefined ? {} : { also_minor };
         continue;
       }
       if (result.decided !== null) {

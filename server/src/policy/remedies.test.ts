@@ -8,7 +8,7 @@ import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import { WEEKDAYS } from '../values/calendar.ts';
 import { countersOf, withSlots } from './counters.ts';
 import { decide } from './decide.ts';
-import { deniedUntilMs, remediesOf } from './remedies.ts';
+import { deniedUntilMs, remediesOf, smallerAmountOf } from './remedies.ts';
 import type { DecideFacts } from './stage.ts';
 
 const assessed = (assessment: PurposeAssessment): Assessment => ({
@@ -22,6 +22,12 @@ const assessed = (assessment: PurposeAssessment): Assessment => ({
 const NOW_MS = Date.parse('2026-11-20T12:00:00Z');
 const EXPIRES_AT = '2026-11-21T12:00:00.000Z';
 
+/** Where a spend repeats the same in whatever amount it is asked for. */
+const inEveryAmount = (counters: DecideFacts['counters'] = new Map()) =>
+  ({
+    get: () => new Map([...counters].filter(([, { counter_id }]) => counter_id.startsWith('dup_'))),
+  }) as unknown as NonNullable<DecideFacts['duplicates_of']>;
+
 interface Given {
   terms?: Partial<Authority>;
   action?: Partial<DecideFacts['request']['action']>;
@@ -34,13 +40,17 @@ interface Given {
 function factsOf({ terms = {}, action = {}, request = {}, facts = {}, slots = [] }: Given): DecideFacts {
   const authority: Authority = { purpose: { objective: 'Anything' }, currency: 'EUR', ...terms };
   const asked = { type: 'purchase', merchant: 'Acme Paper', amount_minor: 100, currency: 'EUR', ...action };
-  const counters = countersOf(authority, 'agt_1', { ...asked, currency: authority.currency });
+  const counters = withSlots(
+    countersOf(authority, 'agt_1', { ...asked, currency: authority.currency }),
+    () => slots,
+  );
   return {
     authority,
     request: { action: asked, ...request },
     directory: EMPTY_DIRECTORY,
     budget: { held_minor: 0, committed_minor: 0 },
-    counters: withSlots(counters, () => slots),
+    counters,
+    duplicates_of: inEveryAmount(counters),
     assessment: assessed('PURPOSE_ALIGNED'),
     is_known_merchant: true,
     now_ms: NOW_MS,
@@ -454,37 +464,94 @@ describe('of any authority and spend', () => {
     );
   });
 
-  test('a smaller amount clears what it told even where that amount was asked for before', () => {
+  test('a smaller amount is tried with what it would repeat, and is not offered where nobody looked for that', () => {
+    let offered = 0;
+    let denied = 0;
     fc.assert(
-      fc.property(given, fc.constantFrom('REVIEW', 'DENY'), (given_facts, on_duplicate) => {
-        const authority = {
-          ...(given_facts.authority as Authority),
-          duplicate_window_seconds: 600,
-          on_duplicate,
-        } as Authority;
-        const [of_limits] = [...(given_facts.counters?.values() ?? [])];
-        const withDuplicates = (slots: readonly CountedSlot[]) =>
-          withSlots(countersOf(authority, 'agt_1', given_facts.request.action), ({ counter_id }) =>
-            counter_id.startsWith('dup_') ? slots : (of_limits?.slots ?? []),
+      fc.property(
+        given,
+        fc.constantFrom('REVIEW', 'DENY'),
+        fc.boolean(),
+        (given_facts, on_duplicate, repeats) => {
+          const authority = {
+            ...(given_facts.authority as Authority),
+            per_transaction_limit_minor: 10,
+            duplicate_window_seconds: 600,
+            on_duplicate,
+          } as Authority;
+          const [of_limits] = [...(given_facts.counters?.values() ?? [])];
+          const withDuplicates = (slots: readonly CountedSlot[]) =>
+            withSlots(countersOf(authority, 'agt_1', given_facts.request.action), ({ counter_id }) =>
+              counter_id.startsWith('dup_') ? slots : (of_limits?.slots ?? []),
+            );
+          const until_ms = given_facts.now_ms + 1;
+          const of_smaller = withDuplicates(
+            repeats ? [{ starts_ms: 0, until_ms, count: 1, amount_minor: 1, decision_id: null }] : [],
           );
-        const facts = { ...given_facts, authority, counters: withDuplicates([]) };
-        const [remedy] = remediesFor(facts);
-        if (remedy?.type !== 'REDUCE_AMOUNT') return;
-        const action = { ...facts.request.action, amount_minor: remedy.max_amount_minor };
-        const asked = {
-          starts_ms: 0,
-          until_ms: facts.now_ms + 1,
-          count: 1,
-          amount_minor: 1,
-          decision_id: null,
-        };
-        const counters = withDuplicates([asked]);
-        const after = decide({ ...facts, counters, request: { ...facts.request, action } });
-        expect(after.reason_codes).toContain('DUPLICATE_SPEND');
-        expect(after.reason_codes.filter((code) => remedy.clears.includes(code))).toEqual([]);
+          const duplicates_of = inEveryAmount(of_smaller);
+          const { request } = given_facts;
+          const larger = { ...request, limitable: false, action: { ...request.action, amount_minor: 50 } };
+          const facts = {
+            ...given_facts,
+            authority,
+            request: larger,
+            counters: withDuplicates([]),
+            duplicates_of,
+          };
+          const room = smallerAmountOf(facts, decide(facts));
+          const reduced = remediesFor(facts).find(({ type }) => type === 'REDUCE_AMOUNT');
+          const { duplicates_of: _, ...unseen } = facts;
+          expect(remediesFor(unseen).filter(({ type }) => type === 'REDUCE_AMOUNT')).toEqual([]);
+          if (room === null) {
+            expect(reduced).toBeUndefined();
+            return;
+          }
+          const action = { ...facts.request.action, amount_minor: room };
+          const after = decide({ ...facts, counters: of_smaller, request: { ...facts.request, action } });
+          if (after.decision === 'DENY') {
+            denied += 1;
+            expect(reduced).toBeUndefined();
+          } else {
+            offered += 1;
+            expect(reduced).toMatchObject({ max_amount_minor: room, then: after.decision });
+            expect(after.reason_codes.filter((code) => reduced?.clears.includes(code))).toEqual([]);
+          }
+        },
+      ),
+      { seed: 20_261_123, numRuns: 2_000 },
+    );
+    expect([offered > 0, denied > 0]).toEqual([true, true]);
+  });
+
+  test('a later moment is offered only where it clears something', () => {
+    fc.assert(
+      fc.property(given, (facts) => {
+        const later = remediesFor(facts).filter(({ type }) => type === 'RETRY_AT');
+        for (const { clears } of later) expect(clears).not.toEqual([]);
       }),
       CHEAP,
     );
+  });
+
+  test('a moment at which the same reason only weighs less is passed over for one that clears it', () => {
+    const limit = (name: string, window_seconds: number, on_exceeded: 'DENY' | 'REVIEW') =>
+      ({ name, window: 'ROLLING', window_seconds, limit_count: 1, on_exceeded }) as const;
+    const terms = { velocity_limits: [limit('short', 60, 'DENY'), limit('long', 3_600, 'REVIEW')] };
+    const facts = factsOf({ terms });
+    const until = { short: NOW_MS + 30_000, long: NOW_MS + 600_000 };
+    const counters = withSlots(
+      countersOf(facts.authority as Authority, 'agt_1', facts.request.action),
+      ({ limit: of }) => [
+        {
+          starts_ms: 0,
+          until_ms: until[of?.name as keyof typeof until],
+          count: 1,
+          amount_minor: 1,
+          decision_id: null,
+        },
+      ],
+    );
+    expect(remediesFor({ ...facts, counters }).map(({ type }) => type)).toEqual(['ASK_OPERATOR']);
   });
 
   test('where only the operator can help, no amount that is acceptable passes', () => {

@@ -77,15 +77,29 @@ function milder(verdict: Verdict, after: Verdict): Pick<Remedy, 'clears' | 'then
   return { clears, then: after.decision };
 }
 
-/** A spend that was asked for before is not to be asked for again in another amount, so nothing is offered there. */
-function smallerAmount(facts: DecideFacts, verdict: Verdict, judged: readonly JudgedBy[]): Remedy[] {
-  if (verdict.reason_codes.includes('DUPLICATE_SPEND')) return [];
+/**
+ * The amount that a denied spend may have room for, before it is known what would become of it in that amount; null where there
+ * is none. A spend that was asked for before is not to be asked for again in another amount, so none is sought there.
+ */
+export function smallerAmountOf(facts: DecideFacts, verdict: Verdict): number | null {
+  if (verdict.decision !== 'DENY') return null;
+  return roomIn(facts, verdict, judgeStages(facts).judged);
+}
+
+function roomIn({ request }: DecideFacts, verdict: Verdict, judged: readonly JudgedBy[]): number | null {
+  if (verdict.reason_codes.includes('DUPLICATE_SPEND')) return null;
   const rooms = judged.flatMap(({ found }) =>
     found.outcome === 'DENY' && found.room_minor !== undefined ? found.room_minor : [],
   );
   const max_amount_minor = Math.min(...rooms);
-  if (rooms.length === 0 || max_amount_minor < (facts.request.min_amount_minor ?? 1)) return [];
-  const change = milder(verdict, decide(factsWithAmount(facts, max_amount_minor)));
+  return rooms.length === 0 || max_amount_minor < (request.min_amount_minor ?? 1) ? null : max_amount_minor;
+}
+
+function smallerAmount(facts: DecideFacts, verdict: Verdict, judged: readonly JudgedBy[]): Remedy[] {
+  const max_amount_minor = roomIn(facts, verdict, judged);
+  const smaller = max_amount_minor === null ? null : factsWithAmount(facts, max_amount_minor);
+  if (max_amount_minor === null || smaller === null) return [];
+  const change = milder(verdict, decide(smaller));
   return change === null ? [] : [{ type: 'REDUCE_AMOUNT', max_amount_minor, ...change }];
 }
 
@@ -130,7 +144,9 @@ function laterMoment(facts: DecideFacts, verdict: Verdict, judged: readonly Judg
     const stages = judgeStages(now);
     found = stages.judged;
     const change = milder(verdict, verdictOf(now, stages));
-    if (change !== null) return [{ type: 'RETRY_AT', at: new Date(at_ms).toISOString(), ...change }];
+    // A moment that clears nothing is no reason to wait for it.
+    if (change !== null && change.clears.length > 0)
+      return [{ type: 'RETRY_AT', at: new Date(at_ms).toISOString(), ...change }];
   }
   return [];
 }

@@ -17,6 +17,8 @@ export interface DecideFacts {
   budget: BudgetCounter;
   /** What is in the counters of the spend under `authority`: see `countersOf`. Left out where it has no limits over time. */
   counters?: CountersOf<LoadedCounter>;
+  /** Of the spend in other amounts: what its duplicates are counted in, as far as that was loaded. */
+  duplicates_of?: ReadonlyMap<number, CountersOf<LoadedCounter>>;
   /** What a spend counts in of shared budgets under `authority`. Left out where it names none. */
   shared_budgets?: readonly LoadedBudget[];
   /** Made for the purpose of `authority`; null exactly where there is no authority. */

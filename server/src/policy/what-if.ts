@@ -12,9 +12,13 @@ export function factsAt(facts: DecideFacts, now_ms: number): DecideFacts {
   return { ...facts, now_ms, budget: same_month ? facts.budget : NOTHING_SPENT };
 }
 
-/** With another amount. It repeats no spend where this one does not: nobody has looked for those of that amount. */
-export function factsWithAmount(facts: DecideFacts, amount_minor: number): DecideFacts {
-  return withAction(facts, { amount_minor });
+/** With another amount; null where it is not known whether that would repeat an earlier spend. */
+export function factsWithAmount(facts: DecideFacts, amount_minor: number): DecideFacts | null {
+  const changed = withAction(facts, { amount_minor });
+  if (facts.authority?.duplicate_window_seconds === undefined) return changed;
+  const duplicates = facts.duplicates_of?.get(amount_minor);
+  if (duplicates === undefined) return null;
+  return { ...changed, counters: new Map([...(facts.counters ?? []), ...duplicates]) };
 }
 
 /** In another currency, the number of its minor units being the same. */

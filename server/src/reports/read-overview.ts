@@ -3,7 +3,7 @@ import type { Agent } from '../domain/agents.ts';
 import { loadAgents } from '../storage/agents.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { inTransaction } from '../storage/transactions.ts';
-import { cappedMinor } from '../values/money.ts';
+import { summedAmount } from '../values/money.ts';
 import { loadMerchantCounters, loadOverviewCounters } from './counter-rows.ts';
 import { ALL_AGENTS, type ReportCounter } from './counters.ts';
 import { countLoose, wholeDays } from './period-counters.ts';
@@ -55,7 +55,7 @@ async function loadPendingReviews(
     .map(({ currency, count, amount_minor }) => ({
       currency,
       count,
-      amount_minor: cappedMinor(BigInt(amount_minor)),
+      ...summedAmount(BigInt(amount_minor)),
     }))
     .sort((a, b) => byBytes(a.currency, b.currency));
   return {

@@ -1,7 +1,7 @@
 import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '../domain/assessment.ts';
 import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '../domain/decisions.ts';
 import { LABELS, type Label } from '../domain/labels.ts';
-import { cappedMinor } from '../values/money.ts';
+import { type SummedAmount, summedAmount } from '../values/money.ts';
 import {
   BY_KEY_MAKER,
   EXECUTED_STATES,
@@ -11,11 +11,9 @@ import {
 } from './counters.ts';
 
 /** A number of decisions and the sum of their amounts in one currency. */
-export interface CurrencyCount {
+export interface CurrencyCount extends SummedAmount {
   currency: string;
   count: number;
-  /** Minor units, capped at the largest safe integer. */
-  amount_minor: number;
 }
 
 /** Counts of decisions, in all and by kind. */
@@ -29,7 +27,7 @@ export interface KindCounts {
 export type Stop = 'DENY' | 'REVIEW_PENDING' | 'REVIEW_DENIED';
 export const STOPS = ['DENY', 'REVIEW_PENDING', 'REVIEW_DENIED'] as const satisfies readonly Stop[];
 
-export type KindAmounts = { count: number; amount_minor: number };
+export type KindAmounts = { count: number } & SummedAmount;
 
 /** The sums of decisions made in SHADOW. Lists have a fixed order, so that equal counts make equal reports. */
 export interface ShadowSums {
@@ -108,7 +106,7 @@ export class Sum {
   get amounts(): CurrencyCount[] {
     return [...this.#currencies]
       .filter(([, { count }]) => count > 0)
-      .map(([currency, { count, amount }]) => ({ currency, count, amount_minor: cappedMinor(amount) }))
+      .map(([currency, { count, amount }]) => ({ currency, count, ...summedAmount(amount) }))
       .sort((a, b) => byBytes(a.currency, b.currency));
   }
 }
@@ -149,8 +147,8 @@ export function kindAmounts(
 ): KindAmounts {
   const sum = new Sum();
   for (const each of counters) if (each.currency === currency && each.decision === decision) sum.add(each);
-  const [amount] = sum.amounts;
-  return { count: sum.count, amount_minor: amount?.amount_minor ?? 0 };
+  const [{ currency: _, ...amount } = { amount_minor: 0 }] = sum.amounts;
+  return { ...amount, count: sum.count };
 }
 
 function sumLabels(counters: readonly ReportCounter[], decisions: number): ShadowSums['labels'] {

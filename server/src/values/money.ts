@@ -8,9 +8,17 @@ export function addMinor(one: number, other: number): number {
   return Math.min(one + other, MAX_AMOUNT_MINOR);
 }
 
-/** A sum as a number, capped at `MAX_AMOUNT_MINOR`. */
-export function cappedMinor(sum: bigint): number {
-  return sum > BigInt(MAX_AMOUNT_MINOR) ? MAX_AMOUNT_MINOR : Number(sum);
+/** A sum as reports show it. `amount_cut` is there only where the sum is larger than `amount_minor` can say. */
+export interface SummedAmount {
+  amount_minor: number;
+  amount_cut?: true;
+}
+
+/** A sum as a number, cut at `MAX_AMOUNT_MINOR`. */
+export function summedAmount(sum: bigint): SummedAmount {
+  return sum > BigInt(MAX_AMOUNT_MINOR)
+    ? { amount_minor: MAX_AMOUNT_MINOR, amount_cut: true }
+    : { amount_minor: Number(sum) };
 }
 
 /**

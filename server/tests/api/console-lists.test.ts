@@ -388,7 +388,7 @@ describe('GET /v1/reports/overview', () => {
     expect(reply.headers.get('content-disposition')).toContain('shadow-report.csv');
     const lines = reply.text.split('\n').slice(0, -1);
     expect(lines[0]).toBe(
-      'section,name,count,allow,review,deny,currency,currency_count,amount_minor,from,to',
+      'section,name,count,allow,review,deny,currency,currency_count,amount_minor,from,to,amount_cut',
     );
     const of = (section: string) => lines.filter((line) => line.startsWith(`${section},`));
     expect(of('by_merchant').map((line) => line.split(',')[1])).toEqual(["'=cmd|calc"]);

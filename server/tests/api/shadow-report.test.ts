@@ -294,16 +294,31 @@ describe('the shadow report', () => {
     expect(until).toMatchObject({ from: '2026-01-12T00:00:00.000Z', to: '2026-02-10T12:00:00.000Z' });
   });
 
-  test('an amount beyond the safe integers is given as the largest of them', async () => {
+  test('a sum beyond the safe integers is cut at the largest of them, and says so', async () => {
     const tenant = await newTenant();
     await newAgent(tenant, 'big', { ...AUTHORITY, per_transaction_limit_minor: 1 });
     for (let i = 0; i < 3; i++) await decide(tenant, 'big', Number.MAX_SAFE_INTEGER);
     expect((await report(tenant)).totals.by_currency[0].deny).toEqual({
       count: 3,
       amount_minor: Number.MAX_SAFE_INTEGER,
+      amount_cut: true,
     });
     await untilAddedUp(tenant);
-    expect((await report(tenant)).totals.by_currency[0].amount_minor).toBe(Number.MAX_SAFE_INTEGER);
+    const cut = { amount_minor: Number.MAX_SAFE_INTEGER, amount_cut: true };
+    const whole = await report(tenant);
+    expect(whole.totals.by_currency[0]).toMatchObject({
+      ...cut,
+      deny: cut,
+      allow: { count: 0, amount_minor: 0 },
+    });
+    for (const list of ['by_reason', 'by_agent', 'by_merchant', 'by_day'])
+      expect(whole[list][0].amounts).toMatchObject([cut]);
+    // The largest amount by itself is no sum that was cut.
+    await newAgent(tenant, 'one', { ...AUTHORITY, per_transaction_limit_minor: 1 });
+    await decide(tenant, 'one', Number.MAX_SAFE_INTEGER);
+    const [amount] = (await report(tenant, '?agent=one')).totals.by_currency;
+    expect(amount.amount_minor).toBe(Number.MAX_SAFE_INTEGER);
+    expect(amount).not.toHaveProperty('amount_cut');
   });
 });
 

@@ -281,6 +281,36 @@ test('payees tell duplicates apart where both are named; to leave the payee out 
   expect([named.decision, named.reason_code]).toEqual(['DENY', 'DUPLICATE_SPEND']);
 });
 
+test('an amount that an earlier spend had within the window is not offered instead, and any other is', async () => {
+  const terms = { per_transaction_limit_minor: 500, duplicate_window_seconds: 600, on_duplicate: 'DENY' };
+  const authority = { ...AUTHORITY, on_purpose_unclear: 'ALLOW', ...terms };
+  const offered = { type: 'REDUCE_AMOUNT', max_amount_minor: 500, then: 'ALLOW' };
+  for (const [earlier, remedies] of [
+    [500, [{ type: 'ASK_OPERATOR' }]],
+    [499, [offered]],
+  ] as const) {
+    const agent = await agentWith(terms);
+    await ask(agent, earlier);
+    const denied = await ask(agent, 800);
+    expect([denied.decision, denied.remedies]).toMatchObject(['DENY', remedies]);
+    const at = '2026-11-21T12:00:00.000Z';
+    const spendOf = (amount_minor: number) => ({
+      action: { type: 'p', merchant: 'M', amount_minor, currency: 'EUR' },
+    });
+    const tested = await s.call('POST', '/v1/authority/test', {
+      body: {
+        authority,
+        mode: 'SHADOW',
+        steps: [earlier, 800].map((amount) => ({ at, purpose: 'PURPOSE_ALIGNED', decide: spendOf(amount) })),
+      },
+    });
+    expect(tested.body.steps[1].verdict.remedies, tested.text).toMatchObject(remedies);
+    // What is offered is what happens.
+    const again = await ask(agent, 500);
+    expect(again.decision).toBe(earlier === 500 ? 'DENY' : 'ALLOW');
+  }
+});
+
 test('changed counters are found by verification, and named', async () => {
   const agent = await agentWith(day({ limit_count: 2, limit_amount_minor: 9_000 }));
   await ask(agent, 55);

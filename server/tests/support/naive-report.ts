@@ -31,14 +31,17 @@ const kinds = (of: SeenDecision[]) => ({
 });
 const sum = (of: SeenDecision[], field: 'amount_minor' | 'executed_minor' = 'amount_minor') => {
   const total = of.reduce((so_far, each) => so_far + BigInt(each[field]), 0n);
-  return total > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(total);
+  const most = Number.MAX_SAFE_INTEGER;
+  return total > BigInt(most)
+    ? { amount_minor: most, amount_cut: true as const }
+    : { amount_minor: Number(total) };
 };
 const amounts = (of: SeenDecision[], field: 'amount_minor' | 'executed_minor' = 'amount_minor') =>
   unique(of.map((each) => each.currency))
     .sort()
     .map((currency) => {
       const same = of.filter((each) => each.currency === currency);
-      return { currency, count: same.length, amount_minor: sum(same, field) };
+      return { currency, count: same.length, ...sum(same, field) };
     });
 const ranked = (names: string[], of: (name: string) => SeenDecision[]) =>
   unique(names).sort((a, b) => of(b).length - of(a).length || byBytes(a, b));
@@ -88,7 +91,7 @@ export function naiveReport(
       by_currency: amounts(shadow).map((each) => {
         const part = (decision: string) => {
           const of = shadow.filter((one) => one.currency === each.currency && one.decision === decision);
-          return { count: of.length, amount_minor: sum(of) };
+          return { count: of.length, ...sum(of) };
         };
         return { ...each, allow: part('ALLOW'), review: part('REVIEW'), deny: part('DENY') };
       }),
@@ -243,7 +246,7 @@ export function naiveOverview(
     by_currency: amounts(inside).map((each) => {
       const part = (decision: string) => {
         const of = inside.filter((one) => one.currency === each.currency && one.decision === decision);
-        return { count: of.length, amount_minor: sum(of) };
+        return { count: of.length, ...sum(of) };
       };
       return { ...each, allow: part('ALLOW'), review: part('REVIEW'), deny: part('DENY') };
     }),

@@ -30,11 +30,19 @@ const Count = (description?: string) =>
 const Share = (description: string) => Nullable(Type.Number({ minimum: 0, maximum: 1, description }));
 const Amount = () =>
   LimitMinor({
-    description: 'A sum of requested amounts; 9007199254740991 stands for itself and all above it.',
+    description: 'A sum of requested amounts, at most 9007199254740991: see `amount_cut`.',
   });
-const CountAmount = () => Fields({ count: Count(), amount_minor: Amount() });
+const Summed = () => ({
+  amount_minor: Amount(),
+  amount_cut: Type.Optional(
+    Type.Literal(true, {
+      description: 'Set where the sum is larger than `amount_minor`, which was cut; left out otherwise.',
+    }),
+  ),
+});
+const CountAmount = () => Fields({ count: Count(), ...Summed() });
 const CurrencyCount = <P extends TProperties>(more: P) =>
-  Fields({ ...more, currency: Type.String({ examples: ['EUR'] }), count: Count(), amount_minor: Amount() });
+  Fields({ ...more, currency: Type.String({ examples: ['EUR'] }), count: Count(), ...Summed() });
 const Amounts = () => Type.Array(CurrencyCount({}), { description: 'By currency.' });
 const Kinds = { count: Count(), allow: Count(), review: Count(), deny: Count() };
 const AgentName = () => Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) });
