@@ -1153,8 +1153,10 @@ export interface Overview {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
   }[];
   by_decision: {
@@ -1168,8 +1170,10 @@ export interface Overview {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
   }[];
   /** Most decisions first. */
@@ -1187,8 +1191,10 @@ export interface Overview {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
   }[];
   /** Most decisions first, at most 100. */
@@ -1212,8 +1218,10 @@ export interface Overview {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
     /** UTC days with decisions, oldest first. */
     by_day: {
@@ -1236,30 +1244,40 @@ export interface Overview {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
   }[];
   by_currency: {
     allow: {
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     };
     review: {
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     };
     deny: {
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     };
     currency: string;
     count: number;
-    /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+    /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
     amount_minor: number;
+    /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+    amount_cut?: true | undefined;
   }[];
   /** What waits for a person now, whenever it was asked for. */
   pending_reviews: {
@@ -1268,8 +1286,10 @@ export interface Overview {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
     next_expires_at: string | null;
   };
@@ -1538,23 +1558,31 @@ export interface ShadowReport {
     by_currency: {
       allow: {
         count: number;
-        /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+        /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
+        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        amount_cut?: true | undefined;
       };
       review: {
         count: number;
-        /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+        /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
+        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        amount_cut?: true | undefined;
       };
       deny: {
         count: number;
-        /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+        /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
+        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        amount_cut?: true | undefined;
       };
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
   };
   /** Most decisions first. */
@@ -1568,8 +1596,10 @@ export interface ShadowReport {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
     /** The newest, newest first. */
     examples: {
@@ -1604,8 +1634,10 @@ export interface ShadowReport {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
   }[];
   /** As the agents named them; most decisions first, at most 20. */
@@ -1619,8 +1651,10 @@ export interface ShadowReport {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
   }[];
   /** UTC days with decisions, oldest first. */
@@ -1634,8 +1668,10 @@ export interface ShadowReport {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
   }[];
   labels: {
@@ -1688,22 +1724,28 @@ export interface ShadowReport {
       amounts: {
         currency: string;
         count: number;
-        /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+        /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
+        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        amount_cut?: true | undefined;
       }[];
       by_stop: {
         stop: 'DENY' | 'REVIEW_PENDING' | 'REVIEW_DENIED';
         currency: string;
         count: number;
-        /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+        /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
+        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        amount_cut?: true | undefined;
       }[];
       by_state: {
         outcome_state: 'NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED';
         currency: string;
         count: number;
-        /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+        /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
+        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        amount_cut?: true | undefined;
       }[];
     };
   };
@@ -1714,8 +1756,10 @@ export interface ShadowReport {
     amounts: {
       currency: string;
       count: number;
-      /** A sum of requested amounts; 9007199254740991 stands for itself and all above it. */
+      /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
+      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      amount_cut?: true | undefined;
     }[];
   };
   /** What the model that judges purpose was used for, in both modes and for all agents, on the days of the period; some seconds old. */

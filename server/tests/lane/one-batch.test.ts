@@ -47,6 +47,7 @@ import { EMPTY_DIRECTORY } from '../../src/merchants/directory.ts';
 import { addWorkspace, type Core } from '../../src/runtime.ts';
 import { getAgent } from '../../src/storage/agents.ts';
 import { makePool } from '../../src/storage/database.ts';
+import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, stopClock } from '../support/running-service.ts';
 
@@ -244,14 +245,19 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     return { command: createOutcome, input };
   },
   createReview: (seen, step) => {
-    const { decision_id } = decisionOf(seen, step.a);
+    const decision = decisionOf(seen, step.a);
+    const { decision_id } = decision;
+    const made = 'document' in decision ? JSON.parse(decision.document) : null;
     const earlier = seen.reviews.filter((each) => each.decision_id === decision_id).at(-1);
-    const supersedes = step.c % 3 === 0 ? null : (earlier?.review_id ?? null);
-    const action = step.b % 2 === 0 ? 'ALLOW' : 'DENY';
-    return {
-      command: createReview,
-      input: { decision_id, action, reason_code: 'CHECKED', comment: null, supersedes },
+    const input = {
+      decision_id,
+      requesting_key_id: made?.requested_by.key_id ?? null,
+      action: step.b % 2 === 0 ? 'ALLOW' : 'DENY',
+      reason_code: 'CHECKED',
+      comment: null,
+      supersedes: step.c % 3 === 0 ? null : (earlier?.review_id ?? null),
     };
+    return { command: createReview, input };
   },
   createLabel: (seen, step) => {
     const { decision_id } = decisionOf(seen, step.a);
@@ -310,6 +316,7 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       agent: step.a % 2 === 0 ? null : refOf(seen, step.b),
       scopes: step.b % 2 === 0 ? ['admin'] : ['review', 'read'],
       principal_id: null,
+      acting_principal: null,
       expires_in_seconds: null,
       digest: sha256(`${seen.workspace_id} ${uid(step)} ${seen.keys.length}`),
       secret_id: 'test',
@@ -437,6 +444,7 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       email: emailOf(seen, step.a),
       role: ['admin', 'reviewer', 'viewer'][step.b % 3],
       principal_id: step.c % 3 === 0 ? `user:p${step.a % 3}` : null,
+      acting_principal: null,
     },
   }),
   joinWorkspace: (seen, step) => {
@@ -462,11 +470,15 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     input: {
       user_id: pick(seen.members, step.a)?.user_id ?? 'usr_00000000000000000000000000',
       role: ['admin', 'reviewer', 'viewer'][step.b % 3],
+      keep_keys: step.c % 2 === 0,
     },
   }),
   removeMember: (seen, step) => ({
     command: removeMember,
-    input: { user_id: pick(seen.members, step.a)?.user_id ?? 'usr_00000000000000000000000000' },
+    input: {
+      user_id: pick(seen.members, step.a)?.user_id ?? 'usr_00000000000000000000000000',
+      keep_keys: step.c % 2 === 0,
+    },
   }),
   revokeInvitation: (seen, step) => ({
     command: revokeInvitation,
@@ -502,6 +514,7 @@ async function run(workspace_id: string, jobs: readonly Job[]): Promise<JobResul
   try {
     const [results] = await runBatch(client, [{ workspace_id, jobs }], {
       known,
+      clock: TRUSTING_CLOCK,
       wait: true,
       random: Math.random,
       now_ms: () => performance.now(),
