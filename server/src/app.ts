@@ -185,16 +185,11 @@ export function startWorkers(
   } | null,
 ): { stop(): Promise<void> } {
   const { db, lane, log, followers_db: pool, webhooks_db, clock } = core;
-  const loop = (name: string, pause_ms: number, round: () => Promise<void>, may = () => true) =>
-    startLoop({
-      name,
-      pause_ms,
-      round: async () => void (may() && (await round())),
-      log,
-      now_ms: core.now_ms,
-    });
+  const loop = (name: string, pause_ms: number, work: () => Promise<void>, may = () => true) => {
+    const round = async () => void (may() && (await work()));
+    return startLoop({ name, pause_ms, round, log, now_ms: core.now_ms });
+  };
   const believed = () => clock.doubt() === null;
-  const settled = clock.isSettled;
   const delivery = startWebhooks(core, config);
   const loops = [
     loop('watch-clock', CLOCK_PAUSE_MS, core.readClock),
@@ -210,9 +205,9 @@ export function startWorkers(
       makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log }),
     ),
     loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsFill({ pool, log })),
-    loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), settled),
-    loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), settled),
-    loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db), settled),
+    loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), clock.isSettled),
+    loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), clock.isSettled),
+    loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db), clock.isSettled),
     loop('sign-checkpoints', SIGN_PAUSE_MS, core.signer.round, believed),
   ];
   if (of_requests !== null) {

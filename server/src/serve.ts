@@ -8,6 +8,7 @@ import { type Config, readConfig } from './config/config.ts';
 import { MAX_PROCESSES } from './config/parse.ts';
 import { transportWarnings } from './config/transport-warnings.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
+import { openFilesProblem, readOpenFiles } from './open-files.ts';
 import { onEnd } from './process-end.ts';
 import { howMany } from './processes/how-many.ts';
 import type { Listening } from './processes/messages.ts';
@@ -111,6 +112,8 @@ async function connectionsOf({ address }: OpenedDatabase): Promise<number> {
 export async function serve(): Promise<void> {
   const config = readConfig(process.env);
   const { log, end } = startLog(config.log_level, process.stdout);
+  const open_files = openFilesProblem(readOpenFiles());
+  if (open_files !== null) log.warn(open_files.message);
   const starting = new AbortController();
   const { signal } = starting;
   const setting = config.serve_processes;

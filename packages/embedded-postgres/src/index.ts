@@ -1,3 +1,4 @@
+export { backUpCluster } from './backup.ts';
 export { locatePostgresBinaries } from './binaries.ts';
 export { lockCluster, prepareCluster, prepareSocketDirectory, writeAccess } from './cluster.ts';
 export { EmbeddedPostgresError } from './error.ts';

@@ -33,6 +33,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'tracing.ts',
     'presence.ts',
     'clock-watch.ts',
+    'open-files.ts',
     'work-time.ts',
     'process-end.ts',
     'data-directory.ts',
@@ -62,16 +63,17 @@ const FLOORS: readonly (readonly string[])[] = [
   ['runtime.ts', 'openapi', 'console', 'people', 'api/schemas', 'processes'],
   ['api/people', 'api/budgets'],
   ['api', 'open-database.ts', 'rotate-secrets.ts'],
-  ['app.ts'],
-  ['documents.ts', 'tools.ts', 'user-commands.ts', 'welcome.ts', 'program.ts'],
+  ['app.ts', 'back-up.ts'],
+  ['documents.ts', 'tools.ts', 'user-commands.ts', 'operator-commands.ts', 'welcome.ts', 'program.ts'],
   ['serve.ts'],
+  ['command-line.ts'],
   ['main.ts'],
 ];
 const floorOf = (name: string) => FLOORS.findIndex((rooms) => rooms.includes(roomOf(name)));
 
 /** Where clock, randomness and environment are read, because they are handed on from there or are the point. */
 const READS_THE_WORLD =
-  /^(app|runtime|main|serve|open-database|data-directory|process-end|work-time|rotate-secrets|user-commands)\.ts$|^config\/|^api\/(routes|second-opinion)\.ts$/;
+  /^(app|runtime|main|serve|open-database|data-directory|process-end|work-time|rotate-secrets|user-commands|command-line|operator-commands)\.ts$|^config\/|^api\/(routes|second-opinion)\.ts$/;
 
 describe('rooms', () => {
   test('every room has its floor', () => {

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -165,6 +165,48 @@ describe.skipIf(!has_postgres)('what is lost with a machine', () => {
     const brought_back = checkpointsIn(into.DATA_DIR);
     expect(brought_back.size).toBeGreaterThan(0);
     for (const [file, note] of brought_back) expect([file, note]).toEqual([file, written.get(file)]);
+    // As every user that the guide names: any that owns the database, whether or not it may make or take the role.
+    for (const [user, rights, guarded] of [
+      ['creator', 'createrole', 't'],
+      ['restricted', '', 't'],
+      ['plain', '', 'f'],
+    ] as const) {
+      sql(`create role ${user} login ${rights}`);
+      sql(`create database of_${user} owner ${user}`);
+      if (user === 'restricted') sql('grant purser_service to restricted');
+      const mine = at(`of_${user}`).replace('postgres@', `${user}@`);
+      const as_user = restore({ DATABASE_URL: mine, DATA_DIR: join(dir, `data-${user}`) });
+      expect([user, as_user.status, as_user.stdout], as_user.stderr).toEqual([
+        user,
+        0,
+        expect.stringMatching(/ {2}valid {2}/),
+      ]);
+      const may = `select has_table_privilege('purser_service', 'ledger_events', 'insert')`;
+      expect([user, execFileSync('psql', [mine, '-Atc', may], { encoding: 'utf8' }).trim()]).toEqual([
+        user,
+        guarded,
+      ]);
+    }
+    // Backups that begin within one second are two, and neither is moved into the other.
+    const twice = join(dir, 'twice');
+    const started_at_once = await Promise.all(
+      [1, 2].map(
+        () =>
+          new Promise<string>((resolve) => {
+            const child = spawn(join(SCRIPTS, 'backup.sh'), [twice], {
+              env: { PATH: `${BIN}:${process.env.PATH}`, ...env },
+            });
+            let printed = '';
+            child.stdout.on('data', (chunk) => {
+              printed += chunk;
+            });
+            child.on('close', () => resolve(printed.trim()));
+          }),
+      ),
+    );
+    expect(readdirSync(twice).map((each) => join(twice, each))).toEqual([...started_at_once].sort());
+    for (const each of started_at_once)
+      expect(readdirSync(each).sort()).toEqual(['checkpoints', 'database.dump']);
     // What is there already is not written over.
     expect([restore(into).status, restore(into).stderr]).toEqual([1, expect.stringContaining('empty one')]);
     // A backup that somebody has changed does not verify.
