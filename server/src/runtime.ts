@@ -215,7 +215,7 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
   metrics.watch('purser_clock_in_doubt', () => (clock.doubt() === null ? 0 : 1));
   metrics.watch('purser_clock_ahead_seconds', () => clock.aheadMs() / 1000);
   let published = () => {};
-  const writes = makeWriteHealth({ now_ms, write: () => probeWrite(probe_db) });
+  const writes = makeWriteHealth({ now_ms, write: () => probeWrite(db) });
   const lane = makeLane({
     pool: lane_pool,
     log,

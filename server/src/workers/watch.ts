@@ -17,7 +17,7 @@ const LOOK_PAUSE_MS = 10_000;
  * Resolves after the first look; one that fails is logged, and the metrics keep their values.
  */
 export async function startWatching(core: {
-  probe_db: Queryable;
+  db: Queryable;
   /** Its parent is `DATA_DIR`. */
   checkpoint_dir: string;
   writes: Pick<WriteHealth, 'probe'>;
@@ -25,7 +25,7 @@ export async function startWatching(core: {
   log: Logger;
   now_ms: () => number;
 }): Promise<{ stop(): Promise<void> }> {
-  const { log, metrics, now_ms, probe_db, writes } = core;
+  const { db, log, metrics, now_ms, writes } = core;
   let disk = { free: 0, size: 0 };
   let endpoints_disabled = 0;
   let histories_invalid = 0;
@@ -36,9 +36,9 @@ export async function startWatching(core: {
   const look = async () => {
     const { bavail, blocks, bsize } = await statfs(dirname(core.checkpoint_dir));
     disk = { free: bavail * bsize, size: blocks * bsize };
-    metrics.setSkippedEvents(await countSkippedEvents(probe_db));
-    endpoints_disabled = await countDisabledEndpoints(probe_db);
-    histories_invalid = await countInvalidHistories(probe_db);
+    metrics.setSkippedEvents(await countSkippedEvents(db));
+    endpoints_disabled = await countDisabledEndpoints(db);
+    histories_invalid = await countInvalidHistories(db);
   };
   await look().catch((error: unknown) => log.warn({ err: error }, 'the database could not be watched'));
   const loops = [
