@@ -1,4 +1,5 @@
-import { findHost, hostForms, hostTokens } from './hosts.ts';
+import { hostForms, hostsAbove, hostTokens } from './hosts.ts';
+import { isFormAlone, withoutRegisteredForms } from './legal-forms.ts';
 import { STROKE } from './look-alikes.ts';
 import {
   foldCase,
@@ -13,6 +14,7 @@ import {
   withoutLegalForm,
   withoutShortLegalForm,
 } from './names.ts';
+import { unmasked } from './unmasked.ts';
 
 /** Merchants' names in each cache, up to some KB each. One that is full is cleared. */
 const MAX_REMEMBERED = 500;
@@ -21,6 +23,11 @@ const allowlist_keys = new Map<string, string>();
 
 /** Returns the first entry of the blocklist that matches a merchant's name, or null. */
 export type BlocklistMatcher = (merchant: string) => string | null;
+/** Told the index of an entry that matches, more than once where it does in several ways. */
+type Take = (index: number) => void;
+type EntriesMatcher = (merchant: string, take: Take) => void;
+/** Indexes of entries by what they are found by. */
+type Places = Map<string, number[]>;
 
 /** A blocked name: its index in the list, its letters, and its words separated by one space. */
 interface Candidate {
@@ -63,19 +70,38 @@ const LONG_ENOUGH_TO_JOIN = 6;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-const compiled = new WeakMap<readonly string[], BlocklistMatcher>();
+const compiled = new WeakMap<readonly string[], EntriesMatcher>();
 
 /**
  * The first entry of a blocklist that matches `merchant` by the rules of `compileBlocklist`, or null. The compiled list is
  * cached for as long as the array `blocked` lives, so the array must not be changed.
  */
 export function blockedBy(merchant: string, blocked: readonly string[]): string | null {
+  return firstOf(blocked, merchant, matcherOf(blocked));
+}
+
+/** The indexes of all entries that match `merchant` as `blockedBy` says, ascending. The array must not be changed. */
+export function allBlocking(merchant: string, blocked: readonly string[]): number[] {
+  const found = new Set<number>();
+  matcherOf(blocked)(merchant, (index) => found.add(index));
+  return [...found].sort((a, b) => a - b);
+}
+
+function matcherOf(blocked: readonly string[]): EntriesMatcher {
   let match = compiled.get(blocked);
   if (match === undefined) {
-    match = compileBlocklist(blocked);
+    match = compileEntries(blocked);
     compiled.set(blocked, match);
   }
-  return match(merchant);
+  return match;
+}
+
+function firstOf(blocked: readonly string[], merchant: string, match: EntriesMatcher): string | null {
+  let first = Number.POSITIVE_INFINITY;
+  match(merchant, (index) => {
+    first = Math.min(first, index);
+  });
+  return blocked[first] ?? null;
 }
 
 const allowed_lists = new WeakMap<readonly string[], (merchant: string) => string | null>();
@@ -96,11 +122,14 @@ export function allowedBy(merchant: string, allowed: readonly string[]): string 
   return match(merchant);
 }
 
-/** Equal for two spellings that an allowlist takes for the same name or host. */
+/**
+ * Equal for two spellings of the same name or host, in a form that is kept: counters and known merchants are found by it, so
+ * a later list of legal forms must not change it. It tells apart some spellings that `allowedBy` takes for the same.
+ */
 export function allowlistKey(text: string): string {
   let key = allowlist_keys.get(text);
   if (key === undefined) {
-    const { host, name } = hostOrName(text);
+    const { host, name } = hostOrName(text, (plain) => plain);
     key = host === null ? `name ${name}` : `host ${host}`;
     if (allowlist_keys.size >= MAX_REMEMBERED) allowlist_keys.clear();
     allowlist_keys.set(text, key);
@@ -112,28 +141,32 @@ function compileAllowlist(allowed: readonly string[]): (merchant: string) => str
   const names = new Map<string, number>();
   const hosts = new Map<string, number>();
   allowed.forEach((entry, index) => {
-    const { host, name } = hostOrName(entry);
+    const { host, name } = hostOrName(entry, withoutRegisteredForms);
     if (host === null) addFirst(names, name, index);
     else addFirst(hosts, host, index);
   });
   return (merchant) => {
-    const { host, name } = hostOrName(merchant);
-    const first = host === null ? names.get(name) : findHost(hosts, host);
+    const { host, name } = hostOrName(merchant, withoutRegisteredForms);
+    const first = host === null ? names.get(name) : firstHost(hosts, host);
     return allowed[first ?? Number.POSITIVE_INFINITY] ?? null;
   };
 }
 
 /**
  * The host where the whole text is a host or a URL, without `www.`; else a name, equal for two spellings of one. A name with
- * look-alikes equals only itself in either case. One folding for both: of 200 characters NFKC can make 3,600.
+ * look-alikes equals only itself in either case. One folding for both: of 200 characters NFKC can make 3,600. `bareOf` takes
+ * more legal forms off a name.
  */
-function hostOrName(text: string): { host: string; name: null } | { host: null; name: string } {
+function hostOrName(
+  text: string,
+  bareOf: (plain: string) => string,
+): { host: string; name: null } | { host: null; name: string } {
   const plain = plainText(text);
   // No folded name begins with this sign, so the two kinds cannot be equal.
-  if (hasLookAlikes(plain)) return { host: null, name: `=${lessFolded(plain)}` };
+  if (hasLookAlikes(plain)) return { host: null, name: `=${lessFolded(bareOf(plain))}` };
   const host = hostAlone(plain.trim());
   // A name of invisible characters alone folds to nothing and equals only itself.
-  return host === null ? { host, name: normalisePlain(plain) || text } : { host, name: null };
+  return host === null ? { host, name: normalisePlain(bareOf(plain)) || text } : { host, name: null };
 }
 
 /** The host where the whole text is a host or a URL, without `www.`; null for anything else. */
@@ -170,8 +203,13 @@ function normalisePlain(plain: string): string {
  * that name. Time per merchant does not grow with the length of the list.
  */
 export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
-  const hosts = new Map<string, number>();
-  const exact = new Map<string, number>();
+  const match = compileEntries(blocked);
+  return (merchant) => firstOf(blocked, merchant, match);
+}
+
+function compileEntries(blocked: readonly string[]): EntriesMatcher {
+  const hosts: Places = new Map();
+  const exact: Places = new Map();
   const names: NameIndex = { names: new Map(), lengths: new Map() };
   const hostNames: NameIndex = { names: new Map(), lengths: new Map() };
 
@@ -180,17 +218,20 @@ export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
     // An e-mail address does not block its whole host.
     const isAddress = plain.includes('@') && !plain.includes('://');
     const forms = isAddress ? [] : hostForms(plain).map((form) => form.replace(/^www\.(?=.*\.)/, ''));
-    for (const form of forms) addFirst(hosts, form, index);
+    for (const form of forms) addPlace(hosts, form, index);
     for (const form of forms) {
       for (const words of readName(form)) addName(hostNames, words, index);
     }
-    for (const words of forms.length > 0 ? [] : readName(plain)) {
-      const name = isProcessorAlone(plain) ? [] : withoutLegalForm(words);
+    const is_no_name = isProcessorAlone(plain) || isFormAlone(plain);
+    const bare = withoutRegisteredForms(plain);
+    const readings = bare === plain ? readName(plain) : [...readName(plain), ...readName(bare)];
+    for (const words of forms.length > 0 ? [] : readings) {
+      const name = is_no_name ? [] : withoutLegalForm(words);
       const letters = joinWords(name);
-      if (isOneCharacter(letters)) addFirst(exact, letters, index);
+      if (isOneCharacter(letters)) addPlace(exact, letters, index);
       else addName(names, name, index);
       if (letters === '' || isOneCharacter(joinWords(words))) {
-        addFirst(exact, joinWords(words) || lessFolded(plain) || entry, index);
+        addPlace(exact, joinWords(words) || lessFolded(plain) || entry, index);
       } else {
         // Finds the name written as one word ("EvilCorp"). With spaces the name without its legal form is found anyway.
         addName(names, words, index);
@@ -200,21 +241,22 @@ export function compileBlocklist(blocked: readonly string[]): BlocklistMatcher {
   sortLengths(names);
   sortLengths(hostNames);
 
-  return (merchant) => {
+  return (merchant, take) => {
     const { plain, min_folded, tokens, readings } = merchantName(merchant);
-    let first = exact.get(min_folded) ?? Number.POSITIVE_INFINITY;
+    exact.get(min_folded)?.forEach(take);
     for (const token of tokens) {
-      for (const form of token.forms) first = Math.min(first, findHost(hosts, form));
+      for (const form of token.forms) for (const found of hostsAbove(hosts, form)) found.forEach(take);
     }
     for (const reading of readings) {
-      first = Math.min(first, findExact(exact, reading), findName(names, reading));
+      exact.get(reading.letters)?.forEach(take);
+      exact.get(reading.without_legal_form)?.forEach(take);
+      findNames(names, reading, take);
     }
     if (hostNames.names.size > 0) {
       const hostless = tokens.reduce((text, token) => text.replace(token.text, ' '), plain);
       const rest = tokens.length === 0 ? readings : readMerchant(hostless);
-      for (const reading of rest) first = Math.min(first, findName(hostNames, reading));
+      for (const reading of rest) findNames(hostNames, reading, take);
     }
-    return blocked[first] ?? null;
   };
 }
 
@@ -226,11 +268,13 @@ function merchantName(merchant: string): MerchantName {
   const known = remembered.get(merchant);
   if (known !== undefined) return known;
   const plain = plainText(merchant);
+  const clear = unmasked(merchant);
+  const plains = clear === merchant ? [plain] : [plain, plainText(clear)];
   const name = {
     plain,
     min_folded: lessFolded(plain) || merchant,
-    tokens: plain.includes('.') || plain.includes('。') ? hostTokens(plain) : [],
-    readings: readMerchant(plain),
+    tokens: plains.flatMap((each) => (/[.。]/.test(each) ? hostTokens(each) : [])),
+    readings: plains.flatMap(readMerchant),
   };
   if (remembered.size >= MAX_REMEMBERED) remembered.clear();
   remembered.set(merchant, name);
@@ -248,6 +292,18 @@ function isOneCharacter(text: string): boolean {
 
 function addFirst(places: Map<string, number>, key: string, index: number): void {
   if (!places.has(key)) places.set(key, index);
+}
+
+function addPlace(places: Places, key: string, index: number): void {
+  const found = places.get(key);
+  if (found === undefined) places.set(key, [index]);
+  else if (found.at(-1) !== index) found.push(index);
+}
+
+/** The lowest index of the host or a parent domain of it; undefined where there is none. */
+function firstHost(hosts: ReadonlyMap<string, number>, host: string): number | undefined {
+  const found = hostsAbove(hosts, host);
+  return found.length === 0 ? undefined : Math.min(...found);
 }
 
 function readMerchant(plain: string): Reading[] {
@@ -278,7 +334,7 @@ function addName(into: NameIndex, words: readonly Word[], index: number): void {
   const key = keyOf(letters);
   const candidates = into.names.get(key);
   if (candidates === undefined) into.names.set(key, [{ index, letters, phrase }]);
-  else if (!candidates.some((candidate) => candidate.phrase === phrase)) {
+  else if (!candidates.some((each) => each.index === index && each.phrase === phrase)) {
     candidates.push({ index, letters, phrase });
   }
   const first = key.charAt(0);
@@ -291,25 +347,15 @@ function sortLengths(index: NameIndex): void {
   for (const lengths of index.lengths.values()) lengths.sort((a, b) => a - b);
 }
 
-/** Looks up the merchant's whole name, with and without its legal form. */
-function findExact(exact: ReadonlyMap<string, number>, reading: Reading): number {
-  if (exact.size === 0) return Number.POSITIVE_INFINITY;
-  return Math.min(
-    exact.get(reading.letters) ?? Number.POSITIVE_INFINITY,
-    exact.get(reading.without_legal_form) ?? Number.POSITIVE_INFINITY,
-  );
-}
-
-/** The lowest index of a blocked name that equals the merchant's or is contained in it. */
-function findName(index: NameIndex, reading: Reading): number {
-  let first = Number.POSITIVE_INFINITY;
-  if (index.names.size === 0) return first;
+/** Takes the blocked names that equal the merchant's or are contained in it. */
+function findNames(index: NameIndex, reading: Reading, found: Take): void {
+  if (index.names.size === 0) return;
 
   const { letters, key, boundary, blanksBefore, wordStart } = reading;
   const take = (start: number, end: number, phrase: string | null) => {
     for (const candidate of index.names.get(key.slice(start, end)) ?? []) {
-      if (candidate.index >= first || (phrase !== null && !reads(phrase, candidate.phrase))) continue;
-      if (reads(letters.slice(start, end), candidate.letters)) first = candidate.index;
+      if (phrase !== null && !reads(phrase, candidate.phrase)) continue;
+      if (reads(letters.slice(start, end), candidate.letters)) found(candidate.index);
     }
   };
 
@@ -328,7 +374,6 @@ function findName(index: NameIndex, reading: Reading): number {
       take(start, end, joinable ? null : phraseOf(letters, wordStart, start, end));
     }
   }
-  return first;
 }
 
 /** Joins words into a reading. */

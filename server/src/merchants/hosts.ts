@@ -37,11 +37,12 @@ function foldHost(name: string): string {
   return foldCase(latinText(name)).replaceAll(STROKE, 'i');
 }
 
-/** The lowest index in `hosts` of the host or a parent domain of it; infinite where there is none. */
-export function findHost(hosts: ReadonlyMap<string, number>, host: string): number {
-  let first = Number.POSITIVE_INFINITY;
+/** What is kept for the host and for each parent domain of it. */
+export function hostsAbove<Kept>(hosts: ReadonlyMap<string, Kept>, host: string): Kept[] {
+  const found: Kept[] = [];
   for (let name = host; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {
-    first = Math.min(first, hosts.get(name) ?? Number.POSITIVE_INFINITY);
+    const kept = hosts.get(name);
+    if (kept !== undefined) found.push(kept);
   }
-  return first;
+  return found;
 }

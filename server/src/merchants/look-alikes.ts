@@ -66,6 +66,23 @@ const LOOK_ALIKES: Readonly<Record<string, string>> = {
   z: '01B5 01B6 0224 0225 0290 0396 13C3 1D22 1D76 A4DC AB93 118A9 118C4 118E5',
 };
 
+/**
+ * Letters that look like a Latin letter beside other Latin letters, and not alone: those which confusables.txt joins with a
+ * turned or open Latin letter (Ɛ, Ʌ), and two Cyrillic ones that mirror a Latin one. Each belongs to a living alphabet, so it
+ * is read as Latin only in a word that has Latin letters too.
+ */
+const LIKE_AMONG_LATIN: Readonly<Record<string, string>> = {
+  a: '0245 028C 039B 041B 1431 1D27 A4E5 104B0',
+  e:
+    '018E 0190 01DD 0259 025B 03B5 0404 0454 04D9 0510 0511 13CB 2C88 2C89 A4F1 A792 A793 AB9B 10401 10429 ' +
+    '118CE',
+  n: '0376 0418',
+  r: '042F',
+};
+
+/** The first of the letters that two of make a flag. */
+const FIRST_REGIONAL_INDICATOR = 0x1f1e6;
+
 /** Letters that are one upright stroke, which may be meant as a capital I or a small l. */
 const STROKES = '0196 01C0 0399 0406 04C0 04CF 16C1 2C92 A4F2 1028A 10309 10320 16F28';
 
@@ -92,6 +109,33 @@ function makeTable(): Map<string, string> {
     if (!table.has(small)) table.set(small, latin);
   }
   return table;
+}
+
+const AMONG_LATIN: ReadonlyMap<string, string> = makeTableAmongLatin();
+
+function makeTableAmongLatin(): Map<string, string> {
+  const table = new Map<string, string>();
+  for (const [latin, letters] of Object.entries(LIKE_AMONG_LATIN)) {
+    for (const letter of lettersOf(letters)) {
+      table.set(letter, latin);
+      table.set(letter.toLowerCase(), latin);
+    }
+  }
+  return table;
+}
+
+const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+const REGIONAL_INDICATOR = /[\u{1f1e6}-\u{1f1ff}]/gu;
+
+/** Replaces letters of flags, and letters that look like Latin ones in words that have Latin letters too. */
+export function foldAmongLatin(text: string): string {
+  return text
+    .replace(REGIONAL_INDICATOR, (letter) =>
+      String.fromCharCode(0x61 + (letter.codePointAt(0) as number) - FIRST_REGIONAL_INDICATOR),
+    )
+    .replace(WORD, (word) =>
+      /[A-Za-z]/.test(word) ? [...word].map((letter) => AMONG_LATIN.get(letter) ?? letter).join('') : word,
+    );
 }
 
 function lettersOf(code_points: string): string[] {

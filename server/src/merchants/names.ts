@@ -1,5 +1,5 @@
 import { readSection, readTerms } from '@purser/purpose-data';
-import { foldLookAlikes, STROKE } from './look-alikes.ts';
+import { foldAmongLatin, foldLookAlikes, STROKE } from './look-alikes.ts';
 
 /** One word of a name, folded. `spaced`: white space precedes it, and not just punctuation. */
 export interface Word {
@@ -152,29 +152,45 @@ export function readNameCaseless(plain: string): Word[] {
   return readName(plain).at(-1) as Word[];
 }
 
-const SUSPICIOUS = /[01|$@!\u01c0]|[a-z]I/;
-const FLANKED_SIGN = /(?<=\p{L})[$@!](?=\p{L})/gu;
-const SIGNS: Readonly<Record<string, string>> = { $: 's', '@': 'a', '!': STROKE };
+const SUSPICIOUS = /[01|$@!¡£€¢¥\u01c0]|[a-z]I/;
+const FLANKED_SIGN = /(?<=\p{L})[$@!¡](?=\p{L})/gu;
+/** A sign of a currency that stands at a letter and at no digit: "Evi£", and not "£1 Shop". */
+const SIGN_AT_LETTER = /(?<=\p{L})[£€¢¥](?!\p{N})|(?<!\p{N})[£€¢¥](?=\p{L})/gu;
+const SIGNS: Readonly<Record<string, string>> = {
+  $: 's',
+  '@': 'a',
+  '!': STROKE,
+  '¡': STROKE,
+  '£': 'l',
+  '€': 'e',
+  '¢': 'c',
+  '¥': 'y',
+};
 
 /**
  * A further reading of a merchant's name that looks disguised; null for any other name. 0 is read as o. 1, |, a capital I
  * after a small letter, and letters of other scripts that are one upright stroke become `STROKE`, which stands for i or l.
- * $ @ ! between letters are read as s, a and i or l. Only a merchant's name is read like this, never a blocked one, since
+ * $ @ ! ¡ between letters are read as s, a and i or l, and signs of currencies at a letter as the letter that they cross.
+ * Letters of flags, and open or turned letters among Latin ones, are read as those. Only a merchant's name is read like this, never a blocked one, since
  * blocking "G00gle" must not block Google. Digits are replaced only in words with at least three letters and no other
  * digit, so that A1, F1, O2, H1, Channel 1, 10 and 101 stay as they are. 1 at the end of a word is l and not i (Maxi is not
  * Max1). Mail is never Mall: without a digit, sign or capital in the wrong place, i and l are different letters.
  */
 export function readDisguised(plain: string): Word[] | null {
-  const latin = latinText(plain);
-  if (!SUSPICIOUS.test(latin)) return null;
+  const among = ASCII.test(plain) ? plain : foldAmongLatin(plain);
+  const latin = latinText(among);
+  if (among === plain && !SUSPICIOUS.test(latin)) return null;
   const text = latin
     .replace(FLANKED_SIGN, (sign) => SIGNS[sign] ?? sign)
+    .replace(SIGN_AT_LETTER, (sign) => SIGNS[sign] ?? sign)
     .replace(/(?<=\p{L})\||\|(?=\p{L})/gu, STROKE);
   return foldWords(splitWords(text), undisguise);
 }
 
+const CAPITAL_INSIDE = /[a-z][01\u01c0]*I/;
+
 function undisguise(word: string): string {
-  const text = /[a-z]I/.test(word) ? word.replace(/(?<=[a-z]I*)I/g, STROKE) : word;
+  const text = CAPITAL_INSIDE.test(word) ? word.replace(/(?<=[a-z][01I\u01c0]*)I/g, STROKE) : word;
   if (!/[01]/.test(text) || /[2-9]/.test(text)) return text;
   const letters = [...text.matchAll(/\p{L}/gu)];
   if (letters.length < 3) return text;
