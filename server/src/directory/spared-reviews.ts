@@ -1,5 +1,5 @@
 import type { Agent } from '../domain/agents.ts';
-import { normaliseMerchant } from '../merchants/blocklist.ts';
+import { normaliseMerchant } from '../merchants/names.ts';
 import { loadAuthoritiesOf } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDirectory } from '../storage/merchant-entries.ts';

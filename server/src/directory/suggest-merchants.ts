@@ -1,7 +1,9 @@
 import type { Authority } from '../domain/authorities.ts';
 import { effectiveDecision } from '../domain/decisions.ts';
-import { allowedBy, blockedBy, normaliseMerchant } from '../merchants/blocklist.ts';
+import { allowedBy } from '../merchants/allowlist.ts';
+import { blockedBy } from '../merchants/blocklist.ts';
 import type { Directory } from '../merchants/directory.ts';
+import { normaliseMerchant } from '../merchants/names.ts';
 import type { Queryable } from '../storage/database.ts';
 import { firstIdAt } from '../values/ids.ts';
 import { addMinor } from '../values/money.ts';

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { allowedBy, blockedBy, compileBlocklist, normaliseMerchant } from './blocklist.ts';
+import { allowedBy } from './allowlist.ts';
+import { blockedBy, compileBlocklist } from './blocklist.ts';
+import { normaliseMerchant } from './names.ts';
 
 /** Whether `merchant` falls under the one entry `entry`. */
 function blocks(entry: string, merchant: string): boolean {

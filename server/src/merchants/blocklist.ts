@@ -2,24 +2,21 @@ import { hostForms, hostsAbove, hostTokens } from './hosts.ts';
 import { isFormAlone, withoutRegisteredForms } from './legal-forms.ts';
 import { STROKE } from './look-alikes.ts';
 import {
-  foldCase,
-  hasLookAlikes,
   isProcessorAlone,
   joinWords,
+  lessFolded,
   plainText,
   readDisguised,
   readName,
-  readNameCaseless,
   type Word,
   withoutLegalForm,
   withoutShortLegalForm,
 } from './names.ts';
 import { unmasked } from './unmasked.ts';
 
-/** Merchants' names in each cache, up to some KB each. One that is full is cleared. */
+/** Merchants' names that are remembered, up to some KB each. A cache that is full is cleared. */
 const MAX_REMEMBERED = 500;
 const remembered = new Map<string, MerchantName>();
-const allowlist_keys = new Map<string, string>();
 
 /** Returns the first entry of the blocklist that matches a merchant's name, or null. */
 export type BlocklistMatcher = (merchant: string) => string | null;
@@ -102,93 +99,6 @@ function firstOf(blocked: readonly string[], merchant: string, match: EntriesMat
     first = Math.min(first, index);
   });
   return blocked[first] ?? null;
-}
-
-const allowed_lists = new WeakMap<readonly string[], (merchant: string) => string | null>();
-
-/**
- * The first entry of an allowlist that matches `merchant`, or null: the whole name must be equal after normalising, or the
- * host must be the entry's or a subdomain of it. This is narrower than a blocklist on purpose, since a wrong match would
- * favour a merchant: "Acme Refunds" does not match "Acme", and look-alikes do not match the letters of an entry. The
- * compiled list is cached for as long as the array `allowed` lives, so the array must not be changed. Time per merchant does
- * not grow with the length of the list.
- */
-export function allowedBy(merchant: string, allowed: readonly string[]): string | null {
-  let match = allowed_lists.get(allowed);
-  if (match === undefined) {
-    match = compileAllowlist(allowed);
-    allowed_lists.set(allowed, match);
-  }
-  return match(merchant);
-}
-
-/**
- * Equal for two spellings of the same name or host, in a form that is kept: counters and known merchants are found by it, so
- * a later list of legal forms must not change it. It tells apart some spellings that `allowedBy` takes for the same.
- */
-export function allowlistKey(text: string): string {
-  let key = allowlist_keys.get(text);
-  if (key === undefined) {
-    const { host, name } = hostOrName(text, (plain) => plain);
-    key = host === null ? `name ${name}` : `host ${host}`;
-    if (allowlist_keys.size >= MAX_REMEMBERED) allowlist_keys.clear();
-    allowlist_keys.set(text, key);
-  }
-  return key;
-}
-
-function compileAllowlist(allowed: readonly string[]): (merchant: string) => string | null {
-  const names = new Map<string, number>();
-  const hosts = new Map<string, number>();
-  allowed.forEach((entry, index) => {
-    const { host, name } = hostOrName(entry, withoutRegisteredForms);
-    if (host === null) addFirst(names, name, index);
-    else addFirst(hosts, host, index);
-  });
-  return (merchant) => {
-    const { host, name } = hostOrName(merchant, withoutRegisteredForms);
-    const first = host === null ? names.get(name) : firstHost(hosts, host);
-    return allowed[first ?? Number.POSITIVE_INFINITY] ?? null;
-  };
-}
-
-/**
- * The host where the whole text is a host or a URL, without `www.`; else a name, equal for two spellings of one. A name with
- * look-alikes equals only itself in either case. One folding for both: of 200 characters NFKC can make 3,600. `bareOf` takes
- * more legal forms off a name.
- */
-function hostOrName(
-  text: string,
-  bareOf: (plain: string) => string,
-): { host: string; name: null } | { host: null; name: string } {
-  const plain = plainText(text);
-  // No folded name begins with this sign, so the two kinds cannot be equal.
-  if (hasLookAlikes(plain)) return { host: null, name: `=${lessFolded(bareOf(plain))}` };
-  const host = hostAlone(plain.trim());
-  // A name of invisible characters alone folds to nothing and equals only itself.
-  return host === null ? { host, name: normalisePlain(bareOf(plain)) || text } : { host, name: null };
-}
-
-/** The host where the whole text is a host or a URL, without `www.`; null for anything else. */
-function hostAlone(plain: string): string | null {
-  if ((plain.includes('@') && !plain.includes('://')) || /\s/.test(plain)) return null;
-  const [host] = hostForms(plain);
-  return host === undefined ? null : host.replace(/^www\.(?=.*\.)/, '');
-}
-
-/**
- * A name in a form for comparison: NFKC, without invisible characters, case, diacritics, punctuation, look-alikes of Latin
- * letters, processor prefixes and legal forms, with one space between words. A name that has nothing else keeps them. Not
- * for display.
- */
-export function normaliseMerchant(text: string): string {
-  return normalisePlain(plainText(text));
-}
-
-function normalisePlain(plain: string): string {
-  const words = readNameCaseless(plain);
-  const name = withoutLegalForm(words);
-  return joinWords(name.length > 0 ? name : words, ' ') || lessFolded(plain);
 }
 
 /**
@@ -281,29 +191,14 @@ function merchantName(merchant: string): MerchantName {
   return name;
 }
 
-/** The form that is compared when folding leaves nothing. */
-function lessFolded(plain: string): string {
-  return foldCase(plain).trim();
-}
-
 function isOneCharacter(text: string): boolean {
   return text.length > 0 && text.length <= 2 && [...text].length === 1;
-}
-
-function addFirst(places: Map<string, number>, key: string, index: number): void {
-  if (!places.has(key)) places.set(key, index);
 }
 
 function addPlace(places: Places, key: string, index: number): void {
   const found = places.get(key);
   if (found === undefined) places.set(key, [index]);
   else if (found.at(-1) !== index) found.push(index);
-}
-
-/** The lowest index of the host or a parent domain of it; undefined where there is none. */
-function firstHost(hosts: ReadonlyMap<string, number>, host: string): number | undefined {
-  const found = hostsAbove(hosts, host);
-  return found.length === 0 ? undefined : Math.min(...found);
 }
 
 function readMerchant(plain: string): Reading[] {

@@ -1,6 +1,6 @@
 import { readTerms } from '@purser/purpose-data';
-import { allowedBy } from './blocklist.ts';
-import { hasLookAlikes, plainText, readNameCaseless, withoutLegalForm } from './names.ts';
+import { allowedBy } from './allowlist.ts';
+import { hasLookAlikes, joinWords, plainText, readNameCaseless, withoutLegalForm } from './names.ts';
 
 /** Where a descriptor leaves the name for what it adds: a comma, a number sign, blanks that fill up a field. */
 const END_OF_NAME = /,|#|\s{2,}/g;
@@ -58,21 +58,29 @@ function isCity(words: readonly string[]): boolean {
 }
 
 /**
- * Whether a payment whose statement says `descriptor` goes to `merchant`: the same whole name as an allow list compares
- * (case, accents, legal form and processor prefix folded; a host, or one under it), and behind it at most what card
- * descriptors add, the number of an order or shop and a city. A city is told by what stands before it (a legal form, a
- * number, a comma, a gap): a plain word behind a name makes another name, "Acme Refunds" is not Acme.
+ * The names that the statement of a payment may stand for, the whole first: what stands before a comma, a number sign or a
+ * gap, and before the number of an order or shop or what follows a legal form. A city is told by what stands before it: a
+ * plain word behind a name makes another name, "Acme Refunds" is not Acme.
  */
-export function isDescriptorOf(descriptor: string, merchant: string): boolean {
-  const is = (name: string) => allowedBy(name, [merchant]) !== null;
-  if ([descriptor, ...endedNames(descriptor)].some(is)) return true;
+export function namesOfPayment(descriptor: string): string[] {
+  const names = [descriptor, ...endedNames(descriptor)];
   const plain = plainText(descriptor);
-  if (hasLookAlikes(plain)) return false;
+  if (hasLookAlikes(plain)) return names;
   const words = readNameCaseless(plain);
-  return words.some(({ text }, i) => {
+  const most = names.length + MAX_ENDS;
+  for (let i = 1; i < words.length && names.length < most; i += 1) {
     const name = words.slice(0, i);
     const legal_form = withoutLegalForm(name).length < name.length ? (name.at(-1)?.text.length ?? 0) : 0;
-    const adds = ORDER_NUMBER.test(text) || legal_form >= MIN_LEGAL_FORM;
-    return i > 0 && adds && is(name.map((word) => word.text).join(' '));
-  });
+    if (ORDER_NUMBER.test(words[i]?.text ?? '') || legal_form >= MIN_LEGAL_FORM)
+      names.push(joinWords(name, ' '));
+  }
+  return names;
+}
+
+/**
+ * Whether a payment whose statement says `descriptor` goes to `merchant`: one of `namesOfPayment` is the same whole name as
+ * an allow list compares (case, accents, legal form and processor prefix folded; a host, or one under it).
+ */
+export function isDescriptorOf(descriptor: string, merchant: string): boolean {
+  return namesOfPayment(descriptor).some((name) => allowedBy(name, [merchant]) !== null);
 }

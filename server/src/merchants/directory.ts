@@ -1,4 +1,5 @@
-import { allowedBy, allowlistKey, blockedBy } from './blocklist.ts';
+import { allowedBy, allowlistKey } from './allowlist.ts';
+import { blockedBy } from './blocklist.ts';
 import { namesOfDescriptor } from './descriptors.ts';
 
 /** Verdicts of an entry. */

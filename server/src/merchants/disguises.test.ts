@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { allowedBy, blockedBy } from './blocklist.ts';
+import { allowedBy } from './allowlist.ts';
+import { blockedBy } from './blocklist.ts';
 
 const blocks = (entry: string, merchant: string) => blockedBy(merchant, [entry]) !== null;
 

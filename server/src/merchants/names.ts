@@ -228,3 +228,24 @@ export function withoutShortLegalForm(words: readonly Word[]): Word[] {
 export function joinWords(words: readonly Word[], separator = ''): string {
   return words.map((word) => word.text).join(separator);
 }
+
+/**
+ * A name in a form for comparison: NFKC, without invisible characters, case, diacritics, punctuation, look-alikes of Latin
+ * letters, processor prefixes and legal forms, with one space between words. A name that has nothing else keeps them. Not
+ * for display.
+ */
+export function normaliseMerchant(text: string): string {
+  return normalisePlain(plainText(text));
+}
+
+/** `normaliseMerchant` of a `plainText`. */
+export function normalisePlain(plain: string): string {
+  const words = readNameCaseless(plain);
+  const name = withoutLegalForm(words);
+  return joinWords(name.length > 0 ? name : words, ' ') || lessFolded(plain);
+}
+
+/** The form that is compared when folding leaves nothing. */
+export function lessFolded(plain: string): string {
+  return foldCase(plain).trim();
+}

@@ -8,7 +8,7 @@ import {
 import { sha256 } from '../domain/ledger.ts';
 import type { Action } from '../domain/spends.ts';
 import { trustOfReport } from '../domain/trust.ts';
-import { allowlistKey } from '../merchants/blocklist.ts';
+import { allowlistKey } from '../merchants/allowlist.ts';
 
 /** A merchant, or a payee, that an agent is known to have paid. */
 export interface KnownMerchantRow {

@@ -1,7 +1,7 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { SpendRequest } from '../domain/spends.ts';
-import { allowedBy } from '../merchants/blocklist.ts';
+import { allowedBy } from '../merchants/allowlist.ts';
 
 /** Evidence that the operator allowed this merchant; null if it is not on the list. */
 export function allowedMerchant(authority: Authority, request: SpendRequest): PurposeEvidence[] | null {

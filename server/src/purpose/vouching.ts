@@ -1,6 +1,7 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
 import type { ListedMerchant, Voucher } from '../domain/spend-facts.ts';
-import { allowedBy, normaliseMerchant } from '../merchants/blocklist.ts';
+import { allowedBy } from '../merchants/allowlist.ts';
+import { normaliseMerchant } from '../merchants/names.ts';
 import type { Inquiry } from './conflicts/conflict.ts';
 import { isLedBy } from './conflicts/switched-payee.ts';
 import { plainAccount } from './language/figures.ts';

@@ -1,6 +1,6 @@
 import type { PaidSpend } from '../../domain/spend-facts.ts';
 import type { Action } from '../../domain/spends.ts';
-import { normaliseMerchant } from '../../merchants/blocklist.ts';
+import { normaliseMerchant } from '../../merchants/names.ts';
 import { PAYS_BACK } from '../data/spend-language.ts';
 import { carriesMeaning } from '../language/everyday-words.ts';
 import { tokenize } from '../language/text.ts';

@@ -1,7 +1,6 @@
 import { readTerms } from '@purser/purpose-data';
-import { normaliseMerchant } from '../../merchants/blocklist.ts';
 import { namesOfDescriptor } from '../../merchants/descriptors.ts';
-import { hasLookAlikes, plainText } from '../../merchants/names.ts';
+import { hasLookAlikes, normaliseMerchant, plainText } from '../../merchants/names.ts';
 import { NOT_IN_CAPITALS, VERBS } from '../data/constraint-language.ts';
 import { PRIVATE_FAMILIES, TRADES, type Trade } from '../data/trades.ts';
 import { EVERYDAY_WORDS } from './everyday-words.ts';

@@ -1,4 +1,4 @@
-import { normaliseMerchant } from '../../merchants/blocklist.ts';
+import { normaliseMerchant } from '../../merchants/names.ts';
 import {
   BEFORE_A_GERMAN_NAME,
   BEHIND_A_JAPANESE_NAME,

@@ -1,0 +1,66 @@
+import { namesOfPayment } from './descriptors.ts';
+import { hostForms } from './hosts.ts';
+import { withoutRegisteredForms } from './legal-forms.ts';
+import { foldAmongLatin, STROKE } from './look-alikes.ts';
+import {
+  foldCase,
+  joinWords,
+  latinText,
+  plainText,
+  readDisguised,
+  readNameCaseless,
+  withoutLegalForm,
+} from './names.ts';
+import { unmasked } from './unmasked.ts';
+
+/** Names of some KB each. A cache that is full is cleared. */
+const MAX_REMEMBERED = 500;
+const remembered = new Map<string, string>();
+
+/**
+ * Equal for two spellings that may name the same merchant: disguises, look-alikes, case, accents, spaces, punctuation,
+ * legal forms, processors' prefixes and what card descriptors add are folded, and i is l. For comparisons that restrict, so
+ * that a merchant has one limit however it is written; different merchants may share one. Never for what is let through.
+ */
+export function merchantKey(merchant: string): string {
+  let key = remembered.get(merchant);
+  if (key === undefined) {
+    key = keyOf(merchant);
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(merchant, key);
+  }
+  return key;
+}
+
+function keyOf(merchant: string): string {
+  const plain = plainText(unmasked(merchant));
+  const [host] = /\s/.test(plain.trim()) ? [] : hostForms(plain.trim());
+  if (host !== undefined) return lettersOf(host.replace(/^www\.(?=.*\.)/, ''));
+  // Look-alikes would hide the number of an order or shop.
+  const names = namesOfPayment(latinText(foldAmongLatin(plain)));
+  const keys = [plain, ...names].map(lettersOf).filter((letters) => letters !== '');
+  return keys.reduce(
+    (a, b) => (b.length < a.length ? b : a),
+    keys[0] ?? (foldCase(plain).trim() || merchant),
+  );
+}
+
+function lettersOf(name: string): string {
+  const bare = withoutRegisteredForms(name);
+  const words = readDisguised(bare) ?? readNameCaseless(bare);
+  const named = withoutLegalForm(words);
+  return joinWords(named.length > 0 ? named : words)
+    .replaceAll('i', 'l')
+    .replaceAll(STROKE, 'l');
+}
+
+/**
+ * Equal for two spellings that may name the same account: the rail in small letters, the id without case, `-`, `.` and `_`.
+ * For comparisons that restrict, so that one account has one limit however it is written. Ids that differ by these alone
+ * share a limit. What is let through is compared exactly.
+ */
+export function payeeKey(payee_id: string): string {
+  const at = payee_id.indexOf(':');
+  const id = payee_id.slice(at + 1).toLowerCase();
+  return `${payee_id.slice(0, at + 1).toLowerCase()}${id.replace(/[-._]/g, '') || id}`;
+}
