@@ -1,6 +1,6 @@
 import { namesOfPayment } from './descriptors.ts';
 import { hostForms } from './hosts.ts';
-import { withoutRegisteredForms } from './legal-forms.ts';
+import { isFormAlone, withoutRegisteredForms } from './legal-forms.ts';
 import { foldAmongLatin, STROKE } from './look-alikes.ts';
 import {
   foldCase,
@@ -33,16 +33,19 @@ export function merchantKey(merchant: string): string {
 }
 
 function keyOf(merchant: string): string {
-  const plain = plainText(unmasked(merchant));
+  const clear = unmasked(merchant);
+  const plain = plainText(clear);
   const [host] = /\s/.test(plain.trim()) ? [] : hostForms(plain.trim());
   if (host !== undefined) return lettersOf(host.replace(/^www\.(?=.*\.)/, ''));
-  // Look-alikes would hide the number of an order or shop.
-  const names = namesOfPayment(latinText(foldAmongLatin(plain)));
-  const keys = [plain, ...names].map(lettersOf).filter((letters) => letters !== '');
-  return keys.reduce(
-    (a, b) => (b.length < a.length ? b : a),
-    keys[0] ?? (foldCase(plain).trim() || merchant),
-  );
+  // Gaps are in the name as it is written; look-alikes and a form in front would hide the number of an order or shop.
+  const latin = latinText(foldAmongLatin(withoutRegisteredForms(plain)));
+  const keys = [...namesOfPayment(clear), ...namesOfPayment(latin)]
+    .map(plainText)
+    .filter((name) => !isFormAlone(name))
+    .map(lettersOf)
+    .filter((letters) => letters !== '');
+  const whole = lettersOf(plain) || foldCase(plain).trim() || merchant;
+  return keys.reduce((a, b) => (b.length < a.length ? b : a), whole);
 }
 
 function lettersOf(name: string): string {

@@ -13,6 +13,7 @@ import type { CountedLimit, LimitStanding } from '../domain/reservations.ts';
 import type { Action } from '../domain/spends.ts';
 import { allowlistKey } from '../merchants/allowlist.ts';
 import { blockedBy } from '../merchants/blocklist.ts';
+import { merchantKey, payeeKey } from '../merchants/keys.ts';
 import { foldCase } from '../merchants/names.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import { valueIn } from '../values/maps.ts';
@@ -123,23 +124,45 @@ export function whyNotCounted(limit: VelocityLimit, action: Action): string | nu
   return null;
 }
 
+/** How merchants and payees are named in subjects. */
+interface Keys {
+  merchant(merchant: string): string;
+  payee(payee_id: string): string;
+}
+
+/** Widely, since limits restrict: see `merchants/matching.ts`. */
+const KEYS: Keys = { merchant: merchantKey, payee: payeeKey };
+/** Up to release 0.1 each spelling was counted apart. What was counted then is still read until its windows are over. */
+const FORMER_KEYS: Keys = { merchant: allowlistKey, payee: (payee_id) => payee_id };
+
 /** What a limit counts apart: all spends, those at one merchant, or those to one payee (together: those that name none). */
-function subjectOf({ per = 'AGENT' }: VelocityLimit, action: Action): string {
-  if (per === 'MERCHANT') return `m:${allowlistKey(action.merchant)}`;
-  return per === 'PAYEE' ? `p:${action.payee_id ?? ''}` : '';
+function subjectOf({ per = 'AGENT' }: VelocityLimit, action: Action, keys: Keys): string {
+  if (per === 'MERCHANT') return `m:${keys.merchant(action.merchant)}`;
+  return per === 'PAYEE' ? `p:${action.payee_id === undefined ? '' : keys.payee(action.payee_id)}` : '';
 }
 
 /** Spends that are each other's duplicates: whatever payee they name, this one, or with the empty text none. */
-function duplicateSubject({ merchant, amount_minor }: Action, payee_id?: string): string {
-  const same = JSON.stringify([allowlistKey(merchant), amount_minor]);
+function duplicateSubject({ merchant, amount_minor }: Action, keys: Keys, payee_id?: string): string {
+  const same = JSON.stringify([keys.merchant(merchant), amount_minor]);
   const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
-  return payee_id === undefined ? `d:${hashOf(same)}` : `d:${hashOf(same)}:${payee_id && hashOf(payee_id)}`;
+  return payee_id === undefined
+    ? `d:${hashOf(same)}`
+    : `d:${hashOf(same)}:${payee_id && hashOf(keys.payee(payee_id))}`;
 }
 
-/** The subjects under which a spend is counted as what others may repeat. */
+/** The subjects under which a spend is, or was by an earlier release, counted as what others may repeat. */
 export function duplicateSubjects(action: Action): string[] {
-  return [duplicateSubject(action), duplicateSubject(action, action.payee_id ?? '')];
+  return [KEYS, FORMER_KEYS].flatMap((keys) => [
+    duplicateSubject(action, keys),
+    duplicateSubject(action, keys, action.payee_id ?? ''),
+  ]);
 }
+
+/** Before the name of what is counted, in `CountersOf`: what an earlier release counted for it. */
+const FORMER = '(former) ';
+
+/** Whether a name in `CountersOf` is that of what an earlier release counted. */
+export const isFormer = (name: string): boolean => name.startsWith(FORMER);
 
 /**
  * The counters that a spend is judged by under an authority. They are in the authority's currency: a spend in another one
@@ -150,19 +173,28 @@ export function countersOf(authority: Authority, agent_id: string, action: Actio
   const { velocity_limits = [] } = authority;
   const of_agent = countersOfAgent(authority, agent_id);
   const counters = new Map<string, SpendCounter>();
+  const add = (
+    name: string,
+    of_all: SpendCounter,
+    subjectBy: (keys: Keys) => string,
+    is_read_only = false,
+  ) => {
+    const subject = subjectBy(KEYS);
+    const former = subjectBy(FORMER_KEYS);
+    counters.set(name, subject === '' ? of_all : withSubject(of_all, subject, is_read_only));
+    if (former !== subject) counters.set(`${FORMER}${name}`, withSubject(of_all, former, true));
+  };
   for (const limit of velocity_limits) {
     if (whyNotCounted(limit, action) !== null) continue;
-    const counter = of_agent.get(limit.name) as SpendCounter;
-    const subject = subjectOf(limit, action);
-    counters.set(limit.name, subject === '' ? counter : withSubject(counter, subject));
+    add(limit.name, of_agent.get(limit.name) as SpendCounter, (keys) => subjectOf(limit, action, keys));
   }
   const duplicates = of_agent.get(DUPLICATES.all);
   if (duplicates !== undefined) {
     const { payee_id = '' } = action;
-    counters.set(DUPLICATES.all, withSubject(duplicates, duplicateSubject(action)));
-    counters.set(DUPLICATES.own, withSubject(duplicates, duplicateSubject(action, payee_id)));
+    add(DUPLICATES.all, duplicates, (keys) => duplicateSubject(action, keys));
+    add(DUPLICATES.own, duplicates, (keys) => duplicateSubject(action, keys, payee_id));
     if (payee_id !== '')
-      counters.set(DUPLICATES.unnamed, withSubject(duplicates, duplicateSubject(action, ''), true));
+      add(DUPLICATES.unnamed, duplicates, (keys) => duplicateSubject(action, keys, ''), true);
   }
   return counters;
 }
@@ -172,7 +204,7 @@ export function hasCounters({ velocity_limits = [], duplicate_window_seconds }: 
   return velocity_limits.length > 0 || duplicate_window_seconds !== undefined;
 }
 
-/** Counters with what is in them. */
+/** Counters with what is in them, what an earlier release counted for them included. */
 export function withSlots<Counter extends SpendCounter>(
   counters: CountersOf<Counter>,
   slotsOf: (counter: Counter, name: string) => readonly CountedSlot[],
@@ -182,6 +214,12 @@ export function withSlots<Counter extends SpendCounter>(
   for (const [name, counter] of counters) {
     const { counter_id, subject, window, limit, is_read_only } = counter;
     const slots = slotsOf(counter, name);
+    if (isFormer(name)) {
+      const of = name.slice(FORMER.length);
+      const present = loaded.get(of) as LoadedCounter;
+      if (slots.length > 0) loaded.set(of, { ...present, slots: [...present.slots, ...slots] });
+      continue;
+    }
     loaded.set(name, { counter_id, subject, name: counter.name, window, limit, is_read_only, slots });
   }
   return loaded;

@@ -13,8 +13,8 @@ export const LIMIT_STANDING = {
   subject: Nullable(
     Type.String({
       description:
-        'What is counted by itself: `m:` and the merchant, `p:` and the payee (alone: all that name none); null where all spends count together.',
-      examples: ['p:stripe:acct_1032D82eZvKYlo2C'],
+        'What is counted by itself: `m:` and the merchant, `p:` and the payee, both folded so that all spellings are one (`p:` alone: all that name none); null where all spends count together.',
+      examples: ['p:stripe:acct1032d82ezvkylo2c'],
     }),
   ),
   window: Fields({
