@@ -143,7 +143,7 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     form.authority = { ...rest, ...(note === null ? {} : { note }), ...(joined === null ? {} : { joined }) };
   }
   if (member !== undefined) {
-    const { is_pending, ...rest } = member;
+    const { is_pending, email_proved_at, ...rest } = member;
     form.member = rest;
   }
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };

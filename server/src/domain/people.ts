@@ -38,6 +38,16 @@ export interface Member {
    * nothing until they accept it. Follows from `joined_at` and the person, so it is neither stored nor sealed.
    */
   is_pending: boolean;
+  /** When the e-mail was first proved, which is kept with the person too. */
+  email_proved_at: string | null;
+}
+
+/**
+ * When a person joins who does so at `now`: never before their e-mail was proved, also where the clock was ahead then and was
+ * set back since.
+ */
+export function joinedAt(now: string, email_proved_at: string | null): string {
+  return email_proved_at !== null && email_proved_at > now ? email_proved_at : now;
 }
 
 export const MEMBER_STATUSES = ['active', 'disabled'] as const;

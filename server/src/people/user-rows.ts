@@ -105,7 +105,9 @@ export async function raiseEpoch(
     text: `with raised as (
         update users set credential_epoch = credential_epoch + 1, password_hash = $3,
           password_changed_at = clock_timestamp(),
-          email_proved_at = case when $4 then coalesce(email_proved_at, date_trunc('milliseconds', clock_timestamp()))
+          email_proved_at = case when $4 then coalesce(email_proved_at, greatest(
+              date_trunc('milliseconds', clock_timestamp()),
+              (select max(joined_at) + interval '1 millisecond' from members m where m.user_id = users.user_id)))
             else email_proved_at end
         where user_id = $1 and credential_epoch = $2 and disabled_at is null
         returning user_id, credential_epoch),

@@ -8,7 +8,8 @@ export const IS_PENDING = 'coalesce(m.joined_at < u.email_proved_at, false)';
 export const IS_ACTIVE = `(m.removed_at is null and not ${IS_PENDING})`;
 
 /** The person's e-mail is kept with the person, and is part of what is sealed of a membership. */
-const MEMBER = `m.user_id, u.email, m.role, m.principal_id, m.joined_at, m.removed_at, ${IS_PENDING} as is_pending`;
+const MEMBER = `m.user_id, u.email, m.role, m.principal_id, m.joined_at, m.removed_at, ${IS_PENDING} as is_pending,
+  u.email_proved_at`;
 const USER = `u.user_id, u.email, u.name, u.password_hash, u.created_at, u.disabled_at, u.credential_epoch,
   u.email_proved_at`;
 const INVITATION =
@@ -90,9 +91,11 @@ export async function loadPeopleByEmail(
   });
   return result.rows.map(
     ({ workspace_id, role, principal_id, joined_at, removed_at, is_pending, ...user }) => {
-      const { user_id, email } = user;
+      const { user_id, email, email_proved_at } = user;
       const member =
-        role === null ? null : { user_id, email, role, principal_id, joined_at, removed_at, is_pending };
+        role === null
+          ? null
+          : { user_id, email, role, principal_id, joined_at, removed_at, is_pending, email_proved_at };
       return { workspace_id, user, member };
     },
   );
@@ -213,7 +216,7 @@ export async function listInvitations(
   return result.rows;
 }
 
-const put = makeInsert<Omit<Member, 'email' | 'is_pending'>>(
+const put = makeInsert<Omit<Member, 'email' | 'is_pending' | 'email_proved_at'>>(
   'members',
   {
     user_id: 'text',
@@ -229,7 +232,7 @@ const put = makeInsert<Omit<Member, 'email' | 'is_pending'>>(
 export const putMembers: Write<Member> = (client, parts) =>
   put(
     client,
-    mapParts(parts, ({ email, is_pending, ...row }) => row),
+    mapParts(parts, ({ email, is_pending, email_proved_at, ...row }) => row),
   );
 
 /** Inserts invitations and updates those that were accepted or revoked. */

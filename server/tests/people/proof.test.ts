@@ -66,6 +66,8 @@ const OF_SESSIONS: Record<string, true | string> = {
   'POST /v1/auth/sign-out': 'only stops',
   'PATCH /v1/me': 'renames',
   'POST /v1/me/workspace': 'changes nothing but the view',
+  'POST /v1/me/workspaces/:id/accept': 'takes what an administrator gave',
+  'DELETE /v1/me/workspaces/:id': 'only narrows',
   'DELETE /v1/me/sessions': 'only stops',
   'DELETE /v1/me/sessions/:id': 'only stops',
 };

@@ -426,6 +426,20 @@ describe('a membership from before the first proof', () => {
     expect((await decide(browser, s.workspace_id).accept()).status, 'nothing to accept').toBe(200);
     expect(await workspacesOf(browser)).toEqual({ own: 'reviewer active' });
   });
+  test('is from before the proof whatever the clock said then, and is accepted all the same', async () => {
+    await hijack('viewer');
+    await s.sql(
+      `update members set joined_at = joined_at + interval '1 day'
+        where user_id = (select user_id from users where email = $1)`,
+      [email],
+    );
+    const browser = openBrowser(s);
+    expect((await reset(await resetToken(), OWNER, browser)).status).toBe(200);
+    expect(await workspacesOf(browser)).toEqual({ tenant: 'viewer pending' });
+    expect((await decide(browser).accept()).body.role).toBe('viewer');
+    expect((await accept(tokenOf(await invite('viewer')), OWNER, browser)).status).toBe(201);
+    expect(await workspacesOf(browser)).toEqual({ own: 'viewer active', tenant: 'viewer active' });
+  });
   test('is nobody else’s to accept, nor one by a session that is over', async () => {
     const browser = await owner();
     expect(refusal(await decide(ada).accept())).toEqual([404, 'not_found']);

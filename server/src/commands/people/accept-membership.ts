@@ -1,4 +1,4 @@
-import type { Member } from '../../domain/people.ts';
+import { joinedAt, type Member } from '../../domain/people.ts';
 import { type Command, done, refuse } from '../../lane/command.ts';
 
 /** Makes a membership from before the e-mail was proved the person's own, from now on. Accepting it again changes nothing. */
@@ -11,7 +11,8 @@ export const acceptMembership: Command<{ user_id: string }, Member> = {
       return refuse('not_found', 'There is no such workspace, or you are no member of it.');
     }
     if (!before.is_pending) return done(before);
-    const member = { ...before, joined_at: set.now, is_pending: false };
+    const joined_at = joinedAt(set.now, before.email_proved_at);
+    const member = { ...before, joined_at, is_pending: false };
     set.people.putMember(member);
     const { email, role, principal_id } = member;
     const by = origin.actor.type === 'user' ? { ...origin.actor, principal_id } : origin.actor;

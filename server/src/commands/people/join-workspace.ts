@@ -5,6 +5,7 @@ import {
   INVITATION_NOT_GOOD,
   type Invitation,
   invitationStatus,
+  joinedAt,
   type Member,
   principalOf,
 } from '../../domain/people.ts';
@@ -95,10 +96,11 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
     const principal_id = kept ? earlier.principal_id : (invitation?.principal_id ?? principalOf(user_id));
     if (isTaken(set, principal_id, user_id)) return refuse('principal_taken', PRINCIPAL_TAKEN);
 
+    // The operator has the code of the set-up, and a provider vouches for whom it knows; a link proves no e-mail.
+    const is_proved = admittance.by === 'first' || input.identity !== null;
+    const email_proved_at = user === undefined ? (is_proved ? set.now : null) : user.email_proved_at;
     if (user === undefined) {
       const { name, password_hash, identity } = input;
-      // The operator has the code of the set-up, and a provider vouches for whom it knows; a link proves no e-mail.
-      const is_proved = admittance.by === 'first' || identity !== null;
       people.addUser({
         user_id,
         email,
@@ -108,7 +110,7 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
         created_at: set.now,
         disabled_at: null,
         credential_epoch: 0,
-        email_proved_at: is_proved ? set.now : null,
+        email_proved_at,
       });
     }
     const role = admittance.by === 'provider' ? admittance.role : (invitation?.role ?? 'admin');
@@ -117,9 +119,10 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
       email,
       role,
       principal_id,
-      joined_at: set.now,
+      joined_at: joinedAt(set.now, email_proved_at),
       removed_at: null,
       is_pending: false,
+      email_proved_at,
     };
     people.putMember(member);
     const by: Origin = {
