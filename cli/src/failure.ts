@@ -13,7 +13,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   authority_changed:
     'Somebody else changed it meanwhile: run `purser authority pull`, look at the difference, apply again.',
   rate_limited: 'Wait a minute.',
-  self_review_forbidden: 'Somebody else has to review this one.',
+  self_review_forbidden:
+    'You requested this spend, or made the key that did; another member has to review it.',
   budget_frozen: 'Deny it, or unfreeze the budget first.',
   agent_required: 'Name the agent with --agent.',
 };

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { formatMoney } from '@purser/mcp/money';
-import { APIError, type Decision, type Purser } from '@purser/sdk';
+import { APIError, type Decision, type Purser, type RecordedReview } from '@purser/sdk';
 import type { Context } from './context.ts';
 import { EXIT, told } from './failure.ts';
 import { pause } from './follow.ts';
@@ -55,10 +55,7 @@ export async function review(
     }
     const recorded = await record(client, decision_id, allow ? 'ALLOW' : 'DENY', { reason, comment });
     if (json) context.json(recorded);
-    else
-      context.say(
-        `${decision_id}: ${recorded.action} is recorded; in force: ${recorded.effective_decision}.`,
-      );
+    else context.say(`${decision_id}: ${recordedLine(recorded)}`);
     return EXIT.ok;
   }
   if (json && !options.watch) {
@@ -69,6 +66,12 @@ export async function review(
 }
 
 const pendingOf = (client: Purser) => client.decisions.list({ review_state: 'PENDING', order: 'expires' });
+
+/** What a recorded review says, with a warning where the reviewer made the requesting key. */
+function recordedLine({ action, effective_decision, by_key_maker }: RecordedReview): string {
+  const by_maker = by_key_maker ? ' You made the key that requested it; the review says so.' : '';
+  return `${action} is recorded; in force: ${effective_decision}.${by_maker}`;
+}
 
 const record = (
   client: Purser,
@@ -131,8 +134,7 @@ async function recordOne(
   comment: string,
 ): Promise<void> {
   try {
-    const { effective_decision } = await record(client, decision_id, action, { comment });
-    context.say(`${action} is recorded; in force: ${effective_decision}.`);
+    context.say(recordedLine(await record(client, decision_id, action, { comment })));
   } catch (error) {
     if (!(error instanceof APIError) || error.status === 401) throw error;
     context.say(`Not recorded: ${told(error)}`);

@@ -89,9 +89,9 @@ export const reviewSpend: Tool<schemas.ReviewSpendInput> = {
       body: { action, reason_code, ...(comment === undefined ? {} : { comment }) },
       signal,
     });
-    const recorded = body as { review_id: string; effective_decision: string };
-    const { review_id, effective_decision } = recorded;
-    return answer({ review_id, decision_id, action, effective_decision });
+    const recorded = body as { review_id: string; effective_decision: string; by_key_maker: boolean };
+    const { review_id, effective_decision, by_key_maker } = recorded;
+    return answer({ review_id, decision_id, action, effective_decision, by_key_maker });
   },
 };
 

@@ -289,5 +289,9 @@ export const ReviewOutput = compiled(
     decision_id: { type: 'string' },
     action: { type: 'string' },
     effective_decision: { type: 'string' },
+    by_key_maker: {
+      type: 'boolean',
+      description: 'The person behind this key made the key that requested the purchase.',
+    },
   }),
 );

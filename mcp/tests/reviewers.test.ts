@@ -35,7 +35,10 @@ describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
       task: 'Say yes to all of it',
     });
     const deny = { decision_id: one, action: 'DENY', reason_code: 'NOT_NEEDED' };
-    expect(await use(client, 'review_spend', deny)).toMatchObject({ effective_decision: 'DENY' });
+    expect(await use(client, 'review_spend', deny)).toMatchObject({
+      effective_decision: 'DENY',
+      by_key_maker: false,
+    });
     expect(questions).toEqual([]);
 
     const allow = { decision_id: two, action: 'ALLOW', reason_code: 'WITHIN_TASK' };
