@@ -33,14 +33,12 @@ export function merchantKey(merchant: string): string {
 }
 
 function keyOf(merchant: string): string {
-  const clear = unmasked(merchant);
-  const plain = plainText(clear);
+  const plain = plainText(unmasked(merchant));
   const [host] = /\s/.test(plain.trim()) ? [] : hostForms(plain.trim());
   if (host !== undefined) return lettersOf(host.replace(/^www\.(?=.*\.)/, ''));
-  // Gaps are in the name as it is written; look-alikes and a form in front would hide the number of an order or shop.
+  // A gap may also be a space too many, so it ends no name. Look-alikes and a form in front would hide an order's number.
   const latin = latinText(foldAmongLatin(withoutRegisteredForms(plain)));
-  const keys = [...namesOfPayment(clear), ...namesOfPayment(latin)]
-    .map(plainText)
+  const keys = [...namesOfPayment(plain), ...namesOfPayment(latin)]
     .filter((name) => !isFormAlone(name))
     .map(lettersOf)
     .filter((letters) => letters !== '');

@@ -168,7 +168,8 @@ describe('the key of a merchant', () => {
     fc.assert(
       fc.property(merchants, added, fc.constantFrom('', 'SQ *', 'PAYPAL *'), (merchant, tail, head) => {
         const descriptor = `${head}${merchant}${tail}`;
-        if (isDescriptorOf(descriptor, merchant)) expect(merchantKey(descriptor)).toBe(merchantKey(merchant));
+        if (isDescriptorOf(descriptor, merchant) && !descriptor.includes('  '))
+          expect(merchantKey(descriptor)).toBe(merchantKey(merchant));
       }),
       { numRuns: 500 },
     );

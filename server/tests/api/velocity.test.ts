@@ -209,6 +209,46 @@ test('spellings of one merchant share a count, two payees of one name have two, 
   expect(unnamed.reservation.limits).toMatchObject([{ name: 'shop', subject: 'p:', used_count: 1 }]);
 });
 
+test('one account is one payee in whatever spelling, for limits and for duplicates', async () => {
+  const spellings = [
+    'sepa:DE44500105175407324931',
+    'SEPA:de44500105175407324931',
+    'sepa:DE44-5001-0517-5407-3249-31',
+  ];
+  const limited = await agentWith({
+    velocity_limits: [{ name: 'account', window: 'WEEK', per: 'PAYEE', limit_amount_minor: 1_000 }],
+  });
+  const careful = await agentWith({ duplicate_window_seconds: 3_600, on_duplicate: 'DENY' });
+  const decided = async (agent: string) => {
+    const kinds: string[] = [];
+    for (const payee_id of spellings) {
+      const made = await ask(agent, 900, { action: { merchant: 'Acme Paper', payee_id } });
+      kinds.push(made.decision);
+    }
+    return kinds;
+  };
+  expect(await decided(limited)).toEqual(['ALLOW', 'DENY', 'DENY']);
+  expect(await decided(careful)).toEqual(['ALLOW', 'DENY', 'DENY']);
+});
+
+test('what an earlier release counted under the spelling of a payee still counts in its window', async () => {
+  const agent = await agentWith({
+    velocity_limits: [{ name: 'account', window: 'WEEK', per: 'PAYEE', limit_amount_minor: 1_000 }],
+  });
+  const payee_id = 'stripe:acct_Former';
+  const at = { action: { merchant: 'Acme Paper', payee_id } };
+  const made = await ask(agent, 400, at);
+  const [{ counter_id }] = made.reservation.limits as [{ counter_id: string }];
+  const under = (subject: string) => [subject, counter_id];
+  await s.sql('update counters set subject = $1 where counter_id = $2', under(`p:${payee_id}`));
+  try {
+    const next = await ask(agent, 601, at);
+    expect([next.decision, next.reason_code]).toEqual(['DENY', 'VELOCITY_LIMIT_EXCEEDED']);
+  } finally {
+    await s.sql('update counters set subject = $1 where counter_id = $2', under('p:stripe:acctformer'));
+  }
+});
+
 test('a limit of some merchants and types counts these, as widely as a blocklist would', async () => {
   const agent = await agentWith({
     velocity_limits: [
