@@ -178,7 +178,14 @@ describe('the shadow report', () => {
     ]);
     expect(body.by_agent).toMatchObject([{ agent: { slug: 'shopper' }, mode: 'SHADOW', count: 3 }]);
     expect(body.labels).toMatchObject({ labeled: 1, coverage: 0.3333, precision: null, recall: null });
-    expect(body.reviews).toEqual({ count: 1, pending: 1, allowed: 0, denied: 0, median_seconds: null });
+    expect(body.reviews).toEqual({
+      count: 1,
+      by_key_maker: 0,
+      pending: 1,
+      allowed: 0,
+      denied: 0,
+      median_seconds: null,
+    });
     expect(body.outcomes.executed_although_stopped).toEqual({
       count: 2,
       amounts: [{ currency: 'EUR', count: 2, amount_minor: 11_400 }],

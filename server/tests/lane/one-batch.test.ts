@@ -20,6 +20,7 @@ import { expireReservations } from '../../src/commands/expire-reservations.ts';
 import { listMerchants } from '../../src/commands/merchants/list-merchants.ts';
 import { unlistMerchant } from '../../src/commands/merchants/unlist-merchant.ts';
 import { noteKeyUses } from '../../src/commands/note-key-uses.ts';
+import { acceptMembership } from '../../src/commands/people/accept-membership.ts';
 import { inviteMember } from '../../src/commands/people/invite-member.ts';
 import { joinWorkspace } from '../../src/commands/people/join-workspace.ts';
 import { removeMember } from '../../src/commands/people/remove-member.ts';
@@ -472,6 +473,10 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       role: ['admin', 'reviewer', 'viewer'][step.b % 3],
       keep_keys: step.c % 2 === 0,
     },
+  }),
+  acceptMembership: (seen, step) => ({
+    command: acceptMembership,
+    input: { user_id: pick(seen.members, step.a)?.user_id ?? 'usr_00000000000000000000000000' },
   }),
   removeMember: (seen, step) => ({
     command: removeMember,
