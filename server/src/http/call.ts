@@ -4,7 +4,7 @@ import type { Caller } from '../domain/keys.ts';
 import { sha256 } from '../domain/ledger.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
-import { checkProof } from './proof.ts';
+import { checkProof } from './access.ts';
 import type { ParsedQuery } from './query-string.ts';
 import type { Answer, Call, Dispatch, Route } from './route.ts';
 import { parseStrictJson } from './strict-json.ts';

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { ROLES, scopesOfRole } from '../domain/keys.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { mayWeigh } from '../http/proof.ts';
+import { mayWeigh } from '../http/access.ts';
 import type { Route } from '../http/route.ts';
 import { ErrorBody } from '../http/schemas.ts';
 
