@@ -124,7 +124,7 @@ export const ERRORS = {
   already_member: { status: 409, when: 'The person is a member of the workspace already.', retry: false },
   principal_taken: {
     status: 409,
-    when: 'A member of the workspace has this principal already.',
+    when: 'Another person who is or was a member has this principal, or a key that another person made carries it.',
     retry: false,
   },
   misdirected_request: {

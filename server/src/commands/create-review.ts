@@ -43,13 +43,14 @@ function reviewerOf(set: WorkingSet, { actor }: Origin): Reviewer {
   return { principal_id, person };
 }
 
-/** Returns whether who made the requesting key may not review: always under `MAKER`, under `AUTO` if another member may. */
+/**
+ * Returns whether the maker of the requesting key may not review: always under `MAKER`, under `AUTO` if a member other than
+ * the person behind the review may. A principal that the reviewing key carries makes nobody that person.
+ */
 function separatesMakers(set: WorkingSet, { principal_id, person }: Reviewer): boolean {
   const separation = set.workspace()?.separation_of_duties ?? 'MAKER';
   if (separation !== 'AUTO') return separation === 'MAKER';
-  return set.people
-    .reviewers()
-    .some((member) => member.principal_id !== person && member.principal_id !== principal_id);
+  return set.people.reviewers().some((member) => member.principal_id !== (person ?? principal_id));
 }
 
 /**

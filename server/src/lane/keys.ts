@@ -22,6 +22,20 @@ export class Keys {
     return [...this.#keys.values()].filter((key) => key.scopes.includes('admin') && key.revoked_at === null);
   }
 
+  /**
+   * Returns whether a key carries a principal though another person made it, and is not revoked; the command must need the
+   * principal.
+   */
+  isCarriedByForeign(principal_id: string): boolean {
+    return [...this.#keys.values()].some(
+      (key) =>
+        key.principal_id === principal_id &&
+        key.revoked_at === null &&
+        key.made_by_person !== null &&
+        key.made_by_person !== principal_id,
+    );
+  }
+
   /** `secret_id` names the secret key that the digest was computed with. */
   add(key: ApiKey, secret_id: string): void {
     this.#changes.new_digests.push({ digest: key.digest, key_id: key.key_id, secret_id });

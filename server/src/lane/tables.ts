@@ -7,6 +7,7 @@ import {
   findKeysOfInvitations,
   insertKeyDigests,
   loadAdminKeys,
+  loadForeignKeys,
   loadKeys,
   putKeys,
   putKeyUses,
@@ -112,7 +113,7 @@ export interface Needs {
   members?: readonly string[];
   /** The members who may review, administrators among them, and can sign in. */
   reviewers?: boolean;
-  /** The members who have these principals, removed ones included. */
+  /** The members who have these principals, removed ones included, and the keys that carry them though another person made them. */
   principals?: readonly string[];
   /** The people with these e-mails, and the invitations that wait for them. */
   emails?: readonly string[];
@@ -262,6 +263,7 @@ const LOADS = {
   reviewers: loadWhole((needs) => needs.reviewers, loadReviewers),
   disabled_members: loadWhole((needs) => needs.reviewers, loadDisabledMembers),
   members_by_principal: load((needs) => by('principal_id', needs.principals), loadMembersByPrincipal),
+  foreign_keys: load((needs) => by('principal_id', needs.principals), loadForeignKeys),
   people: load((needs) => by('email', needs.emails), loadPeopleByEmail),
   any_person: loadWhole((needs) => needs.any_person, loadAnyPerson),
   invitations: load((needs) => by('invitation_id', needs.invitations), loadInvitations),

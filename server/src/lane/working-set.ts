@@ -110,7 +110,7 @@ export class WorkingSet {
     }
     this.#known_merchants = new Set(loaded.known_merchants.map(knownKey));
     this.keys = new Keys(
-      [...loaded.keys, ...loaded.keys_of_invitations, ...loaded.admin_keys],
+      [...loaded.keys, ...loaded.keys_of_invitations, ...loaded.foreign_keys, ...loaded.admin_keys],
       this.changes,
       noteChange,
     );

@@ -78,6 +78,21 @@ export async function findKeysOfInvitations(
   return result.rows;
 }
 
+/** Returns the keys that carry these principals and that another person made; revoked ones are left out. */
+export async function loadForeignKeys(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ principal_id: string }>[],
+): Promise<InWorkspace<ApiKey>[]> {
+  const result = await db.query<InWorkspace<ApiKey>>({
+    name: 'load_foreign_keys',
+    text: `select k.workspace_id, ${COLUMNS_OF_K} from unnest($1::text[], $2::text[]) as w(workspace_id, principal_id)
+      join api_keys k on k.workspace_id = w.workspace_id and k.principal_id = w.principal_id
+      where k.made_by_person <> k.principal_id and k.revoked_at is null`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.principal_id)],
+  });
+  return result.rows;
+}
+
 /** Returns the admin keys of these workspaces that are not revoked, expired ones included. */
 export async function loadAdminKeys(
   db: Queryable,

@@ -126,6 +126,26 @@ describe('the principal of a member', () => {
   });
 });
 
+describe('a principal that a key of another person’s making carries', () => {
+  test('goes to nobody until the key is revoked, whether the key is made before or after the invitation', async () => {
+    const before = await keyBy(ada, { scopes: ['review'], principal_id: 'user:may' });
+    const asked = { email: 'may@example.com', role: 'reviewer', principal_id: 'user:may' };
+    expect(refusal(await invite(asked))).toEqual([409, 'principal_taken']);
+    await ada.call('DELETE', `/v1/api-keys/${before.id}`);
+    const token = tokenOf(await invite(asked));
+    const after = await keyBy(ada, { scopes: ['review'], principal_id: 'user:may' });
+    const accept = () =>
+      openBrowser(s).call('POST', '/v1/auth/invitations/accept', {
+        body: { token, name: 'May', password: PASSWORD },
+      });
+    expect(refusal(await accept())).toEqual([409, 'principal_taken']);
+    await ada.call('DELETE', `/v1/api-keys/${after.id}`);
+    const joined = await accept();
+    expect([joined.status, joined.body.principal_id]).toEqual([201, 'user:may']);
+    await ada.call('DELETE', `/v1/members/${joined.body.user.id}`);
+  });
+});
+
 describe('a review by the person who made the requesting key', () => {
   test('says so in the record, the decision and the event, in a workspace of one person who may review', async () => {
     const { body: hook } = await ada.call('POST', '/v1/webhooks', {
@@ -170,6 +190,17 @@ describe('a review by the person who made the requesting key', () => {
     await ada.call('DELETE', `/v1/members/${rex.user_id}`);
     const at = await askedWith(agent_key.key);
     expect((await reviewBy(ada, at)).body.by_key_maker).toBe(true);
+  });
+  test('is refused with a key of one’s own that carries the principal of the only other reviewer', async () => {
+    const rex = await join('rex2@example.com', 'reviewer', 'user:rex2');
+    const { id, key } = await keyBy(ada, { scopes: ['review'], principal_id: 'user:mask' });
+    // As keys from before members had their principals may.
+    await s.sql("update api_keys set principal_id = 'user:rex2' where key_id = $1", [id]);
+    const { key: agent_key } = await keyBy(ada, { agent_id: 'bot' });
+    const reply = await s.call('POST', `${await askedWith(agent_key)}/reviews`, { key, body: REVIEW });
+    expect(refusal(reply)).toEqual([403, 'self_review_forbidden']);
+    await s.sql("update api_keys set principal_id = 'user:mask' where key_id = $1", [id]);
+    await ada.call('DELETE', `/v1/members/${rex.user_id}`);
   });
   test('is refused where the key carries the person’s principal, or was made with one that does', async () => {
     // Both before the person joins, as a key may be made for who comes later.

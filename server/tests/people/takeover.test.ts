@@ -367,6 +367,19 @@ describe('a membership from before the first proof', () => {
       client_address: null,
     });
   });
+  test('takes the administration of it along where it is replaced by a lesser role', async () => {
+    const { admin_key } = await s.addWorkspace({ plan: 'team' });
+    const first = openBrowser(s);
+    await accept(tokenOf(await invite('admin', admin_key)), HIJACKER, first);
+    const made = await first.call('POST', '/v1/api-keys', { body: { name: 'k', scopes: ['admin', 'read'] } });
+    const user = await findUserByEmail(core.db, email);
+    const proof = { password_hash: user?.password_hash ?? null, is_proof: true, kept_session_id: null };
+    await raiseEpoch(core.db, user as NonNullable<typeof user>, proof);
+    const again = await accept(tokenOf(await invite('viewer', admin_key)), HIJACKER);
+    expect([made.status, again.status, again.body.role]).toEqual([201, 201, 'viewer']);
+    const { status } = await s.call('GET', '/v1/api-keys/current', { key: made.body.key });
+    expect(status).toBe(401);
+  });
   test('is no administrator’s: the only other one can be neither demoted nor removed', async () => {
     const other = await s.addWorkspace({ plan: 'team' });
     const joined = async (of: string) => {

@@ -2,7 +2,7 @@ import type { Role } from '../../domain/keys.ts';
 import type { Invitation } from '../../domain/people.ts';
 import { type Command, done, refuse } from '../../lane/command.ts';
 import { isTaken, makerOf } from '../../lane/principals.ts';
-import { ALREADY_MEMBER, PRINCIPAL_TAKEN } from './join-workspace.ts';
+import { ALREADY_MEMBER, KEY_HAS_PRINCIPAL, PRINCIPAL_TAKEN } from './join-workspace.ts';
 
 const DAY_MS = 86_400_000;
 const INVITATION_DAYS = 7;
@@ -38,6 +38,9 @@ export const inviteMember: Command<InviteMemberInput, Invitation> = {
     }
     if (principal_id !== null && member !== undefined && member.principal_id !== principal_id) {
       return refuse('invalid_request', KEEPS_PRINCIPAL(member.principal_id));
+    }
+    if (principal_id !== null && member === undefined && set.keys.isCarriedByForeign(principal_id)) {
+      return refuse('principal_taken', KEY_HAS_PRINCIPAL);
     }
     const { key_id, person } = makerOf(set, origin);
     const invitation: Invitation = {

@@ -11,7 +11,7 @@ import {
 } from '../../domain/people.ts';
 import { type Command, done, refuse } from '../../lane/command.ts';
 import { isTaken, mayStillInvite } from '../../lane/principals.ts';
-import { withdrawInvitation } from '../../lane/revocations.ts';
+import { withdrawAdministration, withdrawInvitation } from '../../lane/revocations.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import type { Identity } from '../../storage/members.ts';
 
@@ -40,6 +40,8 @@ export const ALREADY_SET_UP = 'There is an administrator already; sign in, or as
 export const ALREADY_MEMBER = 'This person is a member of the workspace already.';
 export const PRINCIPAL_TAKEN =
   'principal_id: belongs to another person who is or was a member, or is made of the id of one; choose another one.';
+export const KEY_HAS_PRINCIPAL =
+  'principal_id: a key that another person made carries it, and acts in its name; revoke the key or choose another one.';
 
 /** The principals that the person may get, as far as they are known before the person has an id. */
 function principalsOf(admittance: Admittance, user_id: string | null): string[] {
@@ -68,7 +70,14 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
   needs: ({ admittance, email, user }) => ({
     emails: [email],
     any_person: admittance.by === 'first',
-    ...(admittance.by === 'invitation' ? { invitations: [admittance.invitation_id], reviewers: true } : {}),
+    ...(admittance.by === 'invitation'
+      ? {
+          invitations: [admittance.invitation_id],
+          reviewers: true,
+          admin_keys: true,
+          pending_invitations: true,
+        }
+      : {}),
     principals: principalsOf(admittance, user?.user_id ?? null),
   }),
   apply(set, input, origin) {
@@ -95,6 +104,9 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
     const kept = earlier !== undefined && !isTaken(set, earlier.principal_id, user_id);
     const principal_id = kept ? earlier.principal_id : (invitation?.principal_id ?? principalOf(user_id));
     if (isTaken(set, principal_id, user_id)) return refuse('principal_taken', PRINCIPAL_TAKEN);
+    if (!kept && set.keys.isCarriedByForeign(principal_id)) {
+      return refuse('principal_taken', KEY_HAS_PRINCIPAL);
+    }
 
     // The operator has the code of the set-up, and a provider vouches for whom it knows; a link proves no e-mail.
     const is_proved = admittance.by === 'first' || input.identity !== null;
@@ -138,6 +150,15 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
     });
     for (const other of people.pendingInvitations((each) => each.email === email)) {
       withdrawInvitation(set, other, by);
+    }
+    // The membership that is replaced may have been an administrator's.
+    if (
+      earlier !== undefined &&
+      earlier.removed_at === null &&
+      earlier.role === 'admin' &&
+      role !== 'admin'
+    ) {
+      withdrawAdministration(set, earlier.principal_id, false, by);
     }
     return done({ user_id, email, credential_epoch: user?.credential_epoch ?? 0 });
   },
