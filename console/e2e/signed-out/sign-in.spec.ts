@@ -136,6 +136,10 @@ test('a link of the operator sets a new password once, signs in, and ends the se
   await expect(page.getByLabel('Password')).toHaveAttribute('aria-invalid', 'true');
   await page.getByLabel('Password').fill('nine quiet lakes in winter');
   await page.getByRole('button', { name: 'Set password' }).click();
+  // The link is the first proof of the address, so the membership from before waits for its owner.
+  await expect(page.getByRole('heading', { level: 1, name: 'Join or leave' })).toBeVisible();
+  await expect(page.getByRole('note')).toContainText('before you proved this address');
+  await page.getByRole('button', { name: 'Join' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
   const before = await fetch(`${workspace.base_url}/v1/me`, { headers: { cookie: ada.cookie } });
   expect(before.status).toBe(401);

@@ -63,7 +63,8 @@ export const test = base.extend<Fixtures & RoleOptions>({
         ...(timezoneId ? { timezoneId } : {}),
         ...(viewport ? { viewport } : {}),
         ...(colorScheme ? { colorScheme } : {}),
-        ...(person === null ? {} : { storageState: person.state }),
+        // A new context otherwise has the cookies of the test's own page, and signing in there would end that session.
+        storageState: person === null ? { cookies: [], origins: [] } : person.state,
       });
       opened.push(context);
       const page = await context.newPage();
