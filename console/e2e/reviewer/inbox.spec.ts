@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expect, test } from '../support/test.ts';
+import { expect, test, testWithOwnKey } from '../support/test.ts';
 
 const open = (page: Page) => page.getByRole('button', { name: 'Allow' });
 const pendingOf = async (workspace: { call(method: string, path: string): Promise<{ data: unknown[] }> }) =>
@@ -28,22 +28,20 @@ test('a reviewer clears ten reviews with the keyboard alone', async ({ page, wor
   );
 });
 
-test('a person cannot review what their own key requested', async ({ page, workspace, me }) => {
-  await workspace.agent();
-  const { key } = await workspace.call('POST', '/v1/api-keys', {
-    name: 'A script of mine',
-    scopes: ['authorize', 'read'],
-    principal_id: me.principal_id,
-  });
-  await workspace.spend({ amount_minor: 30_000, key });
-  await page.goto('/console/reviews');
-  await expect(open(page)).toBeDisabled();
-  await expect(page.getByRole('button', { name: 'Deny' })).toBeDisabled();
-  await expect(page.getByText(/You asked for this spend yourself/)).toBeVisible();
-  await page.keyboard.press('a');
-  await expect(page.getByRole('button', { name: 'Confirm' })).toHaveCount(0);
-  expect(await pendingOf(workspace)).toBe(1);
-});
+testWithOwnKey(
+  'a person cannot review what their own key requested',
+  async ({ page, workspace, own_key: key }) => {
+    await workspace.agent();
+    await workspace.spend({ amount_minor: 30_000, key });
+    await page.goto('/console/reviews');
+    await expect(open(page)).toBeDisabled();
+    await expect(page.getByRole('button', { name: 'Deny' })).toBeDisabled();
+    await expect(page.getByText(/You asked for this spend yourself/)).toBeVisible();
+    await page.keyboard.press('a');
+    await expect(page.getByRole('button', { name: 'Confirm' })).toHaveCount(0);
+    expect(await pendingOf(workspace)).toBe(1);
+  },
+);
 
 test('a review that another took first is shown as theirs', async ({ page, workspace, expected }) => {
   await workspace.agent({ mode: 'ENFORCE' });
@@ -150,40 +148,36 @@ test('what somebody reviewed stands under Done by me, and what others did does n
   await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by' })).toHaveCount(2);
 });
 
-test('many at once are reviewed one after the other, each with its own result', async ({
-  page,
-  workspace,
-  me,
-  expected,
-}) => {
-  await workspace.agent({ mode: 'ENFORCE' });
-  const { key } = await workspace.call('POST', '/v1/api-keys', {
-    name: 'A script of mine',
-    scopes: ['authorize', 'read'],
-    principal_id: me.principal_id,
-  });
-  await workspace.spend({ amount_minor: 30_000, merchant: 'Good Ltd' });
-  const taken = await workspace.spend({ amount_minor: 30_000, merchant: 'Taken Ltd' });
-  await workspace.spend({ amount_minor: 30_000, merchant: 'My own Ltd', key });
-  await page.goto('/console/reviews');
-  for (const name of ['Good Ltd', 'Taken Ltd', 'My own Ltd']) await page.getByLabel(`Select ${name}`).check();
-  await page.getByRole('button', { name: 'Allow selected' }).click();
-  const ada = await workspace.call('POST', '/v1/api-keys', {
-    name: 'Ada',
-    scopes: ['review', 'read'],
-    principal_id: 'user:ada',
-  });
-  const body = { action: 'DENY', reason_code: 'NOT_NOW' };
-  await workspace.call('POST', `/v1/decisions/${taken.decision_id}/reviews`, body, { 'x-api-key': ada.key });
-  expected.answer(409, /\/reviews$/);
-  const dialog = page.getByRole('dialog');
-  await dialog.getByRole('button', { name: 'Confirm' }).click();
-  await expect(dialog.getByRole('status')).toContainText('1 of 3 recorded, 1 refused, 1 left out.');
-  const result = (name: string) => dialog.getByRole('listitem').filter({ hasText: name });
-  await expect(result('Good Ltd')).toContainText('Allowed');
-  await expect(result('Taken Ltd')).toContainText('Refused');
-  await expect(result('My own Ltd')).toContainText('Left out');
-  await dialog.getByRole('button', { name: 'Done' }).click();
-  await expect(page.getByRole('listitem').filter({ hasText: 'My own Ltd' })).toBeVisible();
-  await expect(page.getByRole('listitem').filter({ hasText: 'Good Ltd' })).toHaveCount(0);
-});
+testWithOwnKey(
+  'many at once are reviewed one after the other, each with its own result',
+  async ({ page, workspace, own_key: key, expected }) => {
+    await workspace.agent({ mode: 'ENFORCE' });
+    await workspace.spend({ amount_minor: 30_000, merchant: 'Good Ltd' });
+    const taken = await workspace.spend({ amount_minor: 30_000, merchant: 'Taken Ltd' });
+    await workspace.spend({ amount_minor: 30_000, merchant: 'My own Ltd', key });
+    await page.goto('/console/reviews');
+    for (const name of ['Good Ltd', 'Taken Ltd', 'My own Ltd'])
+      await page.getByLabel(`Select ${name}`).check();
+    await page.getByRole('button', { name: 'Allow selected' }).click();
+    const ada = await workspace.call('POST', '/v1/api-keys', {
+      name: 'Ada',
+      scopes: ['review', 'read'],
+      principal_id: 'user:ada',
+    });
+    const body = { action: 'DENY', reason_code: 'NOT_NOW' };
+    await workspace.call('POST', `/v1/decisions/${taken.decision_id}/reviews`, body, {
+      'x-api-key': ada.key,
+    });
+    expected.answer(409, /\/reviews$/);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await expect(dialog.getByRole('status')).toContainText('1 of 3 recorded, 1 refused, 1 left out.');
+    const result = (name: string) => dialog.getByRole('listitem').filter({ hasText: name });
+    await expect(result('Good Ltd')).toContainText('Allowed');
+    await expect(result('Taken Ltd')).toContainText('Refused');
+    await expect(result('My own Ltd')).toContainText('Left out');
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await expect(page.getByRole('listitem').filter({ hasText: 'My own Ltd' })).toBeVisible();
+    await expect(page.getByRole('listitem').filter({ hasText: 'Good Ltd' })).toHaveCount(0);
+  },
+);

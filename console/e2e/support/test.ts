@@ -75,4 +75,24 @@ export const test = base.extend<Fixtures & RoleOptions>({
   },
 });
 
+/**
+ * The same with a key that requests spends in the name of `me`. It is made before they join: afterwards nobody but they
+ * themselves makes a key with their principal, and a reviewer makes none.
+ */
+export const testWithOwnKey = test.extend<{ own_key: string }>({
+  own_key: async ({ workspace }, use) => {
+    const { key } = await workspace.call('POST', '/v1/api-keys', {
+      name: 'A script of mine',
+      scopes: ['authorize', 'read'],
+      principal_id: 'user:grace',
+    });
+    await use(key);
+  },
+  // The key comes first.
+  me: async ({ workspace, role, own_key: _ }, use) => {
+    const given = { name: 'Grace Hopper', principal_id: 'user:grace' };
+    await use(await workspace.person(role as Role, given));
+  },
+});
+
 export { expect };
