@@ -263,6 +263,7 @@ export async function startService(
   const rewrapping = makeKeyRewrapping(core);
   const authenticate = makeAuthenticate({
     db: core.keys_db,
+    clock: core.clock,
     keyDigests: core.secrets.keyDigests,
     onOtherDigest: ({ workspace_id, key_id }, digests) =>
       rewrapping.note(workspace_id, { key_id, ...digests }),

@@ -99,6 +99,57 @@ describe('a clock that jumps', () => {
   });
 });
 
+describe('a clock that moves in steps of less than a minute', () => {
+  test.each([
+    ['ahead', 59_000],
+    ['back', -59_000],
+  ])('%s is doubted at the second', (_name, by) => {
+    const { database, read, pass } = world();
+    read();
+    const readings = Array.from({ length: 4 }, () => {
+      pass(5_000);
+      database.clock_ms += by;
+      return read();
+    });
+    expect(readings).toEqual([true, false, false, false]);
+  });
+
+  test('after a jump agrees with itself at none', () => {
+    const { database, read, pass } = world();
+    read();
+    database.clock_ms += DAY;
+    for (let i = 0; i < 100; i++) {
+      expect(read()).toBe(false);
+      pass(5_000);
+      database.clock_ms += 31_000;
+    }
+  });
+});
+
+test('a confirmation that was known before a jump confirms none, however short the jump is', () => {
+  const { database, read, pass } = world();
+  read(null, START);
+  pass(5_000);
+  database.clock_ms += 300_000;
+  expect(read(null, START)).toBe(false);
+  const confirmed_ms = database.clock_ms;
+  expect(read(null, confirmed_ms)).toBe(true);
+  pass(5_000);
+  database.clock_ms += 300_000;
+  expect(read(null, confirmed_ms)).toBe(false);
+});
+
+test('a time that has passed has passed, also where the clock jumps back', () => {
+  const { clock, database, read, pass } = world();
+  expect(clock.passedMs()).toBe(Number.NEGATIVE_INFINITY);
+  read();
+  pass(5_000);
+  database.clock_ms -= DAY;
+  expect(clock.passedMs()).toBe(START - 55_000);
+  read();
+  expect(clock.passedMs()).toBe(START - 55_000);
+});
+
 describe('a clock that did not jump', () => {
   test('is believed through steps of up to a minute, and while it is slewed', () => {
     const { database, read, pass } = world();

@@ -5,6 +5,8 @@ export const CLOCK_TOLERANCE_MS = 60_000;
 /** A clock that jumped is believed once its readings have agreed with each other for this long, and are this many. */
 const AGREED_FOR_MS = 60_000;
 const AGREED_READINGS = 5;
+/** A clock that is slewed gains or loses at most this share of the time that passes. More is a step, also in small parts. */
+const MAX_SLEW = 0.1;
 /** An operator's confirmation holds for a jump that is seen within this time after it. */
 const CONFIRMED_FOR_MS = 600_000;
 /** After a jump that nobody confirmed, nothing is deleted for being old during this time. */
@@ -32,6 +34,8 @@ export interface ClockWatch {
   doubt(): string | null;
   /** Returns false while the clock is not believed, and for a day after it jumped without an operator's confirmation. */
   isSettled(): boolean;
+  /** Returns a time that has surely passed, ms since 1970: what was over by then is not good again, whatever the clock reads. */
+  passedMs(): number;
   /** Returns how far the newest batch known here is ahead of the clock, ms; 0 where the clock has passed it. */
   aheadMs(): number;
   /** Calls `listener` whenever the clock is believed at another time than before. */
@@ -78,6 +82,10 @@ const agrees = (distance_ms: number) => Math.abs(distance_ms) <= CLOCK_TOLERANCE
  */
 export function makeClockWatch({ log, elapsed_ms, suspended_ms, wall_ms }: ClockWatchOptions): ClockWatch {
   let believed_offset_ms: number | null = null;
+  /** When the offset last followed the clock, by the process's clock. */
+  let followed_ms = 0;
+  /** The confirmation that was known before a jump, and so is none of it. */
+  let confirmed_before_ms: number | null = null;
   let jump: Jump | null = null;
   let newest_ms = 0;
   let suspended_before_ms = suspended_ms();
@@ -101,20 +109,31 @@ export function makeClockWatch({ log, elapsed_ms, suspended_ms, wall_ms }: Clock
     return newest_ms !== undefined && agrees(clock_ms - newest_ms);
   }
 
-  function believe(offset_ms: number): void {
+  function believe(offset_ms: number, { answered_ms, confirmed_ms }: ClockReading): void {
     believed_offset_ms = offset_ms;
+    followed_ms = answered_ms;
+    confirmed_before_ms = confirmed_ms ?? confirmed_before_ms;
     jump = null;
   }
 
-  function step(offset_ms: number, is_confirmed: boolean, answered_ms: number): void {
-    const { clock_ms, expected_ms } = jump as Jump;
+  /** Returns the offset that follows a clock which is slewed. Steps under the tolerance add up to one that is not. */
+  function followed(offset_ms: number, found_ms: number, { answered_ms }: ClockReading): number {
+    const most_ms = MAX_SLEW * Math.max(0, answered_ms - followed_ms);
+    return offset_ms + Math.max(-most_ms, Math.min(most_ms, found_ms));
+  }
+
+  function step(
+    { offset_ms, clock_ms, expected_ms }: Jump,
+    is_confirmed: boolean,
+    reading: ClockReading,
+  ): void {
     const times = { clock: iso(clock_ms), expected: iso(expected_ms) };
-    believe(offset_ms);
+    believe(offset_ms, reading);
     if (is_confirmed) {
       settled_from_ms = Number.NEGATIVE_INFINITY;
       log.warn(times, "the database's clock was confirmed by an operator; writes go on at its time");
     } else {
-      settled_from_ms = answered_ms + UNSETTLED_MS;
+      settled_from_ms = reading.answered_ms + UNSETTLED_MS;
       log.warn(
         times,
         "the database's clock has kept its new time for a minute; writes go on at it, and nothing is deleted for being old for a day",
@@ -135,13 +154,15 @@ export function makeClockWatch({ log, elapsed_ms, suspended_ms, wall_ms }: Clock
       );
     } else {
       jump.readings += 1;
-      jump.offset_ms += moved;
     }
     const since_confirmed_ms = clock_ms - (confirmed_ms ?? Number.NEGATIVE_INFINITY);
-    const is_confirmed = since_confirmed_ms >= 0 && since_confirmed_ms <= CONFIRMED_FOR_MS;
+    const is_confirmed =
+      confirmed_ms !== confirmed_before_ms &&
+      since_confirmed_ms >= 0 &&
+      since_confirmed_ms <= CONFIRMED_FOR_MS;
     const has_agreed = jump.readings >= AGREED_READINGS && answered_ms - jump.since_ms >= AGREED_FOR_MS;
     if (!is_confirmed && !has_agreed) return false;
-    step(jump.offset_ms, is_confirmed, answered_ms);
+    step(jump, is_confirmed, reading);
     return true;
   }
 
@@ -155,8 +176,8 @@ export function makeClockWatch({ log, elapsed_ms, suspended_ms, wall_ms }: Clock
       believe(
         found === null
           ? reading.clock_ms - reading.answered_ms
-          : // Follows a clock that is slewed, or runs at a slightly different rate.
-            (believed_offset_ms as number) + found,
+          : followed(believed_offset_ms as number, found, reading),
+        reading,
       );
       if (before !== null) {
         log.warn({ clock: iso(reading.clock_ms) }, "the database's clock is back at the expected time");
@@ -168,6 +189,10 @@ export function makeClockWatch({ log, elapsed_ms, suspended_ms, wall_ms }: Clock
         ? null
         : `The database's clock reads ${iso(jump.clock_ms)} where ${iso(jump.expected_ms)} was expected; nothing is written until it is back, has kept its time for a minute, or an operator confirms it.`,
     isSettled: () => jump === null && elapsed_ms() >= settled_from_ms,
+    passedMs: () =>
+      believed_offset_ms === null
+        ? Number.NEGATIVE_INFINITY
+        : believed_offset_ms + elapsed_ms() - CLOCK_TOLERANCE_MS,
     aheadMs: () =>
       believed_offset_ms === null ? 0 : Math.max(0, newest_ms - (believed_offset_ms + elapsed_ms())),
     onStep: (listener) => void listeners.push(listener),

@@ -11,7 +11,8 @@ import { makeDirectories } from '../directory/directories.ts';
 import { secretText } from '../domain/webhooks.ts';
 import { makeCursors } from '../http/cursors.ts';
 import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
-import type { Route } from '../http/route.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { clockDoubted } from '../lane/batch.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeOidcSignIn } from '../people/oidc-people.ts';
 import { makeOwnAccount } from '../people/own-account.ts';
@@ -168,10 +169,11 @@ export function makePeopleServices(
   config: PeopleConfig,
   makeLimiter: MakeLimiter,
 ): PeopleServices {
-  const { db, keys_db, lane, secrets, log, now_ms } = core;
+  const { db, keys_db, lane, secrets, log, now_ms, clock } = core;
   return makePeople(config, {
     db,
     sessions_db: keys_db,
+    clock,
     lane,
     secrets,
     log,
@@ -184,6 +186,26 @@ export function makePeopleServices(
   });
 }
 
+/** Ending a session stays possible at any time: it dates nothing that could let anybody in. */
+const ENDS_SESSIONS = new Set(['/v1/auth/sign-out', '/v1/me/sessions', '/v1/me/sessions/:id']);
+
+/**
+ * The route, which writes nothing while the database's clock is in doubt. What these routes write themselves has times of that
+ * clock, and what they accept expires by it. The lane refuses everything else.
+ */
+function refusingInDoubt(route: Route, core: Core): Route {
+  if (route.method === 'GET' || ENDS_SESSIONS.has(route.path)) return route;
+  const handle = route.handler as (call: Call) => Promise<Answer>;
+  return {
+    ...route,
+    async handler(call: Call) {
+      const doubt = core.clock.doubt();
+      if (doubt !== null) throw clockDoubted(doubt);
+      return handle(call);
+    },
+  };
+}
+
 /** The routes that take no key: the door, and a person's own account. */
 export function makePersonRoutes(core: Core, config: PeopleConfig, people: PeopleServices): Route[] {
   const { db, lane } = core;
@@ -192,10 +214,11 @@ export function makePersonRoutes(core: Core, config: PeopleConfig, people: Peopl
   const offers = { password: config.password_sign_in === 'on', passkey: site.relyingParty() !== null, oidc };
   const passkeys = makePasskeys({ db, flows, site });
   const signIn = makeOidcSignIn({ db, lane, flows, rules: config });
-  return [
+  const routes = [
     ...makeAuthRoutes({ flows, passkeys, site, offers }),
     ...makeOidcRoutes({ provider, flows, site, sessions, signIn }),
     ...makePasskeyRoutes({ db, passkeys, flows, site }),
     ...makeMeRoutes({ db, sessions, account: makeOwnAccount({ db, lane, rename: flows.rename }) }),
   ];
+  return routes.map((route) => refusingInDoubt(route, core));
 }

@@ -16,9 +16,9 @@ import { type Directory, EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import {
   type CountersOf,
   countersOf,
-  DUPLICATES,
   hasCounters,
   NO_COUNTERS,
+  ofDuplicates,
   type SpendCounter,
   withSlots,
 } from '../policy/counters.ts';
@@ -102,9 +102,7 @@ function countersOfSmaller({ agent_id, request, assessed, also_minor }: Spend): 
   if (assessed === null || also_minor === undefined) return NO_COUNTERS;
   const { authority } = assessed;
   if (authority.duplicate_window_seconds === undefined) return NO_COUNTERS;
-  const names: readonly string[] = Object.values(DUPLICATES);
-  const all = countersOf(authority, agent_id, { ...request.action, amount_minor: also_minor });
-  return new Map([...all].filter(([name]) => names.includes(name)));
+  return ofDuplicates(countersOf(authority, agent_id, { ...request.action, amount_minor: also_minor }));
 }
 
 /** Whom the agent would pay, where that authority asks whether it has paid them before. */

@@ -1,3 +1,4 @@
+import { CLOCK_TOLERANCE_MS } from '../clock-watch.ts';
 import { foldCase, latinText, plainText } from '../merchants/names.ts';
 import type { Role } from './keys.ts';
 
@@ -87,6 +88,7 @@ export function invitationStatus(
 export interface SessionState {
   session_id: string;
   user_id: string;
+  created_at: string;
   expires_at: string;
   revoked_at: string | null;
   /** Null: the person is no member of the workspace, not any more, or has yet to accept it. */
@@ -99,12 +101,18 @@ export interface SessionState {
 /** One message for sessions that are missing, unknown, over or without a workspace. */
 export const NOT_SIGNED_IN = 'You are not signed in, or the session is over; sign in again.';
 
+/** Whether a time is later than now. It was written while the clock was wrong, so nothing is known of how long ago it was. */
+export const isFuture = (time: string, now_ms: number): boolean =>
+  Date.parse(time) > now_ms + CLOCK_TOLERANCE_MS;
+
 /** The message of the 401 for a session that is not good at `now_ms`; null for a good one, in whatever role. */
 export function sessionRefusal(session: SessionState, now_ms: number): string | null {
   const is_over =
     session.revoked_at !== null ||
     !session.is_of_epoch ||
     session.disabled_at !== null ||
+    // It would last as long as the clock was ahead.
+    isFuture(session.created_at, now_ms) ||
     Date.parse(session.expires_at) <= now_ms;
   return is_over ? NOT_SIGNED_IN : null;
 }

@@ -3,7 +3,7 @@ import type { ApiError } from '../errors.ts';
 import { type Coding, codingFor, compress, compressed } from '../values/compression.ts';
 import type { Admission, Limits } from './admission.ts';
 import type { Exchange } from './exchange.ts';
-import { errorJson, refusalReason, toApiError } from './failures.ts';
+import { errorJson, failureBehind, refusalReason, toApiError } from './failures.ts';
 import type { Answer } from './route.ts';
 import type { ServerOptions } from './server-options.ts';
 import { bodyOf, writeWhole } from './streams.ts';
@@ -188,8 +188,10 @@ export function makeAnswers(
       const { exchange } = request;
       // Reading a body fails if the client closes the connection. That is not a failure of the service.
       if (error.is_overload) admission.countRefusal();
-      else if (error.status >= 500 && !reply.raw.destroyed)
-        logFailure(exchange, error.cause ?? error, error.code);
+      else if (error.status >= 500 && !reply.raw.destroyed) {
+        const failure = failureBehind(error);
+        if (failure !== null) logFailure(exchange, failure, error.code);
+      }
       const headers: Headers = {};
       if (error.retry_after_s !== undefined) headers['retry-after'] = String(error.retry_after_s);
       if (error.code === 'method_not_allowed') headers.allow = 'POST';

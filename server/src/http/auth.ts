@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { ClockWatch } from '../clock-watch.ts';
 import { KEY_NOT_GOOD, keyRefusal } from '../domain/keys.ts';
 import { authUnavailable } from '../errors.ts';
 import type { KeyDigest, Secrets } from '../secrets.ts';
@@ -9,6 +10,8 @@ import type { AuthResult } from './server-options.ts';
 
 export interface AuthOptions {
   db: Queryable;
+  /** The watch over the database's clock. */
+  clock: Pick<ClockWatch, 'passedMs'>;
   keyDigests: Secrets['keyDigests'];
   /** Called with a valid key that is stored under a digest of an old secret key. */
   onOtherDigest: (key: FoundKey, digests: { from: KeyDigest; to: KeyDigest }) => void;
@@ -65,7 +68,7 @@ export function makeAuthenticate(options: AuthOptions): (key: string | undefined
     const kept = found?.digest;
     const by = kept === undefined ? -1 : digests.findIndex(({ digest }) => timingSafeEqual(kept, digest));
     if (found === undefined || by === -1) return { ok: false, message: KEY_NOT_GOOD };
-    const refusal = keyRefusal(found, found.clock_ms);
+    const refusal = keyRefusal(found, Math.max(found.clock_ms, options.clock.passedMs()));
     if (refusal !== null) return { ok: false, message: refusal };
     options.onUse(found);
     if (by > 0) options.onOtherDigest(found, { from: digests[by] as KeyDigest, to: digests[0] });

@@ -45,6 +45,13 @@ export function refusalReason(error: ApiError): RefusalReason | null {
   return status < 500 || code === 'not_implemented' ? null : 'failure';
 }
 
+/** Returns the failure behind an error that its code and reason do not tell; null where they tell all. */
+export function failureBehind(error: ApiError): unknown {
+  const { cause, reason } = error;
+  if (cause instanceof ApiError) return failureBehind(cause);
+  return cause ?? (reason === undefined ? error : null);
+}
+
 /** The answer was not ready in time. The request may still be carried out. */
 export const TOO_LATE = new ApiError(
   'unavailable',

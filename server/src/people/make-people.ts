@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import type { ClockWatch } from '../clock-watch.ts';
 import type { MakeLimiter } from '../http/limiters.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { Secrets } from '../secrets.ts';
@@ -39,6 +40,8 @@ export interface PeopleOptions {
   db: pg.Pool;
   /** For the look-up of sessions, which holds up nothing else. */
   sessions_db: Queryable;
+  /** The watch over the database's clock. */
+  clock: ClockWatch;
   lane: Lane;
   secrets: Secrets;
   log: Logger;
@@ -62,6 +65,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
   const links = makeLinkTokens(secrets.macs('link'));
   const sessions = makeSessions({
     db: options.sessions_db,
+    clock: options.clock,
     site,
     limits: config,
     macs: secrets.macs('session'),

@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
+import type { ClockWatch } from '../clock-watch.ts';
 import { kindOfScopes, scopesOfRole } from '../domain/keys.ts';
-import { type Credited, NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
+import { type Credited, isFuture, NOT_SIGNED_IN, sessionRefusal } from '../domain/people.ts';
 import { authUnavailable } from '../errors.ts';
 import type { AuthResult } from '../http/server-options.ts';
+import { clockDoubted } from '../lane/batch.ts';
 import type { Mac } from '../secrets.ts';
 import { makeBatchLoader } from '../storage/batch-loader.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -52,7 +54,8 @@ export interface Sessions {
   authenticate(headers: IncomingHttpHeaders): Promise<AuthResult> | null;
   /**
    * Begins a session with a token that no session had before, ends the one that the browser had, and returns its id and the
-   * `set-cookie` for it. Returns null if the person is in another credential epoch by now, or disabled.
+   * `set-cookie` for it. Returns null if the person is in another credential epoch by now, or disabled. Throws `unavailable`
+   * while the database's clock is in doubt, which would date the session.
    */
   begin(who: Entering, visit: Visit): Promise<{ session_id: string; cookie: string } | null>;
   /** The digests by which the session of a request would be known; none where it has no cookie of one. */
@@ -66,6 +69,8 @@ export interface Sessions {
 /** Makes it. Nothing is remembered: a session that was ended is refused on the very next request, on every node. */
 export function makeSessions(options: {
   db: Queryable;
+  /** The watch over the database's clock. */
+  clock: Pick<ClockWatch, 'doubt' | 'passedMs'>;
   site: Site;
   limits: SessionLimits;
   macs: readonly [Mac, ...Mac[]];
@@ -73,7 +78,7 @@ export function makeSessions(options: {
   newSessionId: () => string;
   log: Logger;
 }): Sessions {
-  const { db, site, limits, macs, log } = options;
+  const { db, clock, site, limits, macs, log } = options;
   const uses = new Map<string, number>();
   const find = makeBatchLoader<readonly Buffer[], Session>({
     keyOf: ([digest]) => (digest as Buffer).toString('hex'),
@@ -114,7 +119,8 @@ export function makeSessions(options: {
       throw authUnavailable(error);
     }
     if (session === undefined) return { ok: false, message: NOT_SIGNED_IN };
-    const { role, clock_ms, user_id, session_id, workspace_id, principal_id } = session;
+    const { role, user_id, session_id, workspace_id, principal_id } = session;
+    const clock_ms = Math.max(session.clock_ms, clock.passedMs());
     const refusal = sessionRefusal(session, clock_ms);
     // Who has yet to accept the membership is let in to do so, with no scopes.
     if (refusal !== null || (role === null && !session.is_pending)) {
@@ -125,6 +131,7 @@ export function makeSessions(options: {
     if (clock_ms - seen_ms >= idle_ms) return { ok: false, message: NOT_SIGNED_IN };
     noteUse(session, idle_ms);
     const is_proof_fresh =
+      !isFuture(session.proved_at, clock_ms) &&
       clock_ms - Date.parse(session.proved_at) < limits.reauthenticate_minutes * MINUTE_MS;
     const scopes = role === null ? [] : scopesOfRole(role);
     return {
@@ -154,6 +161,8 @@ export function makeSessions(options: {
     digestsOf,
     async begin({ earlier = [], ...who }, { headers, client_address }) {
       site.checkTransport(headers);
+      const doubt = clock.doubt();
+      if (doubt !== null) throw clockDoubted(doubt);
       const token = options.newToken();
       const session_id = options.newSessionId();
       const hours = limits.session_hours;

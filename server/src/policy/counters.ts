@@ -161,6 +161,14 @@ export function duplicateSubjects(action: Action): string[] {
 /** Before the name of what is counted, in `CountersOf`: what an earlier release counted for it. */
 const FORMER = '(former) ';
 
+/** Returns the counters of duplicates among these, with what an earlier release counted for them. */
+export function ofDuplicates<Counter extends SpendCounter>(
+  counters: CountersOf<Counter>,
+): CountersOf<Counter> {
+  const names: readonly string[] = Object.values(DUPLICATES).flatMap((name) => [name, `${FORMER}${name}`]);
+  return new Map([...counters].filter(([name]) => names.includes(name)));
+}
+
 /** Whether a name in `CountersOf` is that of what an earlier release counted. */
 export const isFormer = (name: string): boolean => name.startsWith(FORMER);
 

@@ -13,7 +13,6 @@ export interface Session extends SessionState {
   digest: Buffer;
   workspace_id: string;
   method: SignInMethod;
-  created_at: string;
   last_seen_at: string;
   proved_at: string;
   client_address: string;
@@ -59,7 +58,7 @@ export async function loadSessions(
 ): Promise<InWorkspace<SessionState>[]> {
   const result = await db.query<InWorkspace<SessionState>>({
     name: 'load_sessions',
-    text: `select w.workspace_id, s.session_id, s.user_id, s.expires_at, s.revoked_at, ${ROLE}, u.disabled_at,
+    text: `select w.workspace_id, s.session_id, s.user_id, s.created_at, s.expires_at, s.revoked_at, ${ROLE}, u.disabled_at,
         ${IS_OF_EPOCH} as is_of_epoch
       from unnest($1::text[], $2::text[]) as w(workspace_id, session_id)
       join sessions s on s.session_id = w.session_id join users u on u.user_id = s.user_id

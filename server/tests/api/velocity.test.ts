@@ -1,4 +1,7 @@
 import { expect } from 'vitest';
+import { type CreateDecisionInput, makeCreateDecision } from '../../src/commands/create-decision.ts';
+import type { Authority } from '../../src/domain/authorities.ts';
+import { duplicateSubjects } from '../../src/policy/counters.ts';
 import { sweepOldCounters } from '../../src/workers/sweep-counters.ts';
 import {
   AUTHORITY,
@@ -319,6 +322,23 @@ test('payees tell duplicates apart where both are named; to leave the payee out 
   expect((await ask(other, 778, { action: { merchant: 'Acme' } })).decision).toBe('ALLOW');
   const named = await ask(other, 778, { action: { merchant: 'Acme', payee_id: 'sepa:DE1' } });
   expect([named.decision, named.reason_code]).toEqual(['DENY', 'DUPLICATE_SPEND']);
+});
+
+test('duplicates of an amount that is offered instead are looked for as an earlier release counted them, too', () => {
+  const action = { type: 'p', merchant: 'Acmé GmbH', payee_id: 'P-1', amount_minor: 800, currency: 'EUR' };
+  const request = { action } as CreateDecisionInput['request'];
+  const authority = { ...AUTHORITY, duplicate_window_seconds: 600 } as unknown as Authority;
+  const input = {
+    agent_id: 'agt_1',
+    idempotency_key: 'k',
+    request,
+    assessed: { authority },
+    also_minor: 500,
+  };
+  const command = makeCreateDecision({ review_ttl_seconds: 60, capability_ttl_seconds: 60 });
+  const { counters = [] } = command.needs(input as unknown as CreateDecisionInput);
+  const subjects = counters.map(({ subject }) => subject);
+  expect(subjects).toEqual(expect.arrayContaining(duplicateSubjects({ ...action, amount_minor: 500 })));
 });
 
 test('an amount that an earlier spend had within the window is not offered instead, and any other is', async () => {

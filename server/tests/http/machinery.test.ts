@@ -506,6 +506,21 @@ describe('503 unavailable and auth_unavailable', () => {
     ]);
   });
 
+  it('a refusal whose reason says all is one line in the log, and one with a cause has that in a second', async () => {
+    for (const [what, levels] of [
+      ['clock', [40]],
+      ['unavailable', [50, 40]],
+    ] as const) {
+      const request_id = `lines-${what}`;
+      expect(
+        (await fakes.ask(`/v1/throws/${what}`, { headers: { 'x-request-id': request_id } })).status,
+      ).toBe(503);
+      const lines = fakes.lines.filter((line) => line.request_id === request_id);
+      expect(lines.map(({ level }) => level)).toEqual(levels);
+    }
+    expect(fakes.lines.find((line) => line.request_id === 'lines-clock')?.reason).toBe('clock');
+  });
+
   it('a key that cannot be checked is neither refused nor let in', async () => {
     const reply = await fakes.ask('/v1/spends', { key: 'sk_down' });
     expect([reply.status, errorOf(reply).code]).toEqual([503, 'auth_unavailable']);

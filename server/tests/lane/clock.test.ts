@@ -1,12 +1,15 @@
 import pino from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
 import { confirmClock } from '../../src/storage/workspaces.ts';
+import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
 import { makeMovedClock } from '../support/clock.ts';
 import {
   AUTHORITY,
   freshKey,
+  makeKey,
   makeTestCore,
   type RunningService,
+  refusal,
   spend,
   startTestService,
 } from '../support/running-service.ts';
@@ -192,6 +195,41 @@ describe('a clock that jumps while the service runs', () => {
     const { detail } = (await ready()).body;
     expect(detail.clock_ahead_seconds).toBeGreaterThan((39 * DAY) / 1_000);
     expect(await metric(s, 'purser_clock_ahead_seconds')).toBeGreaterThan((39 * DAY) / 1_000);
+  });
+
+  test('lets nobody in by a time that is wrong', async () => {
+    const { s, until } = await watched();
+    const ada = await setUp(s);
+    const reads = async (browser: Browser) => (await browser.call('GET', '/v1/me')).status;
+    const expiring = await makeKey(s, { scopes: ['read'], expires_in_seconds: 3_600 });
+    const readsByKey = async () => (await s.call('GET', '/v1/workspace', { key: expiring.key })).status;
+    expect([await reads(ada), await readsByKey()]).toEqual([200, 200]);
+    // Its hour has passed.
+    await s.sql('update api_keys set expires_at = $1 where key_id = $2', [
+      new Date(NOW - 3_600_000).toISOString(),
+      expiring.id,
+    ]);
+    expect(await readsByKey()).toBe(401);
+    await s.setClock(NOW - 3 * DAY);
+    expect(await readsByKey()).toBe(401);
+    await until(503);
+    const refused = await openBrowser(s).call('POST', '/v1/auth/sign-in', {
+      body: { email: 'ada@example.com', password: PASSWORD },
+    });
+    expect(refusal(refused)).toEqual([503, 'unavailable']);
+    expect((await ada.call('POST', '/v1/auth/sign-out')).status).toBe(204);
+  });
+
+  test('a session or a proof that was dated ahead is none once the clock is back', async () => {
+    const s = await start({ stopped_at_ms: NOW });
+    const ada = await setUp(s);
+    const invite = () =>
+      ada.call('POST', '/v1/invitations', { body: { email: `${freshKey()}@example.com`, role: 'viewer' } });
+    expect((await invite()).status).toBe(201);
+    await s.sql('update sessions set proved_at = $1', [new Date(AHEAD).toISOString()]);
+    expect(refusal(await invite())).toEqual([403, 'reauthentication_required']);
+    await s.sql('update sessions set created_at = $1, expires_at = $1', [new Date(AHEAD).toISOString()]);
+    expect((await ada.call('GET', '/v1/me')).status).toBe(401);
   });
 
   test('goes on as soon as an operator confirms it', async () => {

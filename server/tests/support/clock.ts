@@ -7,6 +7,7 @@ export const TRUSTING_CLOCK: ClockWatch = {
   observe: () => true,
   doubt: () => null,
   isSettled: () => true,
+  passedMs: () => Number.NEGATIVE_INFINITY,
   aheadMs: () => 0,
   onStep: () => {},
 };

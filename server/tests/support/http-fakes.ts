@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import pino from 'pino';
 import Type from 'typebox';
 import type { Caller } from '../../src/domain/keys.ts';
-import { ApiError } from '../../src/errors.ts';
+import { ApiError, authUnavailable } from '../../src/errors.ts';
 import { makeOwnLimiter } from '../../src/http/limiters.ts';
 import type { Call, Route } from '../../src/http/route.ts';
 import {
@@ -31,6 +31,7 @@ import {
 } from '../../src/http/schemas.ts';
 import { makeServer } from '../../src/http/server.ts';
 import type { ServerOptions } from '../../src/http/server-options.ts';
+import { clockDoubted } from '../../src/lane/batch.ts';
 import { makeMetrics } from '../../src/metrics.ts';
 
 /** Routes, keys and a client for tests of the HTTP machinery; no database behind them. */
@@ -232,6 +233,8 @@ export const FAKE_ROUTES: Route[] = [
           throw new ApiError('agent_required', 'Name the agent.');
         case 'unavailable':
           throw new ApiError('unavailable', 'Retry.', { retry_after_s: 2, cause: new Error('db down') });
+        case 'clock':
+          throw authUnavailable(clockDoubted('The clock jumped.'));
         case 'bigint':
           return { status: 200, body: { n: 1n } };
         case 'header':
