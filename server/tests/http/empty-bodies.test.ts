@@ -39,7 +39,8 @@ test('routes of the account without a body take {} too, and other methods take n
   const ada = await setUp(s);
   for (const { path } of [...routes, { path: '/v1/auth/sign-out' }]) {
     const reply = await ada.call('POST', path, { body: {} });
-    expect([path, reply.status < 300]).toEqual([path, true]);
+    // No workspace has the id `:id`; what is refused for its body is 400.
+    expect([path, path.includes(':id') ? reply.status === 404 : reply.status < 300]).toEqual([path, true]);
   }
   const reply = await s.call('DELETE', '/v1/api-keys/key_x', { body: {} });
   expect([...refusal(reply), fieldOf(reply)]).toEqual([400, 'invalid_request', 'body']);
