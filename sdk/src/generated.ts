@@ -876,6 +876,7 @@ export interface LimitStanding {
   limit_count: number | null;
   used_count: number | null;
   counted_since: string | null;
+  subject_name: string | null;
 }
 
 export interface ListMerchantsRequest {

@@ -28,6 +28,7 @@ export type { SpendRequest } from './domain/spends.ts';
 export { ApiError } from './errors.ts';
 export { compileSchema } from './http/validation.ts';
 export { EMPTY_DIRECTORY } from './merchants/directory.ts';
+export { payeeKey } from './merchants/keys.ts';
 export { migrate } from './migration/migrate.ts';
 export { addressFor, protocolFor } from './model-judge/addresses.ts';
 export { makeModelClient } from './model-judge/model-client.ts';

@@ -4,6 +4,7 @@ import {
   conflictsFound,
   historyKey,
   NO_FACTS,
+  payeeKey,
   type SpendFacts,
   type SpendRequest,
 } from '@purser/server/tools';
@@ -83,7 +84,10 @@ function allowedTo({ action }: SpendRequest, payee_id: string): SpendFacts {
   };
   return {
     ...NO_FACTS,
-    precedents: { by_merchant: new Map([[one.merchant, [one]]]), by_payee: new Map([[payee_id, [one]]]) },
+    precedents: {
+      by_merchant: new Map([[one.merchant, [one]]]),
+      by_payee: new Map([[payeeKey(payee_id), [one]]]),
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import {
   NO_FACTS,
   type Precedent,
   type PurposeAssessment,
+  payeeKey,
   type SpendFacts,
   type SpendRequest,
 } from '@purser/server/tools';
@@ -94,7 +95,10 @@ export function labelled(seen: readonly ExpectedSpend[]): SpendFacts['precedents
     }
     return groups;
   };
-  return { by_merchant: grouped((one) => one.merchant), by_payee: grouped((one) => one.payee_id) };
+  return {
+    by_merchant: grouped((one) => one.merchant),
+    by_payee: grouped((one) => one.payee_id && payeeKey(one.payee_id)),
+  };
 }
 
 /** All facts after the SHADOW of a season. */

@@ -6,36 +6,59 @@ import type { Agent } from '../domain/agents.ts';
 import type { Authority, VelocityLimit } from '../domain/authorities.ts';
 import { periodOf } from '../domain/budget.ts';
 import { afterExpiry, isExpired } from '../domain/decision-states.ts';
-import type { LimitStanding } from '../domain/reservations.ts';
-import { countersOfAgent, type SpendCounter, standing } from '../policy/counters.ts';
+import type { LimitStanding, NamedStanding } from '../domain/reservations.ts';
+import { countersOfAgent, namesOfSubjects, type SpendCounter, standing } from '../policy/counters.ts';
 import { joinedSlots } from '../policy/past-spends.ts';
 import { budgetStandings } from '../policy/shared-budgets.ts';
 import { loadAuthoritiesOf } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadDueHolds } from '../storage/decision-states.ts';
+import { listNewestPartners } from '../storage/decisions.ts';
 import { listBudgets } from '../storage/derived/budgets.ts';
 import { listCountedSince, listFullestSubjects } from '../storage/derived/counters.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { calendarWindow } from '../values/calendar.ts';
+import { actionIn } from './paid-spends.ts';
 import { readBudgets } from './shared-budgets.ts';
 
 /** Of a limit that counts merchants or payees by themselves, only so many are shown, the fullest ones. */
 const MAX_SUBJECTS = 20;
+/** The newest decisions of the agent in which the names of subjects are found. */
+const MAX_DECISIONS = 1_000;
 
 /** How the limits over time of an agent stand now: of its month first, then those of its authority in their order. */
 export async function loadAgentLimits(
   db: Queryable,
   workspace_id: string,
   agent: Agent,
-): Promise<LimitStanding[]> {
+): Promise<NamedStanding[]> {
   const authority = (await loadAuthoritiesOf(db, workspace_id, [agent])).get(agent.agent_id);
   if (authority === undefined) return [];
   const now_ms = await readClock(db);
-  return [
+  const standings = [
     ...(await monthOf(db, workspace_id, agent.agent_id, authority, now_ms)),
     ...(await velocityOf(db, workspace_id, agent.agent_id, authority, now_ms)),
     ...(await sharedBudgetsOf(db, workspace_id, authority, now_ms)),
   ];
+  return withNames(db, workspace_id, agent.agent_id, standings);
+}
+
+/** A subject is folded, so it is shown by the name under which it was last asked for. */
+async function withNames(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+  standings: readonly LimitStanding[],
+): Promise<NamedStanding[]> {
+  const has_subjects = standings.some(({ subject }) => subject !== null);
+  const newest = has_subjects ? await listNewestPartners(db, workspace_id, agent_id, MAX_DECISIONS) : [];
+  const names = namesOfSubjects(
+    newest.map(({ merchant, action_part }) => ({ merchant, payee_id: actionIn(action_part).payee_id })),
+  );
+  return standings.map((each) => ({
+    ...each,
+    subject_name: each.subject === null ? null : (names.get(each.subject) ?? null),
+  }));
 }
 
 const iso = (ms: number) => new Date(ms).toISOString();

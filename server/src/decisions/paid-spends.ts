@@ -1,6 +1,6 @@
 import type { OutcomeState } from '../domain/decisions.ts';
 import type { PaidSpend } from '../domain/spend-facts.ts';
-import { historyKey } from '../purpose/history.ts';
+import { merchantKey, payeeKey } from '../merchants/keys.ts';
 import type { Queryable } from '../storage/database.ts';
 import { pushTo } from '../values/maps.ts';
 
@@ -9,7 +9,7 @@ const DAYS = 14;
 /** The newest of them that are compared. */
 const MAX_PAID = 100;
 
-/** An agent's own spends of the last days that moved or returned money, by the two things that a spend is bound to. */
+/** An agent's own spends of the last days that moved or returned money, by `merchantKey` and `payeeKey`. */
 export interface PaidSpends {
   by_merchant: ReadonlyMap<string, readonly PaidSpend[]>;
   by_payee: ReadonlyMap<string, readonly PaidSpend[]>;
@@ -39,7 +39,7 @@ interface PaidRow {
 }
 
 /** Payee, type and description in the text of an action; empty where it is in another format than today's. */
-function actionIn(part: string): { payee_id?: string; type?: string; description?: string } {
+export function actionIn(part: string): { payee_id?: string; type?: string; description?: string } {
   try {
     return JSON.parse(part) as { payee_id?: string; type?: string; description?: string };
   } catch {
@@ -88,20 +88,20 @@ function spendsFromRows(rows: readonly PaidRow[], as_of_ms: number): PaidSpends 
     const { decision_id, merchant, amount_minor, currency } = row;
     const state = STATES[outcome_state] ?? 'EXECUTED';
     const spend = { decision_id, merchant, payee_id, amount_minor, currency, at, state, type, description };
-    pushTo(by_merchant, historyKey(merchant), spend);
-    if (payee_id !== null) pushTo(by_payee, payee_id, spend);
+    pushTo(by_merchant, merchantKey(merchant), spend);
+    if (payee_id !== null) pushTo(by_payee, payeeKey(payee_id), spend);
   }
   return { by_merchant, by_payee, as_of: new Date(as_of_ms).toISOString() };
 }
 
-/** The spends with the same merchant or payee, newest first. */
+/** The spends with the same merchant or payee, however either is written, newest first. */
 export function paidTo(
   { by_merchant, by_payee }: PaidSpends,
   { merchant, payee_id }: { merchant: string; payee_id?: string | undefined },
 ): readonly PaidSpend[] {
   if (by_merchant.size === 0) return [];
-  const there = by_merchant.get(historyKey(merchant)) ?? [];
-  const to = payee_id === undefined ? [] : (by_payee.get(payee_id) ?? []);
+  const there = by_merchant.get(merchantKey(merchant)) ?? [];
+  const to = payee_id === undefined ? [] : (by_payee.get(payeeKey(payee_id)) ?? []);
   const others = to.filter((one) => !there.includes(one));
   if (others.length === 0) return there;
   return [...there, ...others].sort((a, b) => (a.decision_id < b.decision_id ? 1 : -1));

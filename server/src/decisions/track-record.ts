@@ -6,6 +6,7 @@ import type { Precedent, Precedents, SpendFacts } from '../domain/spend-facts.ts
 import type { SpendRequest } from '../domain/spends.ts';
 import { listFeedback } from '../feedback/stats-rows.ts';
 import type { Directory } from '../merchants/directory.ts';
+import { payeeKey } from '../merchants/keys.ts';
 import { listAuthorityVersions, parseAuthority } from '../storage/authorities.ts';
 import { makeBatchLoader } from '../storage/batch-loader.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -159,7 +160,7 @@ function recordsFromRows(rows: readonly FeedbackRow[], paid: PaidSpends): TrackR
       usual_minor: new Map(Object.entries(counts.usual_minor)),
     };
     pushTo(by_merchant, merchant, precedent);
-    if (payee_id !== '') pushTo(by_payee, payee_id, precedent);
+    if (payee_id !== '') pushTo(by_payee, payeeKey(payee_id), precedent);
   }
   return { paid, precedents: { by_merchant, by_payee } };
 }

@@ -26,6 +26,12 @@ export interface LimitStanding {
   counted_since: string | null;
 }
 
+/** How a limit of an agent stands, with the name of its subject. */
+export interface NamedStanding extends LimitStanding {
+  /** The merchant or payee as it was last asked for; null where there is no subject, or the name is not among the newest. */
+  subject_name: string | null;
+}
+
 /** A limit that a decision counts in, as it stands after it. The window is the slot that the decision counts in. */
 export interface CountedLimit extends LimitStanding {
   used_count: number;

@@ -54,7 +54,7 @@ export interface PaidSpend {
 export interface Precedents {
   /** By `historyKey` of the merchant's name. */
   by_merchant: ReadonlyMap<string, readonly Precedent[]>;
-  /** By `payee_id` as it was sent. */
+  /** By `payeeKey` of the payee. */
   by_payee: ReadonlyMap<string, readonly Precedent[]>;
 }
 

@@ -141,6 +141,26 @@ function subjectOf({ per = 'AGENT' }: VelocityLimit, action: Action, keys: Keys)
   return per === 'PAYEE' ? `p:${action.payee_id === undefined ? '' : keys.payee(action.payee_id)}` : '';
 }
 
+/**
+ * What a merchant or payee is called, by the subjects under which limits count it by itself. Of two of one subject the first
+ * gives the name.
+ */
+export function namesOfSubjects(
+  partners: Iterable<{ merchant: string; payee_id?: string | undefined }>,
+): Map<string, string> {
+  const names = new Map<string, string>();
+  const add = (subject: string, name: string) => {
+    if (!names.has(subject)) names.set(subject, name);
+  };
+  for (const { merchant, payee_id } of partners) {
+    for (const keys of [KEYS, FORMER_KEYS]) {
+      add(`m:${keys.merchant(merchant)}`, merchant);
+      if (payee_id !== undefined) add(`p:${keys.payee(payee_id)}`, payee_id);
+    }
+  }
+  return names;
+}
+
 /** Spends that are each other's duplicates: whatever payee they name, this one, or with the empty text none. */
 function duplicateSubject({ merchant, amount_minor }: Action, keys: Keys, payee_id?: string): string {
   const same = JSON.stringify([keys.merchant(merchant), amount_minor]);

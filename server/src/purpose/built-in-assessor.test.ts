@@ -223,12 +223,30 @@ describe('what makes a spend misaligned', () => {
     expect(verdict(again, habit)).toBe('PURPOSE_ALIGNED');
   });
 
+  it('the same sum for the same thing, however the merchant or the payee was written; a habit is of one spelling', () => {
+    const again = (merchant: string, payee_id?: string) =>
+      spend(merchant, 'nitrile gloves, invoice 4471', payee_id === undefined ? {} : { payee_id });
+    expect(verdict(again('Henry Schein'), paid({ merchant: 'HENRY SCHEIN GMBH, Berlin' }))).toBe(
+      'PURPOSE_MISALIGNED',
+    );
+    expect(verdict(again('Henry Schein', 'sepa:DE1'), paid({ payee_id: 'SEPA:de-1' }))).toBe(
+      'PURPOSE_MISALIGNED',
+    );
+    const [one] = paid({ payee_id: 'SEPA:de-1' }).paid;
+    const habit = { ...paid(), paid: [one, { ...one, decision_id: 'dec_2' }] as PaidSpend[] };
+    expect(verdict(again('Henry Schein', 'SEPA:de-1'), habit)).toBe('PURPOSE_ALIGNED');
+    expect(verdict(again('Henry Schein', 'sepa:DE1'), habit)).toBe('PURPOSE_MISALIGNED');
+  });
+
   it('a refund to another payee than earlier money of that name went to', () => {
     const refund = (payee_id: string) =>
       spend('Henry Schein', 'refund 17', { type: 'refund', payee_id, amount_minor: 900 });
     const before = paid({ payee_id: 'iban:DE1' });
     expect(verdict(refund('iban:DE2'), before)).toBe('PURPOSE_MISALIGNED');
     expect(verdict(refund('iban:DE1'), before)).toBe('PURPOSE_ALIGNED');
+    expect(verdict(refund('iban:DE2'), paid({ payee_id: 'iban:DE1', merchant: 'HENRY SCHEIN GMBH' }))).toBe(
+      'PURPOSE_MISALIGNED',
+    );
   });
 
   it('never what only a step of the trace shows: that is unclear', () => {
@@ -256,6 +274,23 @@ describe('money that is split or unusual makes a spend unclear', () => {
     expect(verdict(spend('Henry Schein', 'gloves', { amount_minor: 900 }), parts, tight)).toBe(
       'PURPOSE_ALIGNED',
     );
+  });
+
+  it('a payee where people refused spends, however it is written; what they allowed there vouches for nothing', () => {
+    const at = (said_by_people: Precedent['said_by_people']) => {
+      const { precedents } = precedent('Medline', { payee_id: 'iban:DE-1', said_by_people });
+      const [one] = precedents.by_merchant.values();
+      const by_payee = new Map([['iban:de1', one as Precedent[]]]);
+      return { ...NO_FACTS, precedents: { by_merchant: new Map(), by_payee } };
+    };
+    const bill = spend('Medline', 'gloves', { payee_id: 'iban:DE1' });
+    expect(verdict(bill, at({ allowed: 0, refused: 2 }))).toBe('PURPOSE_UNCLEAR');
+    expect(assess(bill, at({ allowed: 3, refused: 0 }))).toEqual(assess(bill));
+  });
+
+  it('another payee than before, in whatever case its rail is written', () => {
+    const before = precedent('Medline', { payee_id: 'iban:DE1', settled_by_rail: 3 });
+    expect(verdict(spend('Medline', 'gloves', { payee_id: 'IBAN:DE2' }), before)).toBe('PURPOSE_UNCLEAR');
   });
 
   it('another payee than before, or five times the highest amount before', () => {

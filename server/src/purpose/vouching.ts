@@ -1,6 +1,7 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
 import type { ListedMerchant, Voucher } from '../domain/spend-facts.ts';
 import { allowedBy } from '../merchants/allowlist.ts';
+import { payeeKey } from '../merchants/keys.ts';
 import { normaliseMerchant } from '../merchants/names.ts';
 import type { Inquiry } from './conflicts/conflict.ts';
 import { isLedBy } from './conflicts/switched-payee.ts';
@@ -119,11 +120,17 @@ function byName({ purpose, spend }: Inquiry): Vouched | undefined {
     : byOperator(spend, 'named in the purpose', supports(named.field, named.text));
 }
 
+const keyOf = (payee_id: string | null) => (payee_id === null ? null : payeeKey(payee_id));
+
 /** People allowed spends at this merchant and payee, or the rail settled them. */
 function byPrecedent({ facts, spend }: Inquiry): Vouched | undefined {
   const { action } = spend.request;
-  const known = precedentsAt(facts, action).filter((one) => one.payee_id === (action.payee_id ?? null));
-  const refused = known.reduce((sum, one) => sum + one.said_by_people.refused, 0);
+  const { payee_id = null } = action;
+  const all = precedentsAt(facts, action);
+  const known = all.filter((one) => one.payee_id === payee_id);
+  const refused = all
+    .filter((one) => keyOf(one.payee_id) === keyOf(payee_id))
+    .reduce((sum, one) => sum + one.said_by_people.refused, 0);
   const high = Math.max(0, ...known.map((one) => one.usual_minor.get(action.currency)?.high ?? 0));
   const has_amounts = known.some((one) => one.usual_minor.size > 0);
   if (refused > 0 || (has_amounts && action.amount_minor > high * APPROVED_FACTOR)) return undefined;

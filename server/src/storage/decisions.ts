@@ -270,6 +270,27 @@ export async function listNewestDecisionIds(
   return result.rows.map((row) => row.decision_id).reverse();
 }
 
+/**
+ * Returns whom an agent's newest decisions were to pay, newest first, without those that were denied. The action is text of
+ * the document, since only some callers read it; empty where it is in another format than today's.
+ */
+export async function listNewestPartners(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+  limit: number,
+): Promise<{ merchant: string; action_part: string }[]> {
+  const result = await db.query<{ merchant: string; action_part: string }>({
+    name: 'list_newest_partners',
+    text: `select d.merchant, split_part(split_part(d.document, ',"action":', 2), ',"task":', 1) as action_part
+      from (select decision, merchant, document from decisions
+        where workspace_id = $1 and agent_id = $2 and agent_id <> '' order by decision_id desc limit $3) as d
+      where d.decision <> 'DENY'`,
+    values: [workspace_id, agent_id, limit],
+  });
+  return result.rows;
+}
+
 /** Returns the original documents of these decisions, oldest first, up to about a megabyte. */
 export async function loadMadeDocuments(
   db: Queryable,

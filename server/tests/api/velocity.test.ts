@@ -212,6 +212,39 @@ test('spellings of one merchant share a count, two payees of one name have two, 
   expect(unnamed.reservation.limits).toMatchObject([{ name: 'shop', subject: 'p:', used_count: 1 }]);
 });
 
+test('the limits of an agent name merchants and payees as they were last asked for', async () => {
+  const agent = await agentWith({
+    velocity_limits: [
+      { name: 'shop', window: 'WEEK', per: 'MERCHANT', limit_count: 9 },
+      { name: 'account', window: 'WEEK', per: 'PAYEE', limit_count: 3 },
+    ],
+  });
+  const to = (merchant: string, payee_id?: string) => ({
+    action: { merchant, ...(payee_id === undefined ? {} : { payee_id }) },
+  });
+  await ask(agent, 10, to('HETZNER ONLINE GMBH', 'SEPA:de-1'));
+  await ask(agent, 11, to('Hetzner Online', 'sepa:DE1'));
+  await ask(agent, 12, to('Iris', 'sepa:DE1'));
+  await ask(agent, 13, to('IRIS', 'sepa:DE-1'));
+  await ask(agent, 14, to('Nobody'));
+  const { data } = await get(`/v1/agents/${agent}/limits`);
+  const shown = data.map(({ name, subject_name, used_count }: Record<string, unknown>) => [
+    name,
+    subject_name,
+    used_count,
+  ]);
+  expect(shown).toEqual(
+    expect.arrayContaining([
+      ['shop', 'Hetzner Online', 2],
+      ['shop', 'Iris', 1],
+      ['shop', 'Nobody', 1],
+      ['account', 'sepa:DE1', 3],
+      ['account', null, 1],
+    ]),
+  );
+  expect(shown).toHaveLength(5);
+});
+
 test('one account is one payee in whatever spelling, for limits and for duplicates', async () => {
   const spellings = [
     'sepa:DE44500105175407324931',

@@ -1,35 +1,41 @@
-import type { LimitStanding } from '@purser/sdk';
+import type { CountedLimit, LimitStanding } from '@purser/sdk';
 import { formatMoney, majorUnits } from '../../lib/money.ts';
 import decision from '../decision/decision.module.css';
 import styles from './limits.module.css';
 import { Meter } from './Meter.tsx';
 
-/** Whom a limit counts by itself. */
-function subjectInWords(subject: string | null): string {
+type Shown = LimitStanding | CountedLimit;
+
+/** Whom a limit counts by itself, by a name as people wrote it: the subject is folded. */
+function subjectInWords({ subject }: Shown, name: string | null): string {
   if (subject === null) return '';
-  // The service says whether a merchant was named by its name or by its host.
-  const name = subject.slice(2).replace(/^(name|host) /, '');
-  if (subject.startsWith('m:')) return ` at ${name}`;
-  return name === '' ? ' where no payee is named' : ` to ${name}`;
+  if (subject === 'p:') return ' where no payee is named';
+  if (subject.startsWith('m:')) return ` at ${name ?? 'a merchant of older spends'}`;
+  return ` to ${name ?? 'a payee of older spends'}`;
 }
 
 /** The same amount at a merchant is counted for all payees and for each by itself: of these counts that for all is told. */
-function withOneDuplicate(limits: readonly LimitStanding[]): LimitStanding[] {
+function withOneDuplicate<Each extends Shown>(limits: readonly Each[]): Each[] {
   const duplicates = limits.filter(({ kind }) => kind === 'duplicate');
   const most = Math.max(...duplicates.map(({ used_count }) => used_count ?? 0));
   const shown = duplicates.find(({ used_count }) => used_count === most);
   return limits.filter((each) => each.kind !== 'duplicate' || each === shown);
 }
 
-/** Limits as meters, of amounts, of numbers of spends or of both; `windowOf` says when each counts. */
-export function LimitMeters({
+/**
+ * Limits as meters, of amounts, of numbers of spends or of both; `windowOf` says when each counts, `nameOf` what its subject
+ * is called.
+ */
+export function LimitMeters<Each extends Shown>({
   limits,
   currency,
   windowOf,
+  nameOf,
 }: {
-  limits: readonly LimitStanding[];
+  limits: readonly Each[];
   currency: string;
-  windowOf: (limit: LimitStanding) => string;
+  windowOf: (limit: Each) => string;
+  nameOf: (limit: Each) => string | null;
 }) {
   return (
     <ul className={styles.limits}>
@@ -47,7 +53,7 @@ export function LimitMeters({
           ) : (
             <strong>
               {limit.name}
-              {subjectInWords(limit.subject)}
+              {subjectInWords(limit, nameOf(limit))}
               {limit.kind === 'shared_budget' && <span className={decision.where}> shared budget</span>}
             </strong>
           )}

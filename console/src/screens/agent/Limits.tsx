@@ -24,7 +24,7 @@ export function Limits({ agent }: { agent: AgentWithBudgets }) {
   if (query.data === undefined || query.data.limits.length === 0) return null;
   return (
     <Card title="Limits over time">
-      <LimitMeters {...query.data} windowOf={windowNow} />
+      <LimitMeters {...query.data} windowOf={windowNow} nameOf={(limit) => limit.subject_name} />
     </Card>
   );
 }

@@ -1,4 +1,4 @@
-import type { ConsumptionRecord, Decision, LimitStanding } from '@purser/sdk';
+import type { ConsumptionRecord, CountedLimit, Decision } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ComponentProps, useState } from 'react';
@@ -174,7 +174,14 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
           {decision.reservation.limits !== undefined && (
             <Card title="Limits over time">
               <p>As they stood after this decision.</p>
-              <LimitMeters limits={decision.reservation.limits} currency={currency} windowOf={windowThen} />
+              <LimitMeters
+                limits={decision.reservation.limits}
+                currency={currency}
+                windowOf={windowThen}
+                nameOf={({ subject }) =>
+                  (subject?.startsWith('m:') ? decision.action.merchant : decision.action.payee_id) ?? null
+                }
+              />
             </Card>
           )}
           {decision.capability !== null && (
@@ -198,7 +205,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
   );
 }
 
-const windowThen = ({ window }: LimitStanding): string =>
+const windowThen = ({ window }: CountedLimit): string =>
   window.type === 'TOTAL'
     ? 'in all'
     : `${localTime(window.starts_at)} to ${localTime(window.ends_at)}${window.type === 'ROLLING' ? ', rolling' : ''}`;

@@ -13,7 +13,7 @@ export const LIMIT_STANDING = {
   subject: Nullable(
     Type.String({
       description:
-        'What is counted by itself: `m:` and the merchant, `p:` and the payee, both folded so that all spellings are one (`p:` alone: all that name none); null where all spends count together.',
+        'What is counted by itself: `m:` and the merchant, `p:` and the payee, both folded so that all spellings are one, so not for display (`p:` alone: all that name none); null where all spends count together.',
       examples: ['p:stripe:acct1032d82ezvkylo2c'],
     }),
   ),
@@ -34,13 +34,24 @@ export const LIMIT_STANDING = {
   ),
 };
 
+const SubjectName = Nullable(
+  Type.String({
+    description:
+      'The merchant or payee as the agent last asked for it, for display; null without a subject, and where none of its newest 1,000 decisions names it.',
+    examples: ['stripe:acct_1032D82eZvKYlo2C'],
+  }),
+);
+
 /** The limits over time of an agent. */
 export const AgentLimitsBody = page(
-  Fields(LIMIT_STANDING, {
-    $id: 'LimitStanding',
-    description:
-      'How a limit over time stands. Of a rolling window `window` is the time that lies in it now; spends count up to a sixtieth of it longer.',
-  }),
+  Fields(
+    { ...LIMIT_STANDING, subject_name: SubjectName },
+    {
+      $id: 'LimitStanding',
+      description:
+        'How a limit over time stands. Of a rolling window `window` is the time that lies in it now; spends count up to a sixtieth of it longer.',
+    },
+  ),
   { $id: 'AgentLimits' },
 );
 

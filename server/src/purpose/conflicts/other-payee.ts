@@ -2,7 +2,7 @@ import { precedentsAt } from '../reading/precedents.ts';
 import { type Conflict, suspicious } from './conflict.ts';
 import { isOnlyRefund } from './own-spends.ts';
 
-const railOf = (payee_id: string): string => payee_id.slice(0, payee_id.indexOf(':') + 1);
+const railOf = (payee_id: string): string => payee_id.slice(0, payee_id.indexOf(':') + 1).toLowerCase();
 
 /** The merchant was paid before, to another payee of the same rail. */
 export const otherPayee: Conflict = {

@@ -1,5 +1,6 @@
 import type { PaidSpend } from '../../domain/spend-facts.ts';
 import type { Action } from '../../domain/spends.ts';
+import { merchantKey, payeeKey } from '../../merchants/keys.ts';
 import { normaliseMerchant } from '../../merchants/names.ts';
 import { PAYS_BACK } from '../data/spend-language.ts';
 import { carriesMeaning } from '../language/everyday-words.ts';
@@ -22,13 +23,22 @@ export const mayBeOfOneKind = (earlier: string, type: string): boolean =>
 export const daysBetween = (from: string, to: string | null): number =>
   to === null ? Number.POSITIVE_INFINITY : Math.abs(Date.parse(to) - Date.parse(from)) / DAY_MS;
 
-/** True if both name the same payee, or the same merchant where neither names a payee. */
-export const isSamePartner = (one: PaidSpend, { merchant, payee_id }: Action): boolean =>
-  one.payee_id === null && payee_id === undefined
-    ? isSameMerchant(one, merchant)
-    : one.payee_id === (payee_id ?? null);
+/** True if both may name the same payee, or the same merchant where neither names a payee. For what restricts. */
+export const maybeSamePartner = (one: PaidSpend, { merchant, payee_id }: Action): boolean => {
+  if (one.payee_id === null || payee_id === undefined)
+    return one.payee_id === null && payee_id === undefined && maybeSameMerchant(one, merchant);
+  return payeeKey(one.payee_id) === payeeKey(payee_id);
+};
 
-/** True if both names are the same after normalising. */
+/** True if both names may be those of one merchant. For what restricts. */
+export const maybeSameMerchant = (one: PaidSpend, merchant: string): boolean =>
+  merchantKey(one.merchant) === merchantKey(merchant);
+
+/** True if both name the same payee, or the same merchant where neither names a payee. For what lets through. */
+export const isSamePartner = (one: PaidSpend, { merchant, payee_id }: Action): boolean =>
+  one.payee_id === (payee_id ?? null) && (payee_id !== undefined || isSameMerchant(one, merchant));
+
+/** True if both names are the same after normalising. For what lets through. */
 export const isSameMerchant = (one: PaidSpend, merchant: string): boolean =>
   normaliseMerchant(one.merchant) === normaliseMerchant(merchant);
 

@@ -1,5 +1,12 @@
 import { type Conflict, conflictsWith } from './conflict.ts';
-import { daysBetween, isNumbered, isSamePartner, mayBeOfOneKind, repeats } from './own-spends.ts';
+import {
+  daysBetween,
+  isNumbered,
+  isSamePartner,
+  mayBeOfOneKind,
+  maybeSamePartner,
+  repeats,
+} from './own-spends.ts';
 
 /** Within this time, the same sum for the same words is taken for the same thing. */
 const SAME_DAYS = 7;
@@ -19,12 +26,13 @@ export const paidAlready: Conflict = {
         one.amount_minor === action.amount_minor &&
         one.currency === action.currency &&
         mayBeOfOneKind(one.type, action.type) &&
-        isSamePartner(one, action) &&
+        maybeSamePartner(one, action) &&
         daysBetween(one.at, facts.as_of) <= SAME_DAYS &&
         repeats(one.description, action.description ?? ''),
     );
     const [last] = same;
-    if (last === undefined || same.length >= HABIT) return undefined;
+    if (last === undefined || same.filter((one) => isSamePartner(one, action)).length >= HABIT)
+      return undefined;
     const day = last.at.slice(0, 10);
     return {
       sentence: `${spend.merchant.raw} was paid the same sum for the same thing on ${day} (${last.decision_id}).`,

@@ -1,5 +1,5 @@
 import { type Conflict, conflictsWith } from './conflict.ts';
-import { isRefund, isSameMerchant } from './own-spends.ts';
+import { isRefund, maybeSameMerchant } from './own-spends.ts';
 
 /** A refund goes to another payee than the one that earlier money of the same name went to. */
 export const refundElsewhere: Conflict = {
@@ -11,7 +11,7 @@ export const refundElsewhere: Conflict = {
     spend.request.action.payee_id !== undefined,
   find({ spend, facts }) {
     const { merchant, payee_id = '' } = spend.request.action;
-    const known = facts.paid.filter((one) => one.payee_id !== null && isSameMerchant(one, merchant));
+    const known = facts.paid.filter((one) => one.payee_id !== null && maybeSameMerchant(one, merchant));
     const [other] = known;
     if (other === undefined || known.some((one) => one.payee_id === payee_id)) return undefined;
     return {

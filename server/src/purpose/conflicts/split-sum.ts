@@ -1,5 +1,5 @@
 import { type Conflict, conflictsWith } from './conflict.ts';
-import { daysBetween, isSamePartner } from './own-spends.ts';
+import { daysBetween, maybeSamePartner } from './own-spends.ts';
 
 const SAME_DAYS = 1;
 /** From this share of the threshold on, a sum lies just under it. */
@@ -21,7 +21,7 @@ export const splitSum: Conflict = {
         one.state === 'EXECUTED' &&
         one.currency === action.currency &&
         isJustUnder(one.amount_minor) &&
-        isSamePartner(one, action) &&
+        maybeSamePartner(one, action) &&
         daysBetween(one.at, facts.as_of) <= SAME_DAYS,
     );
     if (part === undefined) return undefined;

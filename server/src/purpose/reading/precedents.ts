@@ -2,6 +2,7 @@ import type { SpendNames } from '../../domain/feedback.ts';
 import { sha256, shownHash } from '../../domain/ledger.ts';
 import type { Precedent, SpendFacts } from '../../domain/spend-facts.ts';
 import type { Action } from '../../domain/spends.ts';
+import { payeeKey } from '../../merchants/keys.ts';
 import { normaliseMerchant } from '../../merchants/names.ts';
 import { carriesMeaning, LOOSE_STEMS } from '../language/everyday-words.ts';
 import { tokenize } from '../language/text.ts';
@@ -30,7 +31,10 @@ export function historyWords(description: string): string[] {
 /** Both, for the aggregation of feedback. */
 export const HISTORY_NAMES: SpendNames = { merchant: historyKey, words: historyWords };
 
-/** What people and the rail said of earlier spends at the merchant of an action, or to its payee. */
+/**
+ * What people and the rail said of earlier spends at the merchant of an action, or to its payee. Of payees that are only
+ * written differently, no more than what people refused.
+ */
 export function precedentsAt(
   { precedents }: SpendFacts,
   { merchant, payee_id }: Pick<Action, 'merchant' | 'payee_id'>,
@@ -38,8 +42,26 @@ export function precedentsAt(
   const { by_merchant, by_payee } = precedents;
   if (by_merchant.size === 0 && by_payee.size === 0) return NONE;
   const there = by_merchant.get(historyKey(merchant)) ?? NONE;
-  const to = payee_id === undefined ? NONE : (by_payee.get(payee_id) ?? NONE);
-  return to.length === 0 ? there : [...there, ...to.filter((one) => !there.includes(one))];
+  const to = payee_id === undefined ? NONE : (by_payee.get(payeeKey(payee_id)) ?? NONE);
+  const others = to.filter((one) => !there.includes(one));
+  if (others.length === 0) return there;
+  return [
+    ...there,
+    ...others.flatMap((one) => {
+      if (one.payee_id === payee_id) return one;
+      return one.said_by_people.refused > 0 ? refusedOnly(one) : [];
+    }),
+  ];
+}
+
+function refusedOnly(one: Precedent): Precedent {
+  return {
+    ...one,
+    said_by_people: { allowed: 0, refused: one.said_by_people.refused },
+    settled_by_rail: 0,
+    words: new Map([...one.words].map(([word, { refused }]) => [word, { allowed: 0, refused }])),
+    usual_minor: new Map(),
+  };
 }
 
 const NONE: readonly Precedent[] = [];
