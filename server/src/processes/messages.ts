@@ -30,6 +30,8 @@ export type ToPrimary =
   | { purser: 'open'; open: number }
   /** Comes with a connection that the process accepted and that another one is to take. */
   | { purser: 'route' }
+  /** Answers `offer`: the process is there to take the connection. */
+  | { purser: 'ready'; connection: number }
   /** Answers `take`. */
   | { purser: 'taken'; connection: number };
 
@@ -40,7 +42,9 @@ export type FromPrimary =
   | { purser: 'scraped'; id: number; text: string }
   /** How many connections a process has on average. */
   | { purser: 'mean'; mean: number }
-  /** Comes with a connection that another process accepted. */
+  /** Asks whether the process is there to take a connection that another one accepted. */
+  | { purser: 'offer'; connection: number }
+  /** Comes with that connection. */
   | { purser: 'take'; connection: number };
 
 /** Whether a message between processes is one of these. Libraries send others on the same channel. */

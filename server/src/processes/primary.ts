@@ -104,6 +104,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
         onListening(message.listening);
       } else if (message.purser === 'open') router.counted(id, message.open);
       else if (message.purser === 'route') router.route(handle as ConnectionHandle);
+      else if (message.purser === 'ready') router.ready(id, message.connection);
       else if (message.purser === 'taken') router.taken(id, message.connection);
       else if (message.purser === 'failed') problem = message.message;
       else if (message.purser === 'counted') metrics.counted(id, message.id, message.metrics);

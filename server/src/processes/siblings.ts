@@ -26,6 +26,7 @@ export function joinSiblings(is_first: boolean): Siblings {
   process.on('message', (message: unknown, handle: unknown) => {
     if (!isOurs<FromPrimary>(message)) return;
     if (message.purser === 'mean') balance.setMean(message.mean);
+    if (message.purser === 'offer') void tell({ purser: 'ready', connection: message.connection });
     if (message.purser !== 'take') return;
     // Undefined: the client has closed it on the way.
     if (handle !== undefined) balance.take(handle as ConnectionHandle);

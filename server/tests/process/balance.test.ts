@@ -52,17 +52,19 @@ const isEven = (counts: readonly number[]) => {
   return sum === CONNECTIONS && counts.every((count) => Math.abs(count - mean) <= mean / 2);
 };
 
-/** A connection that asks once and then stays open without a word. */
+/** A connection that asks once and then stays open without a word, unless it is to `ask` again. */
 const openIdle = (port: number) =>
-  new Promise<{ socket: Socket; answered: () => boolean }>((resolve, reject) => {
-    let is_answered = false;
+  new Promise<{ socket: Socket; ask: () => void; answers: () => number }>((resolve, reject) => {
+    let text = '';
+    const ask = () => void socket.write('GET /healthz HTTP/1.1\r\nhost: purser\r\n\r\n');
+    const answers = () => text.split('HTTP/1.1 200 ').length - 1;
     const socket = connect(port, '127.0.0.1', () => {
-      socket.write('GET /healthz HTTP/1.1\r\nhost: purser\r\n\r\n');
-      resolve({ socket, answered: () => is_answered });
+      ask();
+      resolve({ socket, ask, answers });
     });
     socket.on('error', reject);
-    socket.on('data', () => {
-      is_answered = true;
+    socket.on('data', (bytes) => {
+      text += bytes;
     });
   });
 
@@ -85,11 +87,41 @@ describe.runIf(process.platform === 'linux').concurrent('connections to several 
         if (gap_ms > 0) await pause(gap_ms);
       }
       const opened = await Promise.all(opening);
-      await until(() => opened.every(({ answered }) => answered()));
+      await until(() => opened.every(({ answers }) => answers() > 0));
       await until(() => isEven(held(port, pids)) || null);
       for (const { socket } of opened) socket.destroy();
       await until(() => held(port, pids).every((count) => count === 0));
     }
+    service.child.kill('SIGTERM');
+    expect((await service.ended).code).toBe(0);
+  });
+
+  test('pass over a stopped process, and are still answered, by one process each, once it goes on', async ({
+    run,
+    dataDirectory,
+  }) => {
+    const service = run(['serve'], {
+      DATA_DIR: dataDirectory(),
+      SERVE_PROCESSES: String(PROCESSES),
+      LOG_LEVEL: 'error',
+      KEEP_ALIVE_SECONDS: '600',
+    });
+    const port = Number(new URL(await service.url).port);
+    const pids = childrenOf(service.child.pid);
+    const stopped = pids[0] as number;
+    process.kill(stopped, 'SIGSTOP');
+    const opened = await Promise.all(Array.from({ length: CONNECTIONS }, () => openIdle(port)));
+    await until(() => opened.every(({ answers }) => answers() === 1));
+    expect(readFileSync(`/proc/${stopped}/status`, 'utf8')).toMatch(/^State:\s+T/m);
+    expect(held(port, [stopped])).toEqual([0]);
+    process.kill(stopped, 'SIGCONT');
+    // It takes new ones again, and none of those that others have.
+    const more = await Promise.all(Array.from({ length: CONNECTIONS }, () => openIdle(port)));
+    await until(() => more.every(({ answers }) => answers() === 1));
+    await until(() => held(port, [stopped])[0] !== 0);
+    for (const { ask } of opened) ask();
+    await until(() => opened.every(({ answers }) => answers() === 2));
+    for (const { socket } of [...opened, ...more]) socket.destroy();
     service.child.kill('SIGTERM');
     expect((await service.ended).code).toBe(0);
   });
