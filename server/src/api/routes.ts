@@ -96,6 +96,8 @@ export function makeApiRoutes(
     now_ms,
     isAlone: () => presence.isQuiet(),
     is_background: true,
+    // Their number is bounded by the turns at `simulations`, and one that has begun is not refused halfway.
+    max_wait_ms: Number.POSITIVE_INFINITY,
   });
   const view = makeDecisionView({ db, tokens });
   const routes = [
