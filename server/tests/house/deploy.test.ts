@@ -11,7 +11,12 @@ import { MAX_CONNECTIONS } from '../../src/runtime.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const read = (name: string) => readFileSync(join(DEPLOY, name), 'utf8');
-const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+/** Says what is left out where the program is missing. */
+function has(program: string, left_out: string): boolean {
+  const is_installed = spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+  if (!is_installed) console.warn(`${program} is not installed: ${left_out} not tested.`);
+  return is_installed;
+}
 /** Whether a setting is one of the service's. */
 const isSetting = (name: string) => Object.hasOwn(SETTINGS, name);
 
@@ -70,14 +75,17 @@ describe('what is watched', () => {
     }
   });
   // Debian has promtool in its package prometheus.
-  test.skipIf(!has('promtool'))('is written as Prometheus reads it, and its alerts fire', () => {
-    execFileSync('promtool', ['check', 'rules', join(DEPLOY, 'prometheus/purser.rules.yml')], {
-      stdio: 'pipe',
-    });
-    execFileSync('promtool', ['test', 'rules', join(DEPLOY, 'prometheus/purser.rules.test.yml')], {
-      stdio: 'pipe',
-    });
-  });
+  test.skipIf(!has('promtool', 'the rules of alerts are'))(
+    'is written as Prometheus reads it, and its alerts fire',
+    () => {
+      execFileSync('promtool', ['check', 'rules', join(DEPLOY, 'prometheus/purser.rules.yml')], {
+        stdio: 'pipe',
+      });
+      execFileSync('promtool', ['test', 'rules', join(DEPLOY, 'prometheus/purser.rules.test.yml')], {
+        stdio: 'pipe',
+      });
+    },
+  );
 });
 
 /** Renders what the templates of the chart use of Helm's language; throws on anything else. */
@@ -154,7 +162,7 @@ describe('the Helm chart', () => {
       values.replicas * processes * MAX_CONNECTIONS + 44,
     );
   });
-  test.skipIf(!has('helm'))('lints', () => {
+  test.skipIf(!has('helm', 'the chart is'))('lints', () => {
     execFileSync('helm', ['lint', '--strict', join(DEPLOY, 'helm/purser')], { stdio: 'pipe' });
   });
 });
@@ -174,11 +182,14 @@ describe('the other files', () => {
     // Patroni refuses any other.
     expect(dcs.loop_wait + 2 * dcs.retry_timeout).toBeLessThanOrEqual(dcs.ttl);
   });
-  test.skipIf(!has('systemd-analyze'))('systemd takes the unit, and finds it locked down', () => {
-    const unit = join(DEPLOY, 'systemd/purser.service');
-    const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', unit], {
-      encoding: 'utf8',
-    });
-    expect(Number(/exposure level for purser\.service: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThan(2);
-  });
+  test.skipIf(!has('systemd-analyze', 'the systemd unit is'))(
+    'systemd takes the unit, and finds it locked down',
+    () => {
+      const unit = join(DEPLOY, 'systemd/purser.service');
+      const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', unit], {
+        encoding: 'utf8',
+      });
+      expect(Number(/exposure level for purser\.service: ([\d.]+)/.exec(stdout)?.[1])).toBeLessThan(2);
+    },
+  );
 });

@@ -1,5 +1,8 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
+import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ApiError } from '../../src/errors.ts';
@@ -80,6 +83,61 @@ test('a stream produces no more than the client receives, and ends when the clie
   expect(made).toBeLessThan(50);
   expect(ended).toBe(0);
   socket.destroy();
+  await until(() => ended === 1);
+});
+
+test.each([
+  ['br', createBrotliDecompress],
+  ['gzip', createGunzip],
+] as const)(
+  'a stream compressed with %s reads no further ahead than the client receives, and arrives whole',
+  async (coding, open) => {
+    // Random text, which takes about as many bytes compressed.
+    const CHUNKS = 160;
+    const plain = createHash('sha256');
+    chunks = async function* () {
+      for (let i = 0; i < CHUNKS; i++) {
+        const chunk = randomBytes(196_608).toString('base64');
+        plain.update(chunk);
+        yield chunk;
+      }
+    };
+    const sent = request({
+      port: fakes.port,
+      path: '/v1/long',
+      headers: { 'x-api-key': 'sk_all', 'accept-encoding': coding },
+    });
+    const [answer] = (await once(sent.end(), 'response')) as [IncomingMessage];
+    expect(answer.headers['content-encoding']).toBe(coding);
+    // Nothing of the body is read yet: the sockets and the compression hold all that is made.
+    let before = -1;
+    await until(() => {
+      const still = made === before;
+      before = made;
+      return still && made > 0;
+    }, 100);
+    expect(made).toBeLessThan(CHUNKS / 2);
+    expect(ended).toBe(0);
+    const received = createHash('sha256');
+    for await (const bytes of answer.pipe(open())) received.update(bytes);
+    expect(made).toBe(CHUNKS);
+    expect(received.digest('hex')).toBe(plain.digest('hex'));
+    await until(() => ended === 1);
+  },
+);
+
+test('a compressed stream ends when its client is gone', async () => {
+  chunks = async function* () {
+    for (;;) yield randomBytes(196_608).toString('base64');
+  };
+  const sent = request({
+    port: fakes.port,
+    path: '/v1/long',
+    headers: { 'x-api-key': 'sk_all', 'accept-encoding': 'gzip' },
+  });
+  sent.on('error', () => {});
+  await once(sent.end(), 'response');
+  sent.destroy();
   await until(() => ended === 1);
 });
 
