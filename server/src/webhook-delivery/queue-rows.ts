@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { CLOCK_TOLERANCE_MS } from '../clock-watch.ts';
 import type { DeliveredEventType, SealedSecret, WebhookAttempt, WebhookStatus } from '../domain/webhooks.ts';
 import type { Queryable } from '../storage/database.ts';
 
@@ -19,7 +20,10 @@ export interface LeasedQueue extends EndpointName {
   failing_since: string | null;
 }
 
-/** Leases queues in which a delivery is due, the longest waiting first, unless another worker has leased them. */
+/**
+ * Leases queues in which a delivery is due, the longest waiting first, unless another worker has leased them. A lease that ends
+ * later than one from now, by more than clocks may be apart, was written at a wrong time and counts for nothing.
+ */
 export async function leaseQueues(
   db: Queryable,
   lease: { worker: string; now: string; until: string; limit: number },
@@ -28,7 +32,8 @@ export async function leaseQueues(
     name: 'lease_queues',
     text: `with due as materialized (
         select workspace_id, endpoint_id from webhook_queues
-        where due_at is not null and due_at <= $2 and (leased_until is null or leased_until <= $2)
+        where due_at is not null and due_at <= $2 and (leased_until is null or leased_until <= $2
+          or leased_until > $3::timestamptz + interval '${CLOCK_TOLERANCE_MS} milliseconds')
         order by due_at limit $4 for update skip locked)
       update webhook_queues q set leased_by = $1, leased_until = $3 from due
       where q.workspace_id = due.workspace_id and q.endpoint_id = due.endpoint_id

@@ -23,6 +23,7 @@ import {
   type WebhookDeliverer,
   type WebhookDeliveryOptions,
 } from '../../src/webhook-delivery/deliver.ts';
+import { leaseQueues } from '../../src/webhook-delivery/queue-rows.ts';
 import { connectionUrl, createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES, SECRET_KEY } from '../support/running-service.ts';
 import { until } from '../support/until.ts';
@@ -487,6 +488,29 @@ function startProcess(): { child: ChildProcess; ended: Promise<{ code: number | 
   });
   return { child, ended };
 }
+
+test('a lease that was written at a time ahead, by a process that is gone, keeps no queue waiting', async () => {
+  const receiver = await receive();
+  const to = await subscribe(await newWorkspace(), receiver.url);
+  await tell(to);
+  const lease = (seconds: number) =>
+    superuser.query(
+      "update webhook_queues set leased_by = 'gone', leased_until = now() + make_interval(secs => $1) where endpoint_id = $2",
+      [seconds, to.endpoint_id],
+    );
+  const taken = async () => {
+    const now_ms = Date.now();
+    const [now, end] = [now_ms + 1_000, now_ms + 16_000].map((ms) => new Date(ms).toISOString());
+    const wanted = { worker: 'next', now: now as string, until: end as string, limit: 100 };
+    const leased = await leaseQueues(superuser, wanted);
+    return leased.some(({ endpoint_id }) => endpoint_id === to.endpoint_id);
+  };
+  await lease(15);
+  expect(await taken()).toBe(false);
+  await lease(40 * 86_400);
+  expect(await taken()).toBe(true);
+  await superuser.query('update webhook_queues set leased_by = null, leased_until = null');
+});
 
 test('what a process had sent when it was killed is sent again by another one, and counts as its first attempt', async () => {
   const receiver = await receive();
