@@ -1,4 +1,4 @@
-import { assessBuiltIn, type SpendRequest } from '@purser/server/tools';
+import { assessBuiltIn, bindingOf, boundPayees, merchantKey, type SpendRequest } from '@purser/server/tools';
 import { describe, expect, it } from 'vitest';
 import {
   CAREFUL,
@@ -14,6 +14,10 @@ import { type Work, workOf } from './work.ts';
 const MOST_OF_A_REQUEST: Work = { characters: 980_000, look_ups: 36_000 };
 /** A tenth more than the dearest readings known with their examples, which take less than 20 ms. */
 const MOST_OF_A_READING: Work = { characters: 1_600_000, look_ups: 95_000 };
+
+/** A tenth more than the dearest name known, U+FDFA throughout. */
+const MOST_OF_A_KEY: Work = { characters: 690_000, look_ups: 33_000 };
+const MOST_OF_A_BINDING: Work = { characters: 660_000, look_ups: 49_000 };
 
 /** What a text took beyond what it may; empty where it took no more. */
 const beyond = (name: string, work: Work, most: Work): string[] =>
@@ -61,6 +65,50 @@ describe('the work of a request of 64 KiB is bounded', () => {
     expect(one.characters).toBeGreaterThan(0);
     expect(all.characters).toBeGreaterThan(20 * one.characters);
     expect(all.look_ups).toBeGreaterThan(1_000);
+  });
+});
+
+describe('the work of comparing a merchant of 200 characters is bounded', () => {
+  const filled = (part: string) => part.repeat(200).slice(0, 200);
+  const hostile: Record<string, (i: number) => string> = {
+    'commas and numbers': (i) => filled(`a${i},9${i}123 #`),
+    gaps: (i) => filled(`a${i}  `),
+    'legal forms': (i) => filled(`Gm${i} GmbH SIA, ООО `),
+    'one word of Japanese forms': (i) => `${filled('株式会社').slice(0, 190)}${i}`,
+    'what decomposes': (i) => `${'\ufdfa'.repeat(190)}${i}`,
+    'what decomposes before commas': (i) => `${filled('\ufdfa,').slice(0, 190)}${i}`,
+    'look-alikes': (i) => filled(`аοеⅼ${i} `),
+    disguises: (i) => filled(`Ev1l$b@d¡${i} `),
+    overrides: (i) => filled(`\u202e${i}ab\u202c`),
+    'escapes of escapes': (i) => filled(`%2525%34${i}`),
+    'labels of a host': (i) => filled(`a${i}.b.`),
+    'a script without blanks': (i) => filled(`酒${i}。`),
+    processors: (i) => `${filled('SQ *PAYPAL *').slice(0, 190)}${i}`,
+    'asterisks and apostrophes': (i) => filled(`*'${i}`),
+  };
+  const listed = (count: number) =>
+    boundPayees(
+      Array.from({ length: count }, (_, i) => ({ merchant: `Seller ${i} No`, payee_id: `x:${i}` })),
+    );
+
+  it.each(Object.entries(hostile))('%s', (name, at) => {
+    const lists = [listed(100)];
+    bindingOf('Warm up', lists);
+    const key = workOf(() => merchantKey(at(1)));
+    const binding = workOf(() => bindingOf(at(2), lists));
+    expect(beyond(`${name}, key`, key, MOST_OF_A_KEY)).toEqual([]);
+    expect(beyond(`${name}, binding`, binding, MOST_OF_A_BINDING)).toEqual([]);
+  });
+
+  it('does not grow with the list', () => {
+    const [few, many] = [10, 1_000].map((count) => {
+      const lists = [listed(count)];
+      bindingOf('Warm up', lists);
+      return workOf(() => bindingOf(`Acme ${count}, Berlin 4711`, lists));
+    }) as [Work, Work];
+    expect(few.characters).toBeGreaterThan(0);
+    expect(many.look_ups).toBeLessThan(2 * few.look_ups);
+    expect(many.characters).toBeLessThan(2 * few.characters);
   });
 });
 

@@ -34,16 +34,22 @@ export function merchantKey(merchant: string): string {
 
 function keyOf(merchant: string): string {
   const plain = plainText(unmasked(merchant));
-  const [host] = /\s/.test(plain.trim()) ? [] : hostForms(plain.trim());
-  if (host !== undefined) return lettersOf(host.replace(/^www\.(?=.*\.)/, ''));
+  const host = hostOf(plain);
+  if (host !== undefined) return lettersOf(host);
   // A gap may also be a space too many, so it ends no name. Look-alikes and a form in front would hide an order's number.
   const latin = latinText(foldAmongLatin(withoutRegisteredForms(plain)));
   const keys = [...namesOfPayment(plain), ...namesOfPayment(latin)]
     .filter((name) => !isFormAlone(name))
-    .map(lettersOf)
+    .map((name) => lettersOf(hostOf(plainText(name)) ?? name))
     .filter((letters) => letters !== '');
   const whole = lettersOf(plain) || foldCase(plain).trim() || merchant;
   return keys.reduce((a, b) => (b.length < a.length ? b : a), whole);
+}
+
+/** The host, without `www.`, where the whole text is one or a URL. */
+function hostOf(plain: string): string | undefined {
+  const text = plain.trim();
+  return /\s/.test(text) ? undefined : hostForms(text)[0]?.replace(/^www\.(?=.*\.)/, '');
 }
 
 function lettersOf(name: string): string {

@@ -130,6 +130,7 @@ describe('the key of a merchant', () => {
       ],
     ],
     ['Evil', ['Ev1l', 'EviI', 'Ev¡l', 'Ɛvil', 'ООО Evil', 'Evil SIA', '%45vil']],
+    ['acme.com', ['www.acme.com', 'https://www.acme.com/pay', 'www.acme.com, Berlin', 'Acme.com #4711']],
     ['Ромашка', ['ООО «Ромашка»', 'РОМАШКА', 'Ромашка, Москва']],
   ] as [string, string[]][])('%s is one, however it is written', (merchant, spellings) => {
     for (const each of spellings) expect(merchantKey(each), each).toBe(merchantKey(merchant));
@@ -164,15 +165,37 @@ describe('the key of a merchant', () => {
       'Nord & Süd',
       'ООО Ромашка',
       'リコー',
+      'acme.com',
+      'Acme, Berlin',
     );
     fc.assert(
-      fc.property(merchants, added, fc.constantFrom('', 'SQ *', 'PAYPAL *'), (merchant, tail, head) => {
-        const descriptor = `${head}${merchant}${tail}`;
-        if (isDescriptorOf(descriptor, merchant) && !descriptor.includes('  '))
-          expect(merchantKey(descriptor)).toBe(merchantKey(merchant));
-      }),
+      fc.property(
+        merchants,
+        added,
+        fc.constantFrom('', 'SQ *', 'PAYPAL *', 'www.'),
+        (merchant, tail, head) => {
+          const descriptor = `${head}${merchant}${tail}`;
+          if (isDescriptorOf(descriptor, merchant) && !descriptor.includes('  '))
+            expect(merchantKey(descriptor)).toBe(merchantKey(merchant));
+        },
+      ),
       { numRuns: 500 },
     );
+  });
+
+  test('tells apart what a capability would pay, where one key would join unrelated merchants', () => {
+    // Equality is transitive: with "Bank  of London" as the link, the first two would be one merchant.
+    const paid: [link: string, one: string, other: string][] = [
+      ['Bank  of London', 'Bank', 'Bank of London'],
+      ['bbc.co.uk', 'co.uk', 'bbc.co.uk'],
+      ['Acme, Berlin', 'Acme', 'Acme Berlin'],
+    ];
+    for (const [link, one, other] of paid) {
+      expect([isDescriptorOf(link, one), isDescriptorOf(link, other)], link).toEqual([true, true]);
+      expect(merchantKey(one), link).not.toBe(merchantKey(other));
+      expect([merchantKey(one), merchantKey(other)], link).toContain(merchantKey(link));
+    }
+    expect(isDescriptorOf('Acme Berlin', 'Acme'), 'a city makes another name').toBe(false);
   });
 
   test('is never empty, and stays short', () => {
