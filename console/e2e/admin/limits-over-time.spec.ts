@@ -51,13 +51,14 @@ test('a limit over time is set in the form, stands as a meter, and a refusal say
   });
 
   await workspace.spend({ merchant: 'One', amount_minor: 1_000 });
-  await workspace.spend({ merchant: 'Two', amount_minor: 2_000 });
+  await workspace.spend({ merchant: 'Iris', amount_minor: 2_000 });
   const denied = await workspace.spend({ merchant: 'Three', amount_minor: 3_000 });
   expect(denied.reason_codes).toContain('VELOCITY_LIMIT_EXCEEDED');
   await page.goto('/console/agents/infra-bot');
   const limits = page.getByRole('region', { name: 'Limits over time' });
   await expect(limits).toContainText('EUR 30.00 of 100.00');
   await expect(limits).toContainText('2 of 2 spends');
+  await expect(limits, 'a merchant as it was asked for').toContainText('month at Iris');
   await expectAccessible(page, 'an agent with limits over time');
 
   await page.goto(`/console/decisions/${denied.decision_id}`);
