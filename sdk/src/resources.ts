@@ -180,7 +180,6 @@ export class Merchants extends Resource {
     return this.call('DELETE', '/v1/agents/:id/merchants/:entry_id', {
       params: { id: idOrSlug, entry_id: entryId },
       options,
-      shape: shapes.nothing,
     });
   }
 }
@@ -259,7 +258,7 @@ export class ApiKeys extends Resource {
   }
   /** Revokes it; a repeat changes nothing. */
   delete(id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/api-keys/:id', { params: { id }, options, shape: shapes.nothing });
+    return this.call('DELETE', '/v1/api-keys/:id', { params: { id }, options });
   }
 }
 
@@ -278,7 +277,7 @@ export class WebhookEndpoints extends Resource {
     return this.call('PATCH', '/v1/webhooks/:id', { params: { id }, body, options });
   }
   delete(id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/webhooks/:id', { params: { id }, options, shape: shapes.nothing });
+    return this.call('DELETE', '/v1/webhooks/:id', { params: { id }, options });
   }
   /** The new secret is shown in this answer alone. Not sent again after a lost connection. */
   rotateSecret(
@@ -421,7 +420,6 @@ export class Members extends Resource {
       params: { user_id },
       query,
       options,
-      shape: shapes.nothing,
     });
   }
 }
@@ -435,7 +433,7 @@ export class Invitations extends Resource {
     return this.pages('/v1/invitations', { query, options });
   }
   delete(id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/invitations/:id', { params: { id }, options, shape: shapes.nothing });
+    return this.call('DELETE', '/v1/invitations/:id', { params: { id }, options });
   }
 }
 
@@ -470,16 +468,16 @@ export class MyAccount extends Resource {
     return this.pages('/v1/me/sessions', { options });
   }
   endSession(id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/me/sessions/:id', { params: { id }, options, shape: shapes.nothing });
+    return this.call('DELETE', '/v1/me/sessions/:id', { params: { id }, options });
   }
   /** Ends all of the person's sessions but the one that asks. */
   endOtherSessions(options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/me/sessions', { options, shape: shapes.nothing });
+    return this.call('DELETE', '/v1/me/sessions', { options });
   }
   listPasskeys(options?: Options): PagePromise<t.Passkey> {
     return this.pages('/v1/me/passkeys', { options });
   }
   deletePasskey(id: string, options?: Options): APIPromise<void> {
-    return this.call('DELETE', '/v1/me/passkeys/:id', { params: { id }, options, shape: shapes.nothing });
+    return this.call('DELETE', '/v1/me/passkeys/:id', { params: { id }, options });
   }
 }

@@ -30,7 +30,7 @@ export interface Call {
   keyed?: true | 'by the caller';
   /** Whether an exact repeat is free. True of every GET, PATCH and DELETE, and of what is `keyed`. */
   repeatable?: boolean;
-  /** What the answer has to be. Default: an object. */
+  /** Required form of the answer. Default: nothing for DELETE, else an object. */
   shape?: Shape;
   /** The answer's body is not JSON and is handed on unread. */
   streamed?: boolean;
@@ -150,7 +150,7 @@ export class Transport {
     const text = await response.text();
     if (status >= 400) throw errorOf(response, text, { ...facts, requestId });
     const data = status === 204 ? undefined : parsed(text, facts);
-    const { shape = shapes.object } = call;
+    const { shape = call.method === 'DELETE' ? shapes.nothing : shapes.object } = call;
     if (!shape.holds(data)) {
       throw new ConnectionError(`The answer is no ${shape.name}: it is not Purser who answers`, facts);
     }

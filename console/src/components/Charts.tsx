@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { cx } from '../lib/cx.ts';
 import { bucketsOf, daysBetween } from '../lib/days.ts';
+import { useMedia } from '../lib/hooks/use-media.ts';
 import { localDay } from '../lib/time.ts';
-import { useMedia } from '../lib/use-media.ts';
 import { words } from '../lib/words.ts';
 import styles from './Charts.module.css';
 

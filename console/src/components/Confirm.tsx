@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { useAction } from '../lib/use-action.ts';
+import { useAction } from '../lib/hooks/use-action.ts';
 import { Button } from './Button.tsx';
 import { Actions, Dialog } from './Dialog.tsx';
 import { TextField } from './Field.tsx';

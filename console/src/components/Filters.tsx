@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useExampleCurrency } from '../api/agent-names.ts';
+import { useTyped } from '../lib/hooks/use-typed.ts';
 import { formatMoney } from '../lib/money.ts';
 import type { Search } from '../lib/search.ts';
-import { useTyped } from '../lib/use-typed.ts';
 import { Button } from './Button.tsx';
 import { Field, SelectField } from './Field.tsx';
 import styles from './Filters.module.css';

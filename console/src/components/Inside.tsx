@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { door } from '../api/door.ts';
 import { isMember, meQuery } from '../api/queries.ts';
-import { useAction } from '../lib/use-action.ts';
+import { useAction } from '../lib/hooks/use-action.ts';
 import { Entrance } from '../screens/sign-in/Entrance.tsx';
 import { Button } from './Button.tsx';
 import { ErrorNotice } from './Notice.tsx';
-import { PendingWorkspaces } from './PendingWorkspaces.tsx';
-import { Shell } from './Shell.tsx';
+import { PendingWorkspaces } from './shell/PendingWorkspaces.tsx';
+import { Shell } from './shell/Shell.tsx';
 
 /** What somebody who is signed in sees: the shell, or first the workspaces that they have yet to join. */
 export function Inside() {

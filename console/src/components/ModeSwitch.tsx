@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { codeOfError, purser } from '../api/client.ts';
 import { makeOld } from '../api/live.ts';
 import { useMay, WHY_NOT } from '../api/queries.ts';
-import { useAction } from '../lib/use-action.ts';
+import { useAction } from '../lib/hooks/use-action.ts';
 import { Button } from './Button.tsx';
 import { Actions, Dialog } from './Dialog.tsx';
 import styles from './ModeSwitch.module.css';

@@ -5,7 +5,7 @@ import { purser } from '../api/client.ts';
 import { makeOld } from '../api/live.ts';
 import { queryClient, useMay, WHY_NOT, workspaceQuery } from '../api/queries.ts';
 import { useUnderWay } from '../api/under-way.ts';
-import { useForm } from '../lib/use-form.ts';
+import { useForm } from '../lib/hooks/use-form.ts';
 import { Button } from './Button.tsx';
 import { Confirm } from './Confirm.tsx';
 import { Actions, Dialog } from './Dialog.tsx';

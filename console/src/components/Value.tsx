@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { cx } from '../lib/cx.ts';
+import { useNow } from '../lib/hooks/use-now.ts';
 import { majorUnits } from '../lib/money.ts';
 import { duration, localTime, relative } from '../lib/time.ts';
-import { useNow } from '../lib/use-now.ts';
 import styles from './Value.module.css';
 
 /** An amount in major units with its currency: "EUR 54.40". */

@@ -75,7 +75,12 @@ test.beforeAll(async () => {
     }
   }
   all = [];
-  for (const id of ids) all.push(await get(`/v1/decisions/${id}`));
+  for (const id of ids) {
+    const decision = await get(`/v1/decisions/${id}`);
+    // Only a decision read by itself holds the token.
+    if (decision.capability !== null) delete decision.capability.token;
+    all.push(decision);
+  }
 });
 
 /** One filter: its query parameter, and the plain rule that it stands for. */

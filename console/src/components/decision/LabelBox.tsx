@@ -3,7 +3,7 @@ import { purser } from '../../api/client.ts';
 import { makeOld } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { cx } from '../../lib/cx.ts';
-import { useAction } from '../../lib/use-action.ts';
+import { useAction } from '../../lib/hooks/use-action.ts';
 import { words } from '../../lib/words.ts';
 import { Button } from '../Button.tsx';
 import { useKeys } from '../keys/use-keys.ts';

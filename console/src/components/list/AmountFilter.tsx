@@ -1,6 +1,6 @@
+import { useTyped } from '../../lib/hooks/use-typed.ts';
 import { exponentOf, fromInput, toInput } from '../../lib/money.ts';
 import type { Search } from '../../lib/search.ts';
-import { useTyped } from '../../lib/use-typed.ts';
 import { TextField } from '../Field.tsx';
 
 /** An amount of the address, which is in minor units, as it is typed: in the units of its currency. */

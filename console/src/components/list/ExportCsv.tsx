@@ -1,8 +1,8 @@
 import type { PagePromise } from '@purser/sdk';
 import { useEffect, useRef, useState } from 'react';
 import { downloadText } from '../../lib/download.ts';
+import { useAction } from '../../lib/hooks/use-action.ts';
 import type { PlainPage } from '../../lib/pages.ts';
-import { useAction } from '../../lib/use-action.ts';
 import { Button } from '../Button.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 import { type Cell, csvLine } from './csv.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useForm } from '../../lib/use-form.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import { EVENT_TYPES, type EventType, eventWords } from '../../lib/webhooks.ts';
 import { Button } from '../Button.tsx';
 import { Actions } from '../Dialog.tsx';

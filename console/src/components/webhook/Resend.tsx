@@ -1,7 +1,7 @@
 import type { WebhookAttempt } from '@purser/sdk';
 import { purser } from '../../api/client.ts';
 import { refetchSoon } from '../../api/refetch-soon.ts';
-import { useAction } from '../../lib/use-action.ts';
+import { useAction } from '../../lib/hooks/use-action.ts';
 import { Button } from '../Button.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 

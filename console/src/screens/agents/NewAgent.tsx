@@ -12,7 +12,7 @@ import { SelectField, TextField } from '../../components/Field.tsx';
 import { decisionCurl } from '../../components/FirstSteps.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
-import { useForm } from '../../lib/use-form.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 
 interface Made {
   agent: Agent;

@@ -22,8 +22,8 @@ import {
 } from '../../lib/authority/draft.ts';
 import { summaryOf } from '../../lib/authority/summary.ts';
 import { readUnsaved, unsavedKey } from '../../lib/authority/unsaved.ts';
+import { useAction } from '../../lib/hooks/use-action.ts';
 import { pick } from '../../lib/search.ts';
-import { useAction } from '../../lib/use-action.ts';
 import styles from './Authority.module.css';
 import { AuthorityForm, type Edit } from './AuthorityForm.tsx';
 import { Diff } from './Diff.tsx';

@@ -7,7 +7,7 @@ import { Card, Loading } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Money } from '../../components/Value.tsx';
 import { cx } from '../../lib/cx.ts';
-import { useSettled } from '../../lib/use-settled.ts';
+import { useSettled } from '../../lib/hooks/use-settled.ts';
 import { visible } from '../../lib/visible.ts';
 import styles from './Authority.module.css';
 

@@ -9,8 +9,8 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { minorHint } from '../../lib/authority/draft.ts';
 import { timeZones } from '../../lib/authority/zones.ts';
 import { MAX_DEPTH, nestedBudgets, PERIODS } from '../../lib/budgets.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import { formatMoney, fromInput, toInput } from '../../lib/money.ts';
-import { useForm } from '../../lib/use-form.ts';
 import styles from './Budgets.module.css';
 
 const PERIOD_OPTIONS = Object.entries(PERIODS).map(

@@ -7,7 +7,7 @@ import { Button } from '../../components/Button.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card } from '../../components/Page.tsx';
 import { Money } from '../../components/Value.tsx';
-import { useAction } from '../../lib/use-action.ts';
+import { useAction } from '../../lib/hooks/use-action.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 

@@ -11,7 +11,7 @@ import { decisionCurl } from '../../components/FirstSteps.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { ShownOnce } from '../../components/Once.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
-import { useForm } from '../../lib/use-form.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import { DEFAULT_LIFE, KINDS, LIVES } from './kinds.ts';
 
 /** Makes a key, and shows its value once. `agent` is chosen beforehand. */

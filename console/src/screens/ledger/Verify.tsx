@@ -8,9 +8,9 @@ import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Facts } from '../../components/Page.tsx';
 import { Time } from '../../components/Value.tsx';
+import { useForm } from '../../lib/hooks/use-form.ts';
+import { useNow } from '../../lib/hooks/use-now.ts';
 import { duration } from '../../lib/time.ts';
-import { useForm } from '../../lib/use-form.ts';
-import { useNow } from '../../lib/use-now.ts';
 import styles from './Ledger.module.css';
 import { breakWords, unfinishedOf, verdictOf } from './verdict.ts';
 

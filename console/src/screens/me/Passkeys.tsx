@@ -10,8 +10,8 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
+import { useAction } from '../../lib/hooks/use-action.ts';
 import { canPasskeys, makePasskey, wasCancelled } from '../../lib/passkeys.ts';
-import { useAction } from '../../lib/use-action.ts';
 import styles from './Me.module.css';
 
 export const passkeysQuery = queryOptions({

@@ -9,7 +9,7 @@ import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Loading } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
-import { useAction } from '../../lib/use-action.ts';
+import { useAction } from '../../lib/hooks/use-action.ts';
 import styles from './Me.module.css';
 import { userAgentWords } from './user-agent.ts';
 

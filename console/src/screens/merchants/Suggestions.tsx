@@ -11,8 +11,8 @@ import { Card, Empty, Loading } from '../../components/Page.tsx';
 import { LoadMore, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
 import { RecordedAs } from '../../components/Who.tsx';
+import { useAction } from '../../lib/hooks/use-action.ts';
 import { withEach } from '../../lib/pages.ts';
-import { useAction } from '../../lib/use-action.ts';
 import { visible } from '../../lib/visible.ts';
 import styles from './Merchants.module.css';
 

@@ -11,7 +11,7 @@ import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx'
 import { StopRow } from '../../components/Stop.tsx';
 import { CodeBlock, Id, Time } from '../../components/Value.tsx';
 import { RecordedAs } from '../../components/Who.tsx';
-import { useForm } from '../../lib/use-form.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Settings.module.css';
 

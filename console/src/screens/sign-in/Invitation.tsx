@@ -4,7 +4,7 @@ import { codeOfError } from '../../api/client.ts';
 import { door } from '../../api/door.ts';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { Notice } from '../../components/Notice.tsx';
-import { useForm } from '../../lib/use-form.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import { Entrance } from './Entrance.tsx';
 import { checkAccount, NewAccountFields } from './NewAccount.tsx';
 

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
-import type { Form } from '../../lib/use-form.ts';
+import type { Form } from '../../lib/hooks/use-form.ts';
 import styles from './Entrance.module.css';
 
 /** What any account needs. A server's judgement of the password comes beside it. */

@@ -6,7 +6,7 @@ import { meQuery, queryClient } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
-import { useForm } from '../../lib/use-form.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import styles from './Entrance.module.css';
 import { Entrance } from './Entrance.tsx';
 

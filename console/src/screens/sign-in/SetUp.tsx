@@ -6,7 +6,7 @@ import { meQuery, queryClient } from '../../api/queries.ts';
 import { TextField } from '../../components/Field.tsx';
 import { Notice } from '../../components/Notice.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
-import { useForm } from '../../lib/use-form.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import { Entrance } from './Entrance.tsx';
 import { checkAccount, NewAccountFields } from './NewAccount.tsx';
 

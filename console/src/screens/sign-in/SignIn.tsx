@@ -10,9 +10,9 @@ import { Button, buttonClass } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
+import { useAction } from '../../lib/hooks/use-action.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import { askForPasskey, canPasskeys, wasCancelled } from '../../lib/passkeys.ts';
-import { useAction } from '../../lib/use-action.ts';
-import { useForm } from '../../lib/use-form.ts';
 import styles from './Entrance.module.css';
 import { Entrance } from './Entrance.tsx';
 

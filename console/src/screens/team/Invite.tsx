@@ -7,7 +7,7 @@ import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { CopyButton, Time } from '../../components/Value.tsx';
-import { useForm } from '../../lib/use-form.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import { words } from '../../lib/words.ts';
 import { ROLES } from './roles.ts';
 import styles from './Team.module.css';

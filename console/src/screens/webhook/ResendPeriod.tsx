@@ -7,8 +7,8 @@ import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import styles from '../../components/webhook/webhook.module.css';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import { utcDay } from '../../lib/time.ts';
-import { useForm } from '../../lib/use-form.ts';
 
 /** Sends the kept events of some days again, as much as goes at a time. */
 export function ResendPeriod({ endpoint, onClose }: { endpoint: WebhookItem; onClose: () => void }) {

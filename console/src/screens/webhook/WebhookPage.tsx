@@ -20,9 +20,9 @@ import { RecordedAs } from '../../components/Who.tsx';
 import { DELIVERY_PARAMS, Deliveries } from '../../components/webhook/Deliveries.tsx';
 import { EndpointForm } from '../../components/webhook/EndpointForm.tsx';
 import styles from '../../components/webhook/webhook.module.css';
+import { useAction } from '../../lib/hooks/use-action.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
 import { pick, type Search } from '../../lib/search.ts';
-import { useAction } from '../../lib/use-action.ts';
-import { useForm } from '../../lib/use-form.ts';
 import { healthOf } from '../../lib/webhooks.ts';
 import { ResendPeriod } from './ResendPeriod.tsx';
 

@@ -1,19 +1,19 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { purser } from '../api/client.ts';
-import { useOneIdentity } from '../api/identity.ts';
-import { useLive } from '../api/live.ts';
-import { useMe } from '../api/queries.ts';
-import { screenOfKey } from '../lib/palette.ts';
-import { words } from '../lib/words.ts';
-import { SelectField } from './Field.tsx';
-import { Icon, type IconName } from './icons.tsx';
-import { KeyHelp } from './keys/KeyHelp.tsx';
-import { isTyping, nameOfKey, useKeys } from './keys/use-keys.ts';
+import { purser } from '../../api/client.ts';
+import { useOneIdentity } from '../../api/identity.ts';
+import { useLive } from '../../api/live.ts';
+import { useMe } from '../../api/queries.ts';
+import { screenOfKey } from '../../lib/palette.ts';
+import { words } from '../../lib/words.ts';
+import { SelectField } from '../Field.tsx';
+import { Icon, type IconName } from '../icons.tsx';
+import { KeyHelp } from '../keys/KeyHelp.tsx';
+import { isTyping, nameOfKey, useKeys } from '../keys/use-keys.ts';
+import { StopBanner } from '../Stop.tsx';
 import { PendingWorkspaces } from './PendingWorkspaces.tsx';
 import { Reauthentication } from './Reauthentication.tsx';
 import styles from './Shell.module.css';
-import { StopBanner } from './Stop.tsx';
 
 /** Brings the library of components, so it comes when it is first asked for. */
 const loadPalette = () => import('./Palette.tsx');

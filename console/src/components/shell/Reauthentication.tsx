@@ -1,18 +1,18 @@
 import type { Me } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { type MouseEvent, useEffect, useState } from 'react';
-import { codeOfError, purser, QUIET } from '../api/client.ts';
-import { door } from '../api/door.ts';
-import { makeOld } from '../api/live.ts';
-import { meQuery, queryClient, signInOptionsQuery, useMe } from '../api/queries.ts';
-import { type Demand, declined, met, onSignIn, useDemand } from '../api/session.ts';
-import { askForPasskey, canPasskeys, wasCancelled } from '../lib/passkeys.ts';
-import { useAction } from '../lib/use-action.ts';
-import { useForm } from '../lib/use-form.ts';
-import { Button, buttonClass } from './Button.tsx';
-import { Actions, Dialog } from './Dialog.tsx';
-import { TextField } from './Field.tsx';
-import { ErrorNotice, Notice } from './Notice.tsx';
+import { codeOfError, purser, QUIET } from '../../api/client.ts';
+import { door } from '../../api/door.ts';
+import { makeOld } from '../../api/live.ts';
+import { meQuery, queryClient, signInOptionsQuery, useMe } from '../../api/queries.ts';
+import { type Demand, declined, met, onSignIn, useDemand } from '../../api/session.ts';
+import { useAction } from '../../lib/hooks/use-action.ts';
+import { useForm } from '../../lib/hooks/use-form.ts';
+import { askForPasskey, canPasskeys, wasCancelled } from '../../lib/passkeys.ts';
+import { Button, buttonClass } from '../Button.tsx';
+import { Actions, Dialog } from '../Dialog.tsx';
+import { TextField } from '../Field.tsx';
+import { ErrorNotice, Notice } from '../Notice.tsx';
 
 const GAP = { display: 'grid', gap: '0.9rem', gridTemplateColumns: 'minmax(0, 1fr)' } as const;
 

@@ -3,9 +3,9 @@ import { CSPProvider } from '@base-ui/react/csp-provider';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { purser } from '../api/client.ts';
-import { type Place, placesFor } from '../lib/palette.ts';
-import { Dialog } from './Dialog.tsx';
+import { purser } from '../../api/client.ts';
+import { type Place, placesFor } from '../../lib/palette.ts';
+import { Dialog } from '../Dialog.tsx';
 import styles from './Palette.module.css';
 
 /** Goes anywhere by typing: screens, agents, ids, merchants. Loaded when it is first asked for. */

@@ -1,9 +1,9 @@
 import type { Me } from '@purser/sdk';
-import { purser, QUIET } from '../api/client.ts';
-import { meQuery, queryClient } from '../api/queries.ts';
-import { useAction } from '../lib/use-action.ts';
-import { Button } from './Button.tsx';
-import { ErrorNotice, Notice } from './Notice.tsx';
+import { purser, QUIET } from '../../api/client.ts';
+import { meQuery, queryClient } from '../../api/queries.ts';
+import { useAction } from '../../lib/hooks/use-action.ts';
+import { Button } from '../Button.tsx';
+import { ErrorNotice, Notice } from '../Notice.tsx';
 
 /**
  * The workspaces that somebody was added to before they proved their address: others may have joined in their name, so they

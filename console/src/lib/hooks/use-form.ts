@@ -1,6 +1,6 @@
 import { InvalidRequestError } from '@purser/sdk';
 import { type FormEvent, useState } from 'react';
-import { problemOf } from '../api/client.ts';
+import { problemOf } from '../../api/client.ts';
 
 /** The state of a form while it is filled in and sent. */
 export interface Form<Values extends Record<string, string>> {
