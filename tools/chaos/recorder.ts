@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { makeSpendBody } from '../bench/spend-bodies.ts';
@@ -55,6 +56,10 @@ export interface Recorder {
   };
   /** How requests without an answer ended: "UND_ERR_SOCKET 3". */
   breaks(): string;
+  /** The `x-request-id` of each request without an answer, by which the service's log tells whether it was received. */
+  unanswered(): string[];
+  /** That of the first request with an answer. */
+  answered(): string;
   problems: string[];
 }
 
@@ -71,12 +76,15 @@ export function makeRecorder(options: RecorderOptions): Recorder {
   let unavailable = 0;
   let broken = 0;
   const breaks = new Map<string, number>();
+  const unanswered: string[] = [];
+  let answered: string | null = null;
   let not_connected = 0;
   let told_count = 0;
   let onTold: (() => void) | null = null;
 
   async function ask(spend: Wanted): Promise<'known' | 'unknown' | 'refused'> {
     requests += 1;
+    const request_id = randomUUID();
     const began_ms = performance.now();
     try {
       const answer = await request(`${options.baseUrl()}/v1/decisions`, {
@@ -86,12 +94,14 @@ export function makeRecorder(options: RecorderOptions): Recorder {
         bodyTimeout: patience_ms,
         headers: {
           'x-api-key': spend.agent_key,
+          'x-request-id': request_id,
           'idempotency-key': spend.key,
           'content-type': 'application/json',
         },
         body: spend.body,
       });
       const text = await answer.body.text();
+      answered ??= request_id;
       latencies_ms.push(performance.now() - began_ms);
       if (answer.statusCode === 503 || answer.statusCode === 429) {
         unavailable += 1;
@@ -124,6 +134,7 @@ export function makeRecorder(options: RecorderOptions): Recorder {
         return 'unknown';
       }
       broken += 1;
+      unanswered.push(request_id);
       const what = code ?? (error as Error).message;
       breaks.set(what, (breaks.get(what) ?? 0) + 1);
       if (code === 'UND_ERR_HEADERS_TIMEOUT') {
@@ -204,6 +215,8 @@ export function makeRecorder(options: RecorderOptions): Recorder {
       return problems.slice(before);
     },
     breaks: () => [...breaks].map(([what, count]) => `${what} ${count}`).join(', '),
+    unanswered: () => unanswered,
+    answered: () => answered ?? '',
     figures: () => {
       const { p99, max } = percentilesOf(latencies_ms);
       return {
