@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '../support/test.ts';
-import { endSession } from '../support/workspace.ts';
+import { endSession, sessionCookie } from '../support/workspace.ts';
 
 const NEW_PASSWORD = 'seven grey herons at dawn';
 
@@ -49,7 +49,7 @@ test('one button ends all other sessions, and this one goes on', async ({
     await other.getByRole('button', { name: 'Sign in' }).click();
     await expect(other.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
   }
-  const [cookie] = await other.context().cookies();
+  const cookie = await sessionCookie(other.context(), workspace.base_url);
   await page.goto('/console/me');
   const sessions = page.getByRole('table').getByRole('row');
   await expect(sessions).toHaveCount(4);
@@ -58,7 +58,7 @@ test('one button ends all other sessions, and this one goes on', async ({
   await expect(sessions).toHaveCount(2);
   await expect(page.getByRole('button', { name: 'End all others' })).toHaveCount(0);
   const copy = await fetch(`${workspace.base_url}/v1/me`, {
-    headers: { cookie: `${cookie?.name}=${cookie?.value}` },
+    headers: { cookie },
   });
   expect(copy.status).toBe(401);
 });
@@ -118,8 +118,8 @@ test('an export asks for the session that ended, and then goes on', async ({
   ] as const) {
     await page.goto(path);
     await expect(page.getByRole('table').first()).toBeVisible();
-    const [cookie] = await page.context().cookies();
-    await endSession(workspace.base_url, { ...me, cookie: `${cookie?.name}=${cookie?.value}` });
+    const cookie = await sessionCookie(page.context(), workspace.base_url);
+    await endSession(workspace.base_url, { ...me, cookie });
     expected.answer(401, /^\/v1\//);
     await page.getByRole('button', { name: button }).click();
     const again = page.getByRole('dialog', { name: 'Sign in again' });

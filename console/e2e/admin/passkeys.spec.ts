@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { expectSettled } from '../support/axe.ts';
 import { operate } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
-import { endSession } from '../support/workspace.ts';
+import { endSession, sessionCookie } from '../support/workspace.ts';
 
 /** A device that makes passkeys and answers by itself. */
 async function addAuthenticator(page: Page): Promise<void> {
@@ -94,8 +94,8 @@ test('whoever has only a passkey signs in again and proves who they are with it,
     await form.getByLabel('Name').fill(`Key after: ${title}`);
     await form.getByLabel('Kind').selectOption({ label: 'Admin' });
     if (title === 'Sign in again') {
-      const [cookie] = await page.context().cookies();
-      await endSession(workspace.base_url, { cookie: `${cookie?.name}=${cookie?.value}` });
+      const cookie = await sessionCookie(page.context(), workspace.base_url);
+      await endSession(workspace.base_url, { cookie });
     }
     await form.getByRole('button', { name: 'Create key' }).click();
     const dialog = page.getByRole('dialog', { name: title });

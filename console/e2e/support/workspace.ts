@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type BrowserContextOptions, expect } from '@playwright/test';
+import { type BrowserContext, type BrowserContextOptions, expect } from '@playwright/test';
 
 export type Role = 'admin' | 'reviewer' | 'viewer';
 type StorageState = Exclude<BrowserContextOptions['storageState'], string | undefined>;
@@ -172,6 +172,14 @@ export async function makeWorkspace(base_url: string, plan: 'free' | 'team' = 't
       ),
   };
   return workspace;
+}
+
+/** The header of a browser's session at the service, without its other cookies. */
+export async function sessionCookie(context: BrowserContext, base_url: string): Promise<string> {
+  const cookies = await context.cookies(base_url);
+  const session = cookies.find(({ name }) => /^purser_(?!device|oidc)/.test(name));
+  if (session === undefined) throw new Error('the browser has no session');
+  return `${session.name}=${session.value}`;
 }
 
 /** Ends a session as its own person would elsewhere. */
