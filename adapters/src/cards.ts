@@ -1,9 +1,18 @@
 import { APIError, type Consumption, type OutcomeRequest, type Purser } from '@purser/sdk';
+import {
+  type CardAuthorization,
+  type CardMovement,
+  checkedMovement,
+  checkedQuestion,
+  merchantKey,
+  nameOf,
+} from './card-questions.ts';
 import { Foreign } from './foreign.ts';
 import { teller } from './log.ts';
 import { makeSealer } from './sealing.ts';
 import { type CardStore, update } from './store.ts';
 
+export type { CardAuthorization, CardMovement } from './card-questions.ts';
 export { type CardStore, memoryStore } from './store.ts';
 
 export interface CardsOptions {
@@ -36,30 +45,6 @@ export type Arming = { card: string /** Milliseconds; default 15 minutes. */; tt
       token: string /** What may be consumed; without it the first authorized amount is. */;
       max_amount_minor?: number;
     }
-);
-
-/** An authorization as a card network asks for it. */
-export interface CardAuthorization {
-  /** Of this question: the same question under the same id is answered alike, however often it comes. Another one is judged by itself. */
-  event: string;
-  /** Of the authorization, the same for all increments of it. */
-  authorization: string;
-  card: string;
-  /** What this question asks for, on top of what was approved; 0 is a check of the card. In ISO minor units. */
-  amount_minor: number;
-  /** ISO 4217, upper case. */
-  currency: string;
-  /** The merchant's name as the network has it. */
-  merchant_descriptor?: string | null | undefined;
-}
-
-/** What became of an authorization. Each may come any number of times, and in any order. */
-export type CardMovement = { authorization: string; currency: string } & (
-  | { type: 'captured' | 'refunded'; amount_minor: number; reference: string }
-  /** Nothing more will be captured. */
-  | { type: 'closed' }
-  /** It was reversed, declined or expired before anything was captured. */
-  | { type: 'released' }
 );
 
 export interface Cards {
@@ -100,7 +85,6 @@ interface Authorized {
 
 const TTL_MS = 15 * 60_000;
 const ANSWER_WITHIN_MS = 1_200;
-const CURRENCY = /^[A-Z]{3}$/;
 const APPROVED = 'approved';
 const DECLINED = 'declined';
 
@@ -116,48 +100,6 @@ const NOTHING = {
 
 /** What a person has to look at, and no repetition will mend. */
 class Mismatch extends Error {}
-
-/** A merchant's name without case, spacing and punctuation; empty where there is none. */
-const merchantKey = (name: string | null | undefined) =>
-  (name ?? '')
-    .normalize('NFKC')
-    .toUpperCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-
-/** The question, once every field of it is what its type says. Throws an `Unreadable` that names the field. */
-function checkedQuestion(given: CardAuthorization): CardAuthorization {
-  const asked = new Foreign(given, 'question');
-  return {
-    event: asked.id('event'),
-    authorization: asked.id('authorization'),
-    card: asked.id('card'),
-    amount_minor: asked.integer('amount_minor', 0),
-    currency: asked.matching('currency', CURRENCY, 'an ISO 4217 code'),
-    merchant_descriptor: asked.has('merchant_descriptor') ? asked.text('merchant_descriptor') : null,
-  };
-}
-
-/** The same for a movement. */
-function checkedMovement(given: CardMovement): CardMovement {
-  const moved = new Foreign(given, 'movement');
-  const of = {
-    authorization: moved.id('authorization'),
-    currency: moved.matching('currency', CURRENCY, 'an ISO 4217 code'),
-  };
-  const type = moved.matching('type', /^(captured|refunded|closed|released)$/, 'a type of movement');
-  if (type === 'closed' || type === 'released') return { ...of, type };
-  const of_money = { reference: moved.id('reference'), amount_minor: moved.integer('amount_minor', 0) };
-  return { ...of, ...of_money, type: type as 'captured' | 'refunded' };
-}
-
-/** Names a question by all that it asks: what is asked otherwise under the same id is another question. */
-async function nameOf(asked: CardAuthorization): Promise<string> {
-  const { event, authorization, card, amount_minor, currency, merchant_descriptor } = asked;
-  const text = JSON.stringify([authorization, card, amount_minor, currency, merchant_descriptor]);
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
-  return `${event} ${Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-}
 
 const sum = (amounts: Record<string, number>) => Object.values(amounts).reduce((a, b) => a + b, 0);
 
