@@ -75,9 +75,13 @@ describe('agreement with JSON.parse', () => {
         }
         const problem = refusalOf(text)?.problem ?? '';
         if (valid) expect(problem).not.toMatch(/valid JSON|empty/);
-        else expect(problem).toMatch(/^(is not valid JSON|must not be empty|must not be given twice)/);
+        // The first fault is named, and a number may be too large before the text stops being JSON.
+        else
+          expect(problem).toMatch(
+            /^(is (not valid JSON|too large a number)|must not be (empty|given twice))/,
+          );
       }),
-      { numRuns: 3000 },
+      { numRuns: 3000, examples: [[['1', 'e', '9', '0', '1', '{']]] },
     );
   });
 
