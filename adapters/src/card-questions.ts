@@ -6,10 +6,10 @@ const CURRENCY = /^[A-Z]{3}$/;
 export interface CardAuthorization {
   /** Id of this question. Its repeats get the same answer; another question under the same id is judged by itself. */
   event: string;
-  /** Of the authorization, the same for all increments of it. */
+  /** Id of the authorization. All its increments share it. */
   authorization: string;
   card: string;
-  /** What this question asks for, on top of what was approved; 0 is a check of the card. In ISO minor units. */
+  /** The amount to add to what was approved, in ISO minor units; 0 checks the card. */
   amount_minor: number;
   /** ISO 4217, upper case. */
   currency: string;
@@ -17,7 +17,7 @@ export interface CardAuthorization {
   merchant_descriptor?: string | null | undefined;
 }
 
-/** What became of an authorization. Each may come any number of times, and in any order. */
+/** A later event of an authorization. Each may arrive any number of times, in any order. */
 export type CardMovement = { authorization: string; currency: string } & (
   | { type: 'captured' | 'refunded'; amount_minor: number; reference: string }
   /** Nothing more will be captured. */

@@ -73,7 +73,7 @@ interface Authorized {
   currency: string;
   /** As `merchantKey` has it. */
   merchant: string;
-  /** What was answered, by question. */
+  /** The answer to each question. */
   answers: Record<string, boolean>;
   captures: Record<string, number>;
   refunds: Record<string, number>;

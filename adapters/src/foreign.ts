@@ -25,14 +25,14 @@ export class Foreign {
     return value as T;
   }
 
-  /** Whether the field is there and not null. */
+  /** Returns true if the field is present and not null. */
   has(name: string): boolean {
     return (
       Object.hasOwn(this.#fields, name) && this.#fields[name] !== undefined && this.#fields[name] !== null
     );
   }
 
-  /** Whether the field is exactly this. */
+  /** Returns true if the field equals this value. */
   is(name: string, value: string | boolean): boolean {
     return Object.hasOwn(this.#fields, name) && this.#fields[name] === value;
   }

@@ -2,7 +2,7 @@ import { PaymentFailed, type Purser, SpendError, type SpendRequest } from '@purs
 import { Foreign, Unreadable } from './foreign.ts';
 import { teller } from './log.ts';
 
-/** What a seller asks for (x402 v2), once each field was found to be of its type. */
+/** A seller's payment requirements (x402 v2), with every field's type checked. */
 interface Requirements {
   network: string;
   asset: string;
@@ -10,7 +10,7 @@ interface Requirements {
   payTo: string;
   maxTimeoutSeconds: number;
 }
-/** What the hooks of `@x402/core` 2.27 are given. The requirements are the seller's words. */
+/** Argument of the hooks of `@x402/core` 2.27. The requirements are the seller's words. */
 interface Context {
   paymentRequired: object;
   selectedRequirements: object;
@@ -114,7 +114,7 @@ function requirementsOf(given: object): Requirements {
 /** An address as it is compared: a hexadecimal one is the same account in both cases. */
 const addressKey = (address: string) => (/^0x[0-9a-f]+$/i.test(address) ? address.toLowerCase() : address);
 
-/** What was signed, as far as it can be read; each is null where it cannot be. */
+/** The signed payment. A field that cannot be read is null. */
 interface Signed {
   payTo: string | null;
   amount: bigint | null;
@@ -148,7 +148,7 @@ function signedOf(paymentPayload: object): Signed {
   };
 }
 
-/** What of a signed payment differs from what was allowed; null where nothing that can be read does. */
+/** Names the first field of a signed payment that differs from what was allowed; null if no readable field does. */
 function differenceOf(signed: Signed, allowed: Requirements): string | null {
   const { payTo, amount, asset } = signed;
   if (payTo !== null && addressKey(payTo) !== addressKey(allowed.payTo)) return 'another payee';
@@ -177,7 +177,7 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
     if (!(decimals >= exponent)) throw new TypeError(`assets: ${id} has fewer decimals than its currency`);
   }
   const buckets = new Map<string, Bucket[]>();
-  /** Of one request there may be several payments: whoever asks may use the same object again. */
+  /** A caller may reuse one request object, so one request may have several payments. */
   const by_request = new WeakMap<object, [Bucket, Payment][]>();
   const by_payload = new Map<string, Payment>();
   /** One after the other for each payee, or two payments at once would both top up. */
@@ -299,7 +299,7 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
   });
   client.onAfterPaymentCreation(async (context) => {
     const payment = reservedFor(context)?.[1];
-    // What is thrown here keeps the signature from leaving this process.
+    // Throwing here keeps the signature inside this process.
     if (payment === undefined) throw new Error('This payment was not asked for, or was signed too late');
     const { paymentPayload } = context;
     const signed = signedOf(paymentPayload);

@@ -67,7 +67,7 @@ export async function review(
 
 const pendingOf = (client: Purser) => client.decisions.list({ review_state: 'PENDING', order: 'expires' });
 
-/** What a recorded review says, with a warning where the reviewer made the requesting key. */
+/** The printed form of a recorded review, with a warning if the reviewer made the requesting key. */
 function recordedLine({ action, effective_decision, by_key_maker }: RecordedReview): string {
   const by_maker = by_key_maker ? ' You made the key that requested it; the review says so.' : '';
   return `${action} is recorded; in force: ${effective_decision}.${by_maker}`;

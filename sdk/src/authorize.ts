@@ -170,7 +170,7 @@ export async function ask(
   };
 }
 
-/** Whether the decision answers this request, and lets through no more than it asks for. */
+/** Returns true if the decision answers this request and allows no more than it asks for. */
 function isDecisionOf(decision: Decision, { action }: SpendRequest): boolean {
   const { requested_amount_minor, authorized_amount_minor, currency } = decision;
   return (

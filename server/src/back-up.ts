@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { backUpCluster, type PostgresConnection } from '@purser/embedded-postgres';
 import { StartError } from './open-database.ts';
 
-/** What of a data directory is copied beside the database. Locks and sockets belong to the running service. */
+/** Files of a data directory to copy beside the database. Locks and sockets belong to the running service. */
 const BESIDE = ['secret-key', 'checkpoints'] as const;
 
 const exists = (path: string) =>

@@ -139,7 +139,7 @@ testWithOwnKey(
   async ({ page, workspace, me, own_key: key, expected }) => {
     await workspace.agent();
     await workspace.spend({ amount_minor: 30_000, key });
-    // The page is told nothing of who asked.
+    // The page learns nothing about who asked.
     const anonymous = async (route: Route) => {
       const text = await (await route.fetch()).text();
       await route.fulfill({

@@ -8,7 +8,7 @@ import { ErrorNotice } from './Notice.tsx';
 import { PendingWorkspaces } from './shell/PendingWorkspaces.tsx';
 import { Shell } from './shell/Shell.tsx';
 
-/** What somebody who is signed in sees: the shell, or first the workspaces that they have yet to join. */
+/** The page of a signed-in person: the shell, or first the workspaces to join or leave. */
 export function Inside() {
   const { data: me } = useQuery(meQuery);
   const signingOut = useAction(async () => {

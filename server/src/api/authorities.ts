@@ -78,7 +78,7 @@ function expectedHash(header: string | string[] | undefined): string | null {
 /** Each change of the authority meanwhile takes another attempt. */
 const MAX_ATTEMPTS = 5;
 
-/** What an agent's spends come to in new limits of an authority; null where it has none, or there is no such agent. */
+/** Sums an agent's spends for the new limits of an authority; null without new limits or without such an agent. */
 async function pastOf(
   db: pg.Pool,
   workspace_id: string,

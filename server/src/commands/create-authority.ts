@@ -68,7 +68,7 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow, null> 
   },
 };
 
-/** What an authority's new limits begin with. */
+/** Starting sums of an authority's new limits. */
 type CountedBefore = Pick<AuditedState, 'primed'> & { joined: JoinedLimits };
 
 /** What new counters begin with; null if the past was not read for them, or too much happened since. */

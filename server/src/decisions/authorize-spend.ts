@@ -78,7 +78,7 @@ export function makeAuthorizeSpend(
     let assessed: Assessed | null = null;
     let smaller: Pick<CreateDecisionInput, 'also_minor'> = {};
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      // What was assessed for the authority in force still holds.
+      // The assessment for the authority in force still holds.
       if (smaller.also_minor === undefined) assessed = await preAssess(spend, authorities.latest(agent_id));
       const input = { agent_id, bound, request, idempotency_key, request_hash, assessed, ...smaller };
       const result = await lane.submit(workspace_id, createDecision, input, origin);
