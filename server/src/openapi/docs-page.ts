@@ -7,6 +7,7 @@ import {
   type Operation,
   type Parameter,
   type Response,
+  responseOf,
 } from './openapi.ts';
 import { exampleOf, type FieldRow, fieldRows, refName, resolve, typeInWords } from './schema-words.ts';
 
@@ -110,7 +111,7 @@ function operationArticle({ method, path, operation }: Entry, document: OpenApi)
 ${markdown(operation.description)}
 ${parameterTable(operation.parameters ?? [], document)}
 ${bodyTables(operation, document)}
-${answerTable(operation)}
+${answerTable(operation, document)}
 </div>
 <div class="aside">
 <h4>Request</h4>
@@ -175,10 +176,11 @@ function fieldTable(rows: FieldRow[]): string {
 /** Codes that nearly every operation has; they are told once, in the table of errors. */
 const EVERYWHERE = new Set<string>(KEYED_ERRORS);
 
-function answerTable(operation: Operation): string {
+function answerTable(operation: Operation, document: OpenApi): string {
   const rows: string[] = [];
   const common: string[] = [];
-  for (const [status, response] of Object.entries(operation.responses)) {
+  for (const [status, given] of Object.entries(operation.responses)) {
+    const response = responseOf(given, document);
     if (Number(status) < 400) {
       rows.push(answerRow(status, answerWords(response)));
       continue;
@@ -249,8 +251,9 @@ function answerExample(operation: Operation, document: OpenApi): string {
   const answers = Object.entries(operation.responses).filter(([code]) => Number(code) < 400);
   // Beside a 201, a 200 is what a repetition answers.
   const [status, response] = answers.find(([code]) => code === '201') ?? answers[0] ?? [];
-  const schema = response?.content?.['application/json']?.schema;
-  if (status === undefined || schema === undefined) return '';
+  if (status === undefined || response === undefined) return '';
+  const schema = responseOf(response, document).content?.['application/json']?.schema;
+  if (schema === undefined) return '';
   const text = JSON.stringify(exampleOf(schema, document, false), null, 2);
   const shown = `<pre><code>${esc(text)}</code></pre>`;
   // A long answer would push the next operation out of sight.

@@ -34,7 +34,12 @@ export interface Operation {
   security: Record<string, string[]>[];
   parameters?: Parameter[];
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
-  responses: Record<string, Response>;
+  responses: Record<string, Response | ResponseRef>;
+}
+
+/** Names a response of `components`. */
+export interface ResponseRef {
+  $ref: string;
 }
 
 /** The parts of an OpenAPI 3.1 document that this one has. */
@@ -56,6 +61,8 @@ export interface OpenApi {
   components: {
     securitySchemes: Record<string, JsonSchema>;
     headers: Record<string, { description: string; schema: JsonSchema }>;
+    /** The error responses, each once. */
+    responses: Record<string, Response>;
     schemas: Record<string, JsonSchema>;
   };
 }
@@ -124,12 +131,12 @@ export interface OpenApiOptions {
 
 /** `openapi.json`: the routes as they are declared. Throws when two different schemas share an `$id`. */
 export function makeOpenApi(routes: readonly Route[], options: OpenApiOptions): OpenApi {
-  const schemas: Record<string, JsonSchema> = {};
-  const error_ref = publicForm(ErrorBody, schemas);
+  const shared: Shared = { schemas: {}, errors: {} };
+  const { schemas } = shared;
   const paths: OpenApi['paths'] = {};
   for (const route of routes) {
     const path = route.path.replace(/:([A-Za-z_]+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas, error_ref) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, shared) };
   }
   return {
     openapi: '3.1.0',
@@ -183,12 +190,31 @@ export function makeOpenApi(routes: readonly Route[], options: OpenApiOptions): 
           schema: { type: 'string', examples: ['"default";r=599;t=60'] },
         },
       },
-      schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))),
+      responses: sorted(shared.errors),
+      schemas: sorted(schemas),
     },
   };
 }
 
-function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref: JsonSchema): Operation {
+/** What operations refer to in `components`, collected while they are rendered. */
+interface Shared {
+  schemas: Record<string, JsonSchema>;
+  errors: Record<string, Response>;
+}
+
+function sorted<T>(named: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The response that `response` is or names. */
+export function responseOf(response: Response | ResponseRef, { components }: OpenApi): Response {
+  return '$ref' in response
+    ? (components.responses[response.$ref.split('/').at(-1) as string] as Response)
+    : response;
+}
+
+function operation(route: Route, shared: Shared): Operation {
+  const { schemas } = shared;
   const is_public = route.scopes === 'public';
   const parameters = [
     ...pathParameters(route, schemas),
@@ -201,7 +227,7 @@ function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref:
     headers.RateLimit = { $ref: '#/components/headers/RateLimit' };
   }
 
-  const responses: Record<string, Response> = {};
+  const responses: Operation['responses'] = {};
   for (const [status, answer] of Object.entries(route.responses)) {
     const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [
       name,
@@ -223,15 +249,21 @@ function operation(route: Route, schemas: Record<string, JsonSchema>, error_ref:
     };
   }
   for (const [status, codes] of errorsByStatus(route)) {
-    responses[status] = {
+    const may_have_happened = status === '503' && route.method !== 'GET';
+    // The name says everything that the response depends on, so equal names are equal responses.
+    const name = [...codes, ...(is_public ? ['keyless'] : []), ...(may_have_happened ? ['write'] : [])].join(
+      '.',
+    );
+    shared.errors[name] = {
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
       headers: {
         ...headers,
         ...(status === '429' || status === '503' ? { 'Retry-After': RETRY_AFTER } : {}),
-        ...(status === '503' && route.method !== 'GET' ? { 'purser-outcome': OUTCOME } : {}),
+        ...(may_have_happened ? { 'purser-outcome': OUTCOME } : {}),
       },
-      content: { 'application/json': { schema: error_ref } },
+      content: { 'application/json': { schema: publicForm(ErrorBody, schemas) } },
     };
+    responses[status] = { $ref: `#/components/responses/${name}` };
   }
 
   return {

@@ -6,7 +6,7 @@ import { makeVerifyingKey } from '../../src/domain/checkpoints.ts';
 import { ERRORS } from '../../src/errors.ts';
 import { Fields, Line } from '../../src/http/schemas.ts';
 import { makeMetrics } from '../../src/metrics.ts';
-import { makeOpenApi, type OpenApi } from '../../src/openapi/openapi.ts';
+import { makeOpenApi, type OpenApi, responseOf } from '../../src/openapi/openapi.ts';
 import { errorOf, FAKE_ROUTES, startFakes } from '../support/http-fakes.ts';
 
 type Fakes = Awaited<ReturnType<typeof startFakes>>;
@@ -158,11 +158,34 @@ describe('/openapi.json', () => {
   it('/openapi.json lists for each operation every error that it can answer with', () => {
     const responses = document.paths['/v1/spends']?.post?.responses ?? {};
     expect(Object.keys(responses)).toEqual(['201', '400', '401', '403', '409', '422', '429', '500', '503']);
-    expect(responses['403']?.description).toContain(`\`agent_mismatch\`: ${ERRORS.agent_mismatch.when}`);
-    expect(responses['403']?.content).toEqual({
+    const [forbidden, limited] = ['403', '429'].map((status) =>
+      responseOf(responses[status] as { $ref: string }, document),
+    );
+    expect(forbidden?.description).toContain(`\`agent_mismatch\`: ${ERRORS.agent_mismatch.when}`);
+    expect(forbidden?.content).toEqual({
       'application/json': { schema: { $ref: '#/components/schemas/Error' } },
     });
-    expect(responses['429']?.headers).toHaveProperty('Retry-After');
+    expect(limited?.headers).toHaveProperty('Retry-After');
+  });
+
+  it('/openapi.json has each error response once, and operations name it', () => {
+    const named = Object.values(document.paths).flatMap((methods) =>
+      Object.values(methods).flatMap(({ responses }) =>
+        Object.entries(responses).flatMap(([status, response]) => {
+          if (Number(status) < 400) return [];
+          expect(response).toEqual({ $ref: expect.stringMatching(/^#\/components\/responses\//) });
+          const codes = responseOf(response, document).description.matchAll(/^`(\w+)`/gm);
+          for (const [, code] of codes)
+            expect(String(ERRORS[code as keyof typeof ERRORS].status)).toBe(status);
+          return [(response as { $ref: string }).$ref.split('/').at(-1)];
+        }),
+      ),
+    );
+    const { responses } = document.components;
+    expect([...new Set(named)].sort()).toEqual(Object.keys(responses));
+    expect(new Set(Object.values(responses).map((each) => JSON.stringify(each))).size).toBe(
+      Object.keys(responses).length,
+    );
   });
 
   it('/openapi.json shows the rules of fields as ordinary JSON Schema, without our own keywords', () => {
