@@ -9,6 +9,7 @@ export default defineConfig({
   // Tests run the sources of all packages, never what was built of them.
   resolve: {
     alias: {
+      '@purser/contract': source('./packages/contract/src'),
       '@purser/embedded-postgres': source('./packages/embedded-postgres/src/index.ts'),
       '@purser/purpose-data': source('./packages/purpose-data/src/index.ts'),
       '@purser/mcp/money': source('./mcp/src/money.ts'),

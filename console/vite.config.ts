@@ -30,7 +30,12 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: '/console/',
   plugins: [react(), precompress()],
-  resolve: { alias: { '@purser/sdk': fileURLToPath(new URL('../sdk/src/index.ts', import.meta.url)) } },
+  resolve: {
+    alias: {
+      '@purser/contract': fileURLToPath(new URL('../packages/contract/src', import.meta.url)),
+      '@purser/sdk': fileURLToPath(new URL('../sdk/src/index.ts', import.meta.url)),
+    },
+  },
   build: {
     outDir: DIST,
     emptyOutDir: true,

@@ -22,10 +22,20 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /** What has to be built, in this order: for the service, and with what only tests and tools need. */
-const SERVED = ['packages/embedded-postgres', 'packages/purpose-data', 'sdk', 'mcp', 'server', 'console'];
+const SERVED = [
+  'packages/contract',
+  'packages/embedded-postgres',
+  'packages/purpose-data',
+  'sdk',
+  'mcp',
+  'server',
+  'console',
+];
 const DEVELOPED = [...SERVED, 'agents', 'adapters', 'cli', 'tools'];
 /** Built by Vite and not by the compiler: everything that goes into what the browser is given. */
-const BUNDLED = { console: ['index.html', 'vite.config.ts', 'public', 'src', '../sdk/src'] };
+const BUNDLED = {
+  console: ['index.html', 'vite.config.ts', 'public', 'src', '../sdk/src', '../packages/contract/src'],
+};
 const DIST = join(ROOT, 'server', 'dist');
 const LOCK_FILE = join(ROOT, 'package-lock.json');
 /** What `npm install` notes about the packages it has put there. */

@@ -1,31 +1,10 @@
+import type { Rule } from '@purser/contract/schema';
 import { isTimeZone } from '../values/calendar.ts';
 import { isActiveCurrency } from '../values/money.ts';
 import { normaliseText } from '../values/text.ts';
 import { boundOfPeriod, instantMs } from '../values/timestamps.ts';
 
-/**
- * A rule that JSON Schema cannot express, or cannot report in plain words. It is the value of the keyword `x-rule`. A
- * schema that has one is checked by it alone; its other keywords describe the same rule in the OpenAPI document.
- */
-export type Rule =
-  | { kind: 'text'; text: 'line' | 'long'; min: number; max: number }
-  | { kind: 'pattern'; pattern: string; must: string }
-  | { kind: 'currency' }
-  | { kind: 'timestamp' }
-  | { kind: 'instant' }
-  | { kind: 'time_zone' }
-  | { kind: 'free_object'; max_bytes: number }
-  | { kind: 'query_integer'; min: number; max: number }
-  | { kind: 'query_boolean' }
-  | { kind: 'query_bound'; side: 'from' | 'to' }
-  | { kind: 'one_of'; values: readonly string[] }
-  | { kind: 'query_several'; each: Rule };
-
-/**
- * A rule about several fields of an object. It is the value of the keyword `x-together`, and is asked once each field by
- * itself is right. Returns the field at fault, as a path within the object, and its problem; null: there is none.
- */
-export type Together = (value: never) => { field: string; problem: string } | null;
+export type { Rule, Together } from '@purser/contract/schema';
 
 /** The result of a rule: the value that the handler receives, or the problem ("must be …"). */
 export type Finding = { ok: true; value: unknown } | { ok: false; problem: string };

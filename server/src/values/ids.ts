@@ -1,30 +1,7 @@
+import { ID_PREFIXES, type IdKind } from '@purser/contract/ids';
 import { decodeTime, encodeTime, monotonicFactory } from 'ulid';
 
-/** The prefix of the ids of each kind. */
-export const ID_PREFIXES = {
-  workspace: 'ws',
-  agent: 'agt',
-  api_key: 'key',
-  decision: 'dec',
-  reservation: 'rsv',
-  capability: 'cap',
-  review: 'rev',
-  label: 'lbl',
-  outcome: 'out',
-  event: 'evt',
-  audit: 'aud',
-  webhook: 'wh',
-  delivery: 'dlv',
-  request: 'req',
-  user: 'usr',
-  session: 'ses',
-  invitation: 'inv',
-  sign_in: 'sgn',
-  merchant: 'mer',
-  budget: 'bud',
-} as const;
-
-export type IdKind = keyof typeof ID_PREFIXES;
+export { ID_PREFIXES, type IdKind };
 
 /** Makes ids. It is injected, so that tests can predict them. */
 export type NewId = (kind: IdKind) => string;

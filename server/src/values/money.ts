@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { MAX_AMOUNT_MINOR } from '@purser/contract/limits';
 
-/** The largest amount in minor units: the largest integer that a JSON number carries exactly. */
-export const MAX_AMOUNT_MINOR = 9_007_199_254_740_991;
+export { MAX_AMOUNT_MINOR };
 
 /** The sum of two amounts, capped at `MAX_AMOUNT_MINOR`. */
 export function addMinor(one: number, other: number): number {

@@ -1,11 +1,6 @@
-/** The maximum lengths of texts, in Unicode code points after trimming. */
-export const TEXT_LENGTHS = {
-  name: 64,
-  merchant: 200,
-  description: 2_000,
-  comment: 2_000,
-  task: 4_000,
-} as const;
+import { TEXT_LENGTHS } from '@purser/contract/limits';
+
+export { TEXT_LENGTHS };
 
 /** `line`: one line. `long`: newlines and tabs are allowed. `min` and `max` count Unicode code points. */
 export interface TextRule {
