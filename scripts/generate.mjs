@@ -29,8 +29,7 @@ function bringUpToDate(files) {
   }
 }
 
-const { renderLists } = await import('../packages/purpose-data/build.mjs');
-bringUpToDate(renderLists());
-// The service reads the lists when it is loaded, so they have to be there before its documents can be rendered.
+const { renderNotice } = await import('../packages/purpose-data/notice.mjs');
+bringUpToDate(renderNotice());
 const { renderDocuments } = await import(pathToFileURL(join(ROOT, 'server', 'dist', 'documents.js')).href);
 bringUpToDate(renderDocuments());

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { patternOf, readPattern, readPatterns, readSection, readTerms } from './index.ts';
 
@@ -27,3 +28,23 @@ test('a list that is not there, and a section or pattern that is not in it, are 
   expect(() => readSection(readTerms('grammar'), 'nothing')).toThrow(/no section nothing/);
   expect(() => readPattern(readPatterns('spend-patterns'), 'nothing')).toThrow(/no pattern nothing/);
 });
+
+const CURATED = new URL('../curated/', import.meta.url);
+
+test.each(readdirSync(CURATED))(
+  '%s has each term once in its section, in NFC, and without blanks at its ends',
+  (file) => {
+    const name = file.replace(/\.txt$/, '');
+    const lines = readFileSync(new URL(file, CURATED), 'utf8').split('\n');
+    const terms = lines.filter((line) => line !== '' && !line.startsWith('#'));
+    expect(terms[0]).toMatch(/^\[.+\]$/);
+    expect(terms.filter((line) => line !== line.normalize('NFC'))).toEqual([]);
+    if (!name.endsWith('-patterns')) expect(terms.filter((line) => line !== line.trim())).toEqual([]);
+    const sections = readTerms(name);
+    expect([...sections.keys()]).toEqual(
+      terms.filter((line) => /^\[.+\]$/.test(line)).map((line) => line.slice(1, -1)),
+    );
+    for (const section of sections.values()) expect(section).toEqual([...new Set(section)]);
+    expect([...sections.values()].flat().length + sections.size).toBe(terms.length);
+  },
+);

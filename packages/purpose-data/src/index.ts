@@ -19,17 +19,21 @@ export function leaveOut(name: string): void {
   left_out.add(name);
 }
 
-/** The sections of a list by their headings, in its order: a term a line. Throws for a list that is not there. */
+/**
+ * The sections of a list by their headings, in its order: a term a line, without comments and blank lines. Throws for a
+ * list that is not there.
+ */
 export function readTerms(name: string): ReadonlyMap<string, readonly string[]> {
   const sections = new Map<string, string[]>();
   let section: string[] = [];
-  const text = readFileSync(new URL(`../lists/${name}.txt`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(`../curated/${name}.txt`, import.meta.url), 'utf8');
   for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
     const heading = /^\[(.+)\]$/.exec(line)?.[1];
     if (heading !== undefined) {
       section = [];
       sections.set(heading, section);
-    } else if (line !== '' && !left_out.has(name)) section.push(line);
+    } else if (!left_out.has(name)) section.push(line);
   }
   return sections;
 }

@@ -71,7 +71,7 @@ describe('an image', () => {
     'server/package.json',
     'server/tsconfig.json',
     'server/src/main.ts',
-    'packages/purpose-data/lists/trade-words.txt',
+    'packages/purpose-data/curated/trade-words.txt',
     'server/migrations/001.do.foundation.sql',
   ])('is given %s', (path) => expect(isGivenToImage(path)).toBe(true));
 
