@@ -111,7 +111,10 @@ function isInstalled(with_dev) {
   if (installed_text === '') return false;
   const installed = JSON.parse(installed_text).packages;
   return Object.entries(JSON.parse(lock_text).packages).every(([path, entry]) => {
-    if (!path.includes('node_modules/') || mayBeAbsent(entry, with_dev)) return true;
+    if (!path.includes('node_modules/')) return true;
+    // A workspace of this clone that was added since.
+    if (entry.link && existsSync(join(ROOT, entry.resolved)) && !existsSync(join(ROOT, path))) return false;
+    if (mayBeAbsent(entry, with_dev)) return true;
     const found = installed[path];
     // Not every registry has the tools of every platform, so the lock file cannot tell what some of them hold.
     const is_told = entry.integrity !== undefined || !(entry.dev && entry.optional);
