@@ -27,7 +27,7 @@ test('every term of an authority has a field, is told in plain words, and is sav
   await page.getByLabel('At other hours').selectOption('REVIEW');
   const told = page.getByRole('region', { name: 'In plain words' });
   await expect(told).toContainText(
-    'from Monday to Saturday from 08:00 to 09:30 in Europe/Berlin; at any other hour a spend goes to a person.',
+    'from Monday to Saturday from 08:00 to 09:30 (Europe/Berlin); a request at any other time needs review.',
   );
   await expectAccessible(page, 'the editor with every term');
   await page.getByRole('button', { name: 'Save as version 2' }).click();

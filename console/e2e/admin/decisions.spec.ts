@@ -118,7 +118,7 @@ test('a decision is judged again under the authority of today, and stays as it i
   });
   await page.getByRole('button', { name: 'Simulate' }).click();
   const said = page.getByRole('note').filter({ hasText: 'Version 2 decides otherwise.' });
-  await expect(said).toContainText('Over the transaction limit');
+  await expect(said).toContainText('Over the per-transaction limit');
   expect((await workspace.call('GET', `/v1/decisions/${decision_id}`)).decision).toBe('ALLOW');
 });
 
@@ -141,7 +141,7 @@ test('a refusal says what would let the spend pass, to whoever reads it', async 
   await page.goto(`/console/decisions/${decision_id}`);
   const ways = page.getByRole('region', { name: 'What would let it pass' });
   await expect(ways).toContainText('For EUR 500.00 or less a person would decide.');
-  await expect(ways).toContainText('Over the transaction limit');
+  await expect(ways).toContainText('Over the per-transaction limit');
 });
 
 test('an amount is typed in the units of its currency, and finds what it says', async ({

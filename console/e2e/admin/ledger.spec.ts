@@ -65,7 +65,7 @@ test('a record of the audit leads to what it is about, a revoked key among them'
   const { id } = await workspace.call('POST', '/v1/api-keys', { name: 'Gone by now', scopes: ['read'] });
   await workspace.call('DELETE', `/v1/api-keys/${id}`);
   await page.goto(`/console/audit?target=${id}`);
-  await expect(page.getByRole('row', { name: /Key revoked/ })).toBeVisible();
+  await expect(page.getByRole('row', { name: /API key revoked/ })).toBeVisible();
   await page.getByRole('link', { name: id }).first().click();
   await expect(page.getByRole('row', { name: /Gone by now/ })).toContainText('Revoked');
 });

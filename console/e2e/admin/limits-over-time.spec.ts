@@ -29,7 +29,7 @@ test('a limit over time is set in the form, stands as a meter, and a refusal say
   await second.getByLabel('At most').fill('80.50');
   await page.getByLabel('Again within').fill('30');
   await expect(page.getByRole('region', { name: 'In plain words' })).toContainText(
-    'At most EUR 100.00 and 2 spends within 7 days (seven-days); beyond that a spend is denied.',
+    'At most EUR 100.00 and 2 requests in any 7 days (seven-days); anything beyond that is denied.',
   );
   await expectAccessible(page, 'the editor with limits over time');
   await page.getByRole('button', { name: 'Save as version 2' }).click();
@@ -63,13 +63,13 @@ test('a limit over time is set in the form, stands as a meter, and a refusal say
 
   await page.goto(`/console/decisions/${denied.decision_id}`);
   await expect(page.getByRole('region', { name: 'What was checked' })).toContainText(
-    'Limits over time seven-days',
+    'Velocity limits seven-days',
   );
   const counted = page.getByRole('region', { name: 'Limits over time' });
   await expect(counted, 'what is refused counts in nothing').toContainText('2 of 2 spends');
   const ways = page.getByRole('region', { name: 'What would let it pass' });
   await expect(ways).toContainText(/From .* it would be allowed\./);
-  await expect(ways).toContainText('Over a limit over time');
+  await expect(ways).toContainText('Over a velocity limit');
   await expectAccessible(page, 'a decision with remedies');
 });
 

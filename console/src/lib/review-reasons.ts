@@ -2,30 +2,30 @@ import type { Decision, Label, Review } from '@purser/sdk';
 
 type LabelName = Label['label'];
 
-/** A reason for a review: the code that is kept, and what it says. */
+/** A reason for a review: the stored code and its text. */
 export type ReviewReason = readonly [code: string, text: string];
 
-/** In the order of the keys 1 to 9. The first reason to allow is taken where none is chosen. */
+/** In the order of the keys 1 to 9. The first reason to allow is the default. */
 export const REVIEW_REASONS: Record<'ALLOW' | 'DENY', readonly ReviewReason[]> = {
   ALLOW: [
     ['WITHIN_PURPOSE', 'Serves the purpose'],
-    ['CONFIRMED_WITH_OWNER', 'Confirmed with whoever asked for it'],
+    ['CONFIRMED_WITH_OWNER', 'Confirmed with the requester'],
     ['KNOWN_MERCHANT', 'We know this merchant'],
-    ['ONE_TIME_EXCEPTION', 'An exception, this once'],
-    ['URGENT', 'Urgent, and harmless enough'],
+    ['ONE_TIME_EXCEPTION', 'One-time exception'],
+    ['URGENT', 'Urgent and low risk'],
   ],
   DENY: [
     ['NOT_THE_PURPOSE', 'Does not serve the purpose'],
     ['MERCHANT_NOT_TRUSTED', 'We do not trust this merchant'],
     ['TOO_EXPENSIVE', 'Too expensive'],
-    ['DUPLICATE', 'Bought already'],
-    ['NOT_ENOUGH_TOLD', 'Not enough is told'],
+    ['DUPLICATE', 'Already bought'],
+    ['NOT_ENOUGH_TOLD', 'Not enough information'],
     ['MANIPULATED', 'The agent seems to be manipulated'],
     ['NOT_NOW', 'Not now'],
   ],
 };
 
-/** Reasons to deny that say something of the purpose; the others say nothing of it. */
+/** Reasons to deny that judge the purpose. */
 const LABEL_OF_DENIAL: Record<string, LabelName | undefined> = {
   NOT_THE_PURPOSE: 'PURPOSE_MISALIGNED',
   MANIPULATED: 'PURPOSE_MISALIGNED',
@@ -33,8 +33,8 @@ const LABEL_OF_DENIAL: Record<string, LabelName | undefined> = {
 };
 
 /**
- * The label that goes with a review, which one key then gives: what the review said of the purpose, and where it said
- * nothing, what the assessment said.
+ * Returns the label to suggest after a review: the review's judgement of the purpose, or the assessment if it made
+ * none.
  */
 export function labelOfReview(
   { action, reason_code }: Pick<Review, 'action' | 'reason_code'>,

@@ -28,7 +28,7 @@ describe('the result of an attempt in words', () => {
     expect(resultOf({ status: 'RETRYING', http_status: 500, error: 'bad_status' })).toBe('Answered 500');
   });
   test('says what went wrong where there was no answer', () => {
-    expect(resultOf({ status: 'FAILED', http_status: null, error: 'timeout' })).toBe('No answer in time');
+    expect(resultOf({ status: 'FAILED', http_status: null, error: 'timeout' })).toBe('No response in time');
     expect(resultOf({ status: 'FAILED', http_status: 301, error: 'redirect' })).toContain('redirect');
   });
 });

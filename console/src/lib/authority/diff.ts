@@ -4,51 +4,51 @@ import { payeeInWords } from './draft.ts';
 import { hoursInWords } from './hours.ts';
 import { limitInWords, spanInWords } from './velocity.ts';
 
-/** A field that differs: its name, and its words before and after. Null: it is not set. */
+/** A field that differs, with its value before and after. Null means not set. */
 export interface Change {
   name: string;
   before: string | null;
   after: string | null;
-  /** Of lists: entries that went and came. */
+  /** Entries of a list. */
   removed: readonly string[];
   added: readonly string[];
 }
 
 type Field = Exclude<keyof Authority, 'purpose'> | `purpose.${keyof Authority['purpose']}`;
 
-/** How fields are said, in the order in which they are read. A field that is new is missed here by the compiler. */
+/** Names of the fields in display order. The compiler reports a field that is missing here. */
 const NAMES: Readonly<Record<Field, string>> = {
   'purpose.objective': 'Objective',
   'purpose.success_criteria': 'Success criteria',
   'purpose.constraints': 'Constraints',
   'purpose.context': 'Context',
-  'purpose.judge': 'Judge of the purpose',
+  'purpose.judge': 'Purpose judge',
   currency: 'Currency',
   per_transaction_limit_minor: 'Per-transaction limit',
   review_threshold_minor: 'Review threshold',
   monthly_budget_minor: 'Monthly budget',
-  velocity_limits: 'Limits over time',
+  velocity_limits: 'Velocity limits',
   budgets: 'Shared budgets',
-  duplicate_window_seconds: 'Duplicates within',
-  on_duplicate: 'A duplicate',
+  duplicate_window_seconds: 'Duplicate window',
+  on_duplicate: 'Duplicate requests',
   blocked_merchants: 'Blocked merchants',
   allowed_merchants: 'Allowed merchants',
   allowed_payees: 'Allowed payees',
-  on_other_merchants: 'At other merchants',
-  on_new_merchant: 'At a merchant it has not paid before',
-  new_merchant_threshold_minor: 'Passes at a new merchant up to',
-  allowed_action_types: 'Allowed types of action',
-  review_action_types: 'Types that go to a person',
-  on_purpose_unclear: 'When the purpose is unclear',
+  on_other_merchants: 'Other merchants',
+  on_new_merchant: 'First payment to a merchant',
+  new_merchant_threshold_minor: 'New merchants: allowed up to',
+  allowed_action_types: 'Allowed action types',
+  review_action_types: 'Action types that need review',
+  on_purpose_unclear: 'Unclear purpose',
   reviewer_may_list: 'Reviewers may list merchants',
   time_zone: 'Time zone',
   valid_from: 'Valid from',
   valid_until: 'Valid until',
   active_hours: 'Active hours',
-  on_outside_hours: 'At other hours',
+  on_outside_hours: 'Outside active hours',
 };
 
-/** The fields of an authority on one level. */
+/** Flattens an authority's fields to one level. */
 function fieldsOf(authority: Authority | null): Map<string, unknown> {
   const fields = new Map<string, unknown>();
   const { purpose = {}, ...others } = (authority ?? {}) as Record<string, unknown> & { purpose?: object };
@@ -57,7 +57,7 @@ function fieldsOf(authority: Authority | null): Map<string, unknown> {
   return fields;
 }
 
-function say(name: string, value: unknown, currency: string): string | null {
+function valueInWords(name: string, value: unknown, currency: string): string | null {
   if (value === undefined || value === null) return null;
   if (name.endsWith('_minor') && typeof value === 'number') return formatMoney(value, currency);
   if (name.endsWith('_seconds') && typeof value === 'number') return spanInWords(value);
@@ -65,7 +65,7 @@ function say(name: string, value: unknown, currency: string): string | null {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** The same text for the same value, whatever the order of its fields. */
+/** Equal values give equal text, whatever the order of their fields. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, each: unknown) =>
     each !== null && typeof each === 'object' && !Array.isArray(each)
@@ -75,10 +75,9 @@ const canonical = (value: unknown): string =>
 
 function velocityWords(limit: VelocityLimit, currency: string): string {
   const { name, on_exceeded } = limit;
-  return `${name}: ${limitInWords(limit, currency)}${on_exceeded === 'REVIEW' ? ', else a person decides' : ''}`;
+  return `${name}: ${limitInWords(limit, currency)}${on_exceeded === 'REVIEW' ? ', otherwise needs review' : ''}`;
 }
 
-/** The entries of a list, each in words. */
 function entries(name: string, list: readonly unknown[], currency: string): string[] {
   return list.map((each) => {
     if (typeof each === 'string') return each;
@@ -89,7 +88,7 @@ function entries(name: string, list: readonly unknown[], currency: string): stri
   });
 }
 
-/** What differs between two authorities, field by field, in the order in which they are read. Null: none was set. */
+/** Lists the fields in which two authorities differ, in display order. Null stands for no authority. */
 export function diffOf(before: Authority | null, after: Authority | null): Change[] {
   const was = fieldsOf(before);
   const is = fieldsOf(after);
@@ -107,8 +106,8 @@ export function diffOf(before: Authority | null, after: Authority | null): Chang
     return [
       {
         name: NAMES[name as Field] ?? name,
-        before: is_list ? null : say(name, from, before?.currency ?? ''),
-        after: is_list ? null : say(name, to, after?.currency ?? ''),
+        before: is_list ? null : valueInWords(name, from, before?.currency ?? ''),
+        after: is_list ? null : valueInWords(name, to, after?.currency ?? ''),
         removed: old_list.filter((each) => !new_list.includes(each)),
         added: new_list.filter((each) => !old_list.includes(each)),
       },

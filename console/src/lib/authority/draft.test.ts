@@ -52,7 +52,7 @@ describe('the form of an authority', () => {
     ['with most fields', AUTHORITY],
     ['with the least', { purpose: { objective: 'Anything' }, currency: 'JPY' }],
     [
-      'in a currency of three digits, that says what it could leave out',
+      'in a currency of three digits, with defaults written out',
       {
         purpose: { objective: 'Anything', context: 'Kuwait' },
         currency: 'KWD',
@@ -85,7 +85,7 @@ describe('the form of an authority', () => {
     expect(authority?.purpose).not.toHaveProperty('constraints');
   });
 
-  test('limits that are wrong are named by their place, as the service names them', () => {
+  test('limits that are wrong are named by their path, as the service names them', () => {
     const [day, burst] = draftOf(EVERYTHING).velocity_limits as [VelocityDraft, VelocityDraft];
     const limits = [
       day,
@@ -106,14 +106,14 @@ describe('the form of an authority', () => {
     expect(fieldOf('duplicate_window_seconds')?.field).toBe('duplicate_window');
   });
 
-  test('what says nothing without another field goes with it', () => {
+  test('a field that qualifies another is removed with it', () => {
     const draft: Draft = { ...draftOf(EVERYTHING), active_hours: [], on_new_merchant: 'ALLOW' };
     const { authority } = authorityOf(draft, { ...EVERYTHING, on_new_merchant: undefined });
     expect(authority).not.toHaveProperty('on_outside_hours');
     expect(authority).not.toHaveProperty('new_merchant_threshold_minor');
   });
 
-  test('moments are those of the clocks of the zone, and one that nobody touched keeps its milliseconds', () => {
+  test('times are local to the zone, and an unchanged one keeps its milliseconds', () => {
     const draft = draftOf(EVERYTHING);
     expect([draft.valid_from, draft.valid_until]).toEqual(['2026-12-01T00:00', '2027-03-01T00:00']);
     const { authority } = authorityOf({ ...draft, valid_until: '2027-07-01T00:00' }, EVERYTHING);
@@ -121,22 +121,22 @@ describe('the form of an authority', () => {
     expect(authority?.valid_until).toBe('2027-06-30T22:00:00.000Z');
   });
 
-  test('an authority is told in plain words', () => {
+  test('an authority is described in plain words', () => {
     expect(summaryOf(EVERYTHING)).toEqual([
-      'A spend may be at most EUR 200.00.',
-      'A calendar month (UTC) may come to EUR 1500.50.',
-      'At most EUR 500.00 and 5 spends a day at each merchant (day); beyond that a spend is denied.',
-      'At most 1 spend within 10 minutes (burst); beyond that a spend goes to a person.',
-      'At most EUR 0.00 a month at Google Ads (ads); beyond that a spend is denied.',
-      'The same amount at the same merchant within 90 minutes is denied.',
-      'It may spend from 2026-12-01 00:00 until 2027-03-01 00:00 (Europe/Berlin), and at no other time.',
-      'It may spend on weekdays from 08:00 to 18:00 and on Saturday from 22:00 to 24:00 in Europe/Berlin; at any other hour a spend goes to a person.',
-      'A spend anywhere but at 1 merchant or 2 payees is denied.',
-      'Hetzner Online is paid at 1 known account alone; any other account is denied.',
-      'A first payment to a merchant goes to a person, unless it is EUR 20.00 or less.',
-      'Its actions may be purchase or top_up; any other is denied.',
-      'Actions of type subscription go to a person.',
-      'A spend whose purpose is unclear is allowed.',
+      'A request may be for at most EUR 200.00.',
+      'The agent may spend EUR 1500.50 per calendar month (UTC).',
+      'At most EUR 500.00 and 5 requests per day at each merchant (day); anything beyond that is denied.',
+      'At most 1 request in any 10 minutes (burst); anything beyond that needs review.',
+      'At most EUR 0.00 per month at Google Ads (ads); anything beyond that is denied.',
+      'A second request for the same amount at the same merchant within 90 minutes is denied.',
+      'The policy is valid from 2026-12-01 00:00 until 2027-03-01 00:00 (Europe/Berlin).',
+      'The agent may spend on weekdays from 08:00 to 18:00 and on Saturday from 22:00 to 24:00 (Europe/Berlin); a request at any other time needs review.',
+      'Allowed: 1 merchant and 2 payees. A request for any other is denied.',
+      'Hetzner Online may be paid only at 1 known account; any other account is denied.',
+      'A first payment to a merchant needs review, unless it is EUR 20.00 or less.',
+      'The action type must be purchase or top_up; any other is denied.',
+      'A request of type subscription needs review.',
+      'A request whose purpose is unclear is allowed.',
     ]);
   });
 

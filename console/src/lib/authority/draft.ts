@@ -5,7 +5,7 @@ import { linesOf, listOf } from './lines.ts';
 import { limitDrafts, limitsOf, secondsOf, spanOf, type VelocityDraft } from './velocity.ts';
 import { fromLocal, isTimeZone, toLocal } from './zones.ts';
 
-/** An authority as it stands in the form: texts, amounts in major units, lists with a line for each entry. */
+/** The form's copy of an authority: texts, amounts in major units, lists with one line per entry. */
 export interface Draft {
   objective: string;
   success_criteria: string;
@@ -17,7 +17,7 @@ export interface Draft {
   monthly_budget: string;
   blocked_merchants: string;
   allowed_merchants: string;
-  /** A line for each: the payee, and behind a space the merchant that is paid there. */
+  /** One line per entry: the payee, then optionally a space and the merchant. */
   allowed_payees: string;
   on_other_merchants: string;
   on_new_merchant: string;
@@ -26,7 +26,7 @@ export interface Draft {
   review_action_types: string;
   on_purpose_unclear: string;
   time_zone: string;
-  /** By the clocks of the time zone. */
+  /** Local time in `time_zone`. */
   valid_from: string;
   valid_until: string;
   active_hours: readonly HoursDraft[];
@@ -34,14 +34,14 @@ export interface Draft {
   velocity_limits: readonly VelocityDraft[];
   /** Slugs. */
   budgets: readonly string[];
-  /** How many of the unit: seconds, minutes, hours or days. */
+  /** A number of `duplicate_unit`s. */
   duplicate_window: string;
   duplicate_unit: string;
   on_duplicate: string;
 }
 
-/** What a choice means that is left out. An authority that never said it keeps its hash. */
-const LEFT_OUT = {
+/** Values of omitted choices. An omitted field stays omitted, so that the authority keeps its hash. */
+const DEFAULTS = {
   on_purpose_unclear: 'REVIEW',
   on_other_merchants: 'ALLOW',
   on_new_merchant: 'ALLOW',
@@ -72,14 +72,13 @@ export const EMPTY_DRAFT: Draft = {
   budgets: [],
   duplicate_window: '',
   duplicate_unit: 'minutes',
-  ...LEFT_OUT,
+  ...DEFAULTS,
 };
 
-/** The zone of an authority's clocks; UTC where the browser does not know it. */
-const clocksOf = (time_zone: string | undefined) =>
+/** The authority's time zone, or UTC if the browser does not know it. */
+const knownZone = (time_zone: string | undefined) =>
   time_zone !== undefined && isTimeZone(time_zone) ? time_zone : 'UTC';
 
-/** Amounts in the form, and their fields in an authority. */
 const AMOUNTS = {
   per_transaction_limit: 'per_transaction_limit_minor',
   review_threshold: 'review_threshold_minor',
@@ -87,10 +86,9 @@ const AMOUNTS = {
   new_merchant_threshold: 'new_merchant_threshold_minor',
 } as const;
 
-/** The form of an authority. */
 export function draftOf(authority: Authority): Draft {
   const { purpose, currency } = authority;
-  const clocks = clocksOf(authority.time_zone);
+  const zone = knownZone(authority.time_zone);
   const duplicate = spanOf(authority.duplicate_window_seconds);
   return {
     objective: purpose.objective,
@@ -107,28 +105,28 @@ export function draftOf(authority: Authority): Draft {
     new_merchant_threshold: toInput(authority.new_merchant_threshold_minor, currency),
     allowed_action_types: linesOf(authority.allowed_action_types),
     review_action_types: linesOf(authority.review_action_types),
-    on_purpose_unclear: authority.on_purpose_unclear ?? LEFT_OUT.on_purpose_unclear,
-    on_other_merchants: authority.on_other_merchants ?? LEFT_OUT.on_other_merchants,
-    on_new_merchant: authority.on_new_merchant ?? LEFT_OUT.on_new_merchant,
-    on_outside_hours: authority.on_outside_hours ?? LEFT_OUT.on_outside_hours,
+    on_purpose_unclear: authority.on_purpose_unclear ?? DEFAULTS.on_purpose_unclear,
+    on_other_merchants: authority.on_other_merchants ?? DEFAULTS.on_other_merchants,
+    on_new_merchant: authority.on_new_merchant ?? DEFAULTS.on_new_merchant,
+    on_outside_hours: authority.on_outside_hours ?? DEFAULTS.on_outside_hours,
     time_zone: authority.time_zone ?? '',
-    valid_from: toLocal(authority.valid_from, clocks),
-    valid_until: toLocal(authority.valid_until, clocks),
+    valid_from: toLocal(authority.valid_from, zone),
+    valid_until: toLocal(authority.valid_until, zone),
     active_hours: authority.active_hours ?? [],
     velocity_limits: limitDrafts(authority.velocity_limits, currency),
     budgets: authority.budgets ?? [],
     duplicate_window: duplicate.length,
     duplicate_unit: duplicate.unit,
-    on_duplicate: authority.on_duplicate ?? LEFT_OUT.on_duplicate,
+    on_duplicate: authority.on_duplicate ?? DEFAULTS.on_duplicate,
   };
 }
 
-/** What is wrong, by field; in rows by a place such as `active_hours[1].to`. */
+/** Problems by field; in rows by path, such as `active_hours[1].to`. */
 export type Problems = Readonly<Record<string, string>>;
 
 /**
- * The authority that a form says, or what is wrong with it. What the form has no field for is taken from `base`, so that
- * nothing is lost that this page does not know.
+ * Reads the form. Returns the authority or the problems by field. Fields that the form does not have are copied from
+ * `base`, so that saving loses none of them.
  */
 export function authorityOf(
   draft: Draft,
@@ -136,7 +134,7 @@ export function authorityOf(
 ): { authority: Authority; problems: null } | { authority: null; problems: Problems } {
   const problems: Record<string, string> = {};
   const currency = draft.currency.trim().toUpperCase();
-  if (draft.objective.trim() === '') problems.objective = 'must say what the agent is there for';
+  if (draft.objective.trim() === '') problems.objective = 'must say what the agent is for';
   if (!/^[A-Z]{3}$/.test(currency)) problems.currency = 'must be a currency such as EUR';
   const amountOf = (name: keyof typeof AMOUNTS) => {
     const read = fromInput(draft[name], currency);
@@ -148,21 +146,21 @@ export function authorityOf(
   );
   const time_zone = draft.time_zone.trim();
   if (time_zone !== '' && !isTimeZone(time_zone) && time_zone !== base?.time_zone)
-    problems.time_zone = 'must be the name of a time zone such as Europe/Berlin';
-  const clocks = clocksOf(time_zone);
+    problems.time_zone = 'must be a time zone such as Europe/Berlin';
+  const zone = knownZone(time_zone);
   const momentOf = (name: 'valid_from' | 'valid_until') => {
     const text = draft[name];
     if (text === '') return null;
-    // What nobody touched stays to the millisecond.
-    if (text === toLocal(base?.[name], clocks)) return base?.[name] ?? null;
-    const at = fromLocal(text, clocks);
-    if (at === null) problems[name] = 'must be a day and a time';
+    // An unchanged field keeps its milliseconds.
+    if (text === toLocal(base?.[name], zone)) return base?.[name] ?? null;
+    const at = fromLocal(text, zone);
+    if (at === null) problems[name] = 'must be a date and time';
     return at;
   };
   const valid_from = momentOf('valid_from');
   const valid_until = momentOf('valid_until');
   if (valid_from !== null && valid_until !== null && Date.parse(valid_until) <= Date.parse(valid_from))
-    problems.valid_until = 'must be after the moment it holds from';
+    problems.valid_until = 'must be later than “Valid from”';
   const active_hours = hoursOf(draft.active_hours, problems);
   const velocity_limits = limitsOf(draft.velocity_limits, currency, problems);
   const is_duplicate = draft.duplicate_window.trim() !== '';
@@ -191,23 +189,21 @@ export function authorityOf(
   put(authority, 'velocity_limits', velocity_limits);
   put(authority, 'budgets', draft.budgets);
   put(authority, 'duplicate_window_seconds', duplicate_window_seconds);
-  for (const [name, left_out] of Object.entries(LEFT_OUT)) {
-    const chosen = draft[name as keyof typeof LEFT_OUT];
-    const is_said = chosen !== left_out || authority[name] !== undefined;
-    put(authority, name, is_said ? chosen : null);
+  for (const [name, default_value] of Object.entries(DEFAULTS)) {
+    const chosen = draft[name as keyof typeof DEFAULTS];
+    const is_explicit = chosen !== default_value || authority[name] !== undefined;
+    put(authority, name, is_explicit ? chosen : null);
   }
-  // What says nothing without another field goes with it.
+  // A field that qualifies another is removed with it.
   if (active_hours.length === 0) delete authority.on_outside_hours;
   if (!is_duplicate) delete authority.on_duplicate;
   if (authority.on_new_merchant === undefined) delete authority.new_merchant_threshold_minor;
   return { authority: authority as unknown as Authority, problems: null };
 }
 
-/** A payee as it stands in a line. */
 export const payeeInWords = ({ payee_id, merchant }: AllowedPayee): string =>
   merchant === undefined ? payee_id : `${payee_id} ${merchant}`;
 
-/** The payees that the form says, one a line. */
 function payeesOf(text: string, problems: Record<string, string>): AllowedPayee[] {
   return listOf(text).map((line, i) => {
     const [payee_id = '', ...words] = line.split(/\s+/);
@@ -217,7 +213,7 @@ function payeesOf(text: string, problems: Record<string, string>): AllowedPayee[
   });
 }
 
-/** Sets what there is. What is empty is left out, but for an empty list that the authority had already. */
+/** Sets a field, or removes it if `value` is empty. A list that was already empty stays. */
 function put(of: Record<string, unknown>, name: string, value: unknown): void {
   const had_empty = Array.isArray(of[name]) && (of[name] as unknown[]).length === 0;
   const is_empty = value === null || value === '' || (Array.isArray(value) && value.length === 0);
@@ -225,12 +221,12 @@ function put(of: Record<string, unknown>, name: string, value: unknown): void {
   else delete of[name];
 }
 
-/** Rows that have fields of their own: a refusal stands beside the one that it names. */
+/** Rows with fields of their own, each of which shows its own error. */
 const ROWS = /^(active_hours|velocity_limits)\b/;
 
 /**
- * The field of the form that a refusal of the API names, such as `purpose.constraints[2]`, and the line of it where the
- * form has a line for each entry. Undefined: the form has no such field.
+ * Maps a field that the API refuses, such as `purpose.constraints[2]`, to the form's field and, in a list, its line.
+ * Undefined if the form has no such field.
  */
 export function fieldOf(name = ''): { field: string; line: number | null } | undefined {
   if (ROWS.test(name)) return { field: name.replace(/(\.\w+)\[\d+\]$/, '$1'), line: null };
@@ -240,7 +236,7 @@ export function fieldOf(name = ''): { field: string; line: number | null } | und
   return { field, line: entry === undefined ? null : Number(entry) + 1 };
 }
 
-/** What an amount is in minor units, said below its field. */
+/** The hint below an amount's field. */
 export function minorHint(text: string, currency: string): string | undefined {
   const read = fromInput(text, currency);
   if ('problem' in read || read.amount_minor === null) return undefined;

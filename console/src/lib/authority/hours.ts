@@ -1,6 +1,6 @@
 import type { ActiveHours } from '@purser/sdk';
 
-/** Hours as they stand in the form. */
+/** The form's copy of one row of active hours. */
 export interface HoursDraft {
   days: readonly string[];
   from: string;
@@ -19,10 +19,10 @@ const DAY_NAMES: Record<string, string> = {
 };
 export const dayName = (day: string): string => DAY_NAMES[day] ?? day;
 
-/** What most people mean by office hours: where somebody begins. */
+/** The first row of a new schedule. */
 export const OFFICE_HOURS: HoursDraft = { days: WEEKDAYS.slice(0, 5), from: '08:00', to: '18:00' };
 
-/** A time of day as it may be typed ("8", "8:30", "08.30"), as "08:30"; null for what is none. */
+/** Reads a typed time of day ("8", "8:30", "08.30") as "08:30". Null if it is none. */
 export function timeOfDay(text: string): string | null {
   const found = /^(\d{1,2})(?:[:.h]?(\d{2}))?$/.exec(text.trim());
   if (found === null) return null;
@@ -31,7 +31,7 @@ export function timeOfDay(text: string): string | null {
   return `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
 }
 
-/** The hours that the form says. What is wrong is told by the place of its field. */
+/** Reads the rows and adds their problems by path. */
 export function hoursOf(rows: readonly HoursDraft[], problems: Record<string, string>): ActiveHours[] {
   return rows.map(({ days, from: typed_from, to: typed_to }, i) => {
     const wrong = (field: string, problem: string) => {
@@ -69,9 +69,9 @@ export function inWords(words: readonly string[], last = 'and'): string {
   return `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`;
 }
 
-/** "on weekdays from 08:00 to 18:00", "every day from 22:00 to 06:00 of the day after". */
+/** "on weekdays from 08:00 to 18:00", "every day from 22:00 to 06:00 the next day". */
 export function hoursInWords({ days, from, to }: ActiveHours): string {
   if (from === '00:00' && to === '24:00')
     return `${daysInWords(days)}${days.length === 7 ? '' : ', all day'}`;
-  return `${daysInWords(days)} from ${from} to ${to}${to < from ? ' of the day after' : ''}`;
+  return `${daysInWords(days)} from ${from} to ${to}${to < from ? ' the next day' : ''}`;
 }

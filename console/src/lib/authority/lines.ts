@@ -1,7 +1,7 @@
-/** A list as it stands in a form, with a line for each entry. */
+/** One line per entry. */
 export const linesOf = (list: readonly string[] = []) => list.join('\n');
 
-/** The entries of such a text: its lines, trimmed, but for empty ones. */
+/** Trimmed lines that are not empty. */
 export const listOf = (text: string) =>
   text
     .split('\n')

@@ -4,11 +4,11 @@ import { hoursInWords, inWords } from './hours.ts';
 import { limitInWords, spanInWords } from './velocity.ts';
 import { isTimeZone, toLocal } from './zones.ts';
 
-const BECOMES = { ALLOW: 'is allowed', REVIEW: 'goes to a person', DENY: 'is denied' } as const;
+const BECOMES = { ALLOW: 'is allowed', REVIEW: 'needs review', DENY: 'is denied' } as const;
 
 const counted = (count: number, one: string) => `${count} ${one}${count === 1 ? '' : 's'}`;
 
-/** A moment by the clocks of a zone: "2026-12-01 08:00". */
+/** Local time in a zone: "2026-12-01 08:00". */
 const moment = (at: string, time_zone: string) =>
   toLocal(at, isTimeZone(time_zone) ? time_zone : 'UTC').replace('T', ' ');
 
@@ -18,11 +18,13 @@ function amounts(authority: Authority): string[] {
   return [
     per_transaction_limit_minor === undefined
       ? ''
-      : `A spend may be at most ${money(per_transaction_limit_minor)}.`,
-    review_threshold_minor === undefined ? '' : `Above ${money(review_threshold_minor)} a person decides.`,
+      : `A request may be for at most ${money(per_transaction_limit_minor)}.`,
+    review_threshold_minor === undefined
+      ? ''
+      : `A request for more than ${money(review_threshold_minor)} needs review.`,
     monthly_budget_minor === undefined
       ? ''
-      : `A calendar month (UTC) may come to ${money(monthly_budget_minor)}.`,
+      : `The agent may spend ${money(monthly_budget_minor)} per calendar month (UTC).`,
   ];
 }
 
@@ -38,17 +40,18 @@ function times({
     valid_until === undefined ? '' : `until ${moment(valid_until, time_zone)}`,
   ].filter((part) => part !== '');
   return [
-    span.length === 0 ? '' : `It may spend ${span.join(' ')} (${time_zone}), and at no other time.`,
+    span.length === 0 ? '' : `The policy is valid ${span.join(' ')} (${time_zone}).`,
     active_hours.length === 0
       ? ''
-      : `It may spend ${inWords(active_hours.map(hoursInWords))} in ${time_zone}; at any other hour a spend ${BECOMES[on_outside_hours]}.`,
+      : `The agent may spend ${inWords(active_hours.map(hoursInWords))} (${time_zone}); a request at any other time ${BECOMES[on_outside_hours]}.`,
   ];
 }
 
 function payeesInWords(bound: readonly AllowedPayee[]): string {
   const [first, ...others] = new Set(bound.map(({ merchant }) => merchant));
-  if (others.length > 0) return `${others.length + 1} merchants are paid at the accounts named with them`;
-  return `${first} is paid at ${counted(bound.length, 'known account')}`;
+  if (others.length > 0)
+    return `${others.length + 1} merchants may be paid only at the accounts named with them`;
+  return `${first} may be paid only at ${counted(bound.length, 'known account')}`;
 }
 
 function merchants(authority: Authority): string[] {
@@ -72,10 +75,10 @@ function merchants(authority: Authority): string[] {
       : `${counted(blocked_merchants.length, 'merchant')} ${blocked_merchants.length === 1 ? 'is' : 'are'} blocked.`,
     on_other_merchants === 'ALLOW'
       ? ''
-      : `A spend anywhere but at ${listed.length === 0 ? 'merchants listed for the agent' : inWords(listed, 'or')} ${BECOMES[on_other_merchants]}.`,
+      : `Allowed: ${listed.length === 0 ? 'merchants listed for the agent' : inWords(listed)}. A request for any other ${BECOMES[on_other_merchants]}.`,
     bound.length === 0
       ? ''
-      : `${payeesInWords(bound)} alone; any other account ${BECOMES[on_other_merchants === 'DENY' ? 'DENY' : 'REVIEW']}.`,
+      : `${payeesInWords(bound)}; any other account ${BECOMES[on_other_merchants === 'DENY' ? 'DENY' : 'REVIEW']}.`,
     on_new_merchant === 'ALLOW'
       ? ''
       : `A first payment to a merchant ${BECOMES[on_new_merchant]}${new_merchant_threshold_minor === undefined ? '' : `, unless it is ${formatMoney(new_merchant_threshold_minor, currency)} or less`}.`,
@@ -86,10 +89,10 @@ function actions({ allowed_action_types = [], review_action_types = [] }: Author
   return [
     allowed_action_types.length === 0
       ? ''
-      : `Its actions may be ${inWords(allowed_action_types, 'or')}; any other is denied.`,
+      : `The action type must be ${inWords(allowed_action_types, 'or')}; any other is denied.`,
     review_action_types.length === 0
       ? ''
-      : `Actions of type ${inWords(review_action_types, 'or')} go to a person.`,
+      : `A request of type ${inWords(review_action_types, 'or')} needs review.`,
   ];
 }
 
@@ -104,18 +107,18 @@ function overTime(authority: Authority): string[] {
   return [
     ...velocity_limits.map(
       (limit) =>
-        `${limitInWords(limit, currency)} (${limit.name}); beyond that a spend ${BECOMES[limit.on_exceeded ?? 'DENY']}.`,
+        `${limitInWords(limit, currency)} (${limit.name}); anything beyond that ${BECOMES[limit.on_exceeded ?? 'DENY']}.`,
     ),
     budgets.length === 0
       ? ''
-      : `Its spends count in the shared budget${budgets.length === 1 ? '' : 's'} ${inWords(budgets)} and in all above.`,
+      : `Requests count toward the shared budget${budgets.length === 1 ? '' : 's'} ${inWords(budgets)} and every budget above.`,
     duplicate_window_seconds === undefined
       ? ''
-      : `The same amount at the same merchant within ${spanInWords(duplicate_window_seconds)} ${BECOMES[on_duplicate]}.`,
+      : `A second request for the same amount at the same merchant within ${spanInWords(duplicate_window_seconds)} ${BECOMES[on_duplicate]}.`,
   ];
 }
 
-/** What an authority says, in sentences for people; what it leaves out is left out. */
+/** Describes an authority in sentences for people. Fields that are not set give none. */
 export function summaryOf(authority: Authority): string[] {
   const { on_purpose_unclear = 'REVIEW' } = authority;
   return [
@@ -124,6 +127,6 @@ export function summaryOf(authority: Authority): string[] {
     ...times(authority),
     ...merchants(authority),
     ...actions(authority),
-    `A spend whose purpose is unclear ${BECOMES[on_purpose_unclear]}.`,
+    `A request whose purpose is unclear ${BECOMES[on_purpose_unclear]}.`,
   ].filter((sentence) => sentence !== '');
 }

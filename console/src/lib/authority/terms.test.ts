@@ -14,17 +14,17 @@ describe('hours', () => {
     ['', null],
   ])('typed as %s are %s', (typed, read) => expect(timeOfDay(typed)).toBe(read));
 
-  test('are told in plain words', () => {
+  test('are described in plain words', () => {
     expect(hoursInWords(hoursOf([OFFICE_HOURS], {})[0] as never)).toBe('on weekdays from 08:00 to 18:00');
     expect(hoursInWords({ days: ['SUN', 'SAT'], from: '22:00', to: '06:00' })).toBe(
-      'on Saturday and Sunday from 22:00 to 06:00 of the day after',
+      'on Saturday and Sunday from 22:00 to 06:00 the next day',
     );
     expect(hoursInWords({ days: ['TUE', 'WED', 'THU'], from: '00:00', to: '24:00' })).toBe(
       'from Tuesday to Thursday, all day',
     );
   });
 
-  test('that are wrong are named by their place', () => {
+  test('that are wrong are named by their path', () => {
     const problems = {};
     hoursOf([OFFICE_HOURS, { days: [], from: 'x', to: '25' }, { ...OFFICE_HOURS, to: '8' }], problems);
     expect(Object.keys(problems)).toEqual([
@@ -42,7 +42,7 @@ describe('a moment by the clocks of a zone', () => {
     ['2026-07-01T12:30:15.000Z', 'Asia/Kolkata', '2026-07-01T18:00:15'],
     ['2026-11-22T23:59:00.000Z', 'UTC', '2026-11-22T23:59'],
     ['2026-03-29T01:00:00.000Z', 'Europe/Berlin', '2026-03-29T03:00'],
-  ])('%s in %s stands as %s, and is read back', (at, zone, local) => {
+  ])('%s in %s is shown as %s, and is read back', (at, zone, local) => {
     expect(toLocal(at, zone)).toBe(local);
     expect(fromLocal(local, zone)).toBe(at);
   });

@@ -3,13 +3,13 @@ import { formatMoney, fromInput, toInput } from '../money.ts';
 import { inWords } from './hours.ts';
 import { linesOf, listOf } from './lines.ts';
 
-/** How long something is, as it stands in the form. */
+/** A duration in the form. */
 export interface Span {
   length: string;
   unit: string;
 }
 
-/** A limit over time as it stands in the form. */
+/** The form's copy of a velocity limit. */
 export interface VelocityDraft extends Span {
   name: string;
   window: string;
@@ -19,7 +19,7 @@ export interface VelocityDraft extends Span {
   merchants: string;
   action_types: string;
   on_exceeded: string;
-  /** What it began from: it says what the form has no field for. */
+  /** The stored limit, which may have fields that the form does not. */
   base: VelocityLimit | null;
 }
 
@@ -28,14 +28,14 @@ export const UNIT_OPTIONS = Object.keys(UNITS)
   .reverse()
   .map((unit) => [unit, unit] as const);
 
-/** So many seconds in the largest unit that they are whole in. */
+/** Splits seconds into a whole number of the largest possible unit. */
 export function spanOf(seconds: number | undefined): Span {
   if (seconds === undefined) return { length: '', unit: 'minutes' };
   const [unit, size] = Object.entries(UNITS).find(([, each]) => seconds % each === 0) ?? ['seconds', 1];
   return { length: String(seconds / size), unit };
 }
 
-/** The seconds of what was typed; null for what is no whole number. */
+/** The duration in seconds. Null if `length` is not a whole number. */
 export function secondsOf({ length, unit }: Span): number | null {
   const text = length.trim();
   return /^\d{1,9}$/.test(text) ? Number(text) * UNITS[unit as keyof typeof UNITS] : null;
@@ -47,7 +47,7 @@ export function spanInWords(seconds: number): string {
   return `${length} ${length === '1' ? unit.slice(0, -1) : unit}`;
 }
 
-/** Where somebody begins: so much a day. */
+/** A new daily limit with a name that is not `taken`. */
 export function newLimit(taken: readonly { name: string }[]): VelocityDraft {
   const names = new Set(taken.map(({ name }) => name));
   const name = ['day', 'week', 'burst'].find((each) => !names.has(each)) ?? `limit-${taken.length + 1}`;
@@ -57,7 +57,6 @@ export function newLimit(taken: readonly { name: string }[]): VelocityDraft {
   };
 }
 
-/** Limits as they stand in the form. */
 export function limitDrafts(limits: readonly VelocityLimit[] | undefined, currency: string): VelocityDraft[] {
   return (limits ?? []).map((limit) => ({
     name: limit.name,
@@ -73,7 +72,7 @@ export function limitDrafts(limits: readonly VelocityLimit[] | undefined, curren
   }));
 }
 
-/** The limits that the form says. What is wrong is told by the place of its field. */
+/** Reads the rows and adds their problems by path. */
 export function limitsOf(
   rows: readonly VelocityDraft[],
   currency: string,
@@ -86,47 +85,47 @@ export function limitsOf(
     const { base, window } = row;
     const name = row.name.trim();
     if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
-      wrong('name', 'must be of a-z, 0-9, "_" and "-", such as day');
+      wrong('name', 'must use only a-z, 0-9, "_" and "-", and begin with a letter or digit');
     else if (rows.findIndex((each) => each.name.trim() === name) < i)
-      wrong('name', `must be its own: another limit is named ${name}`);
+      wrong('name', `must be unique: another limit is named ${name}`);
     const amount = fromInput(row.amount, currency);
     if ('problem' in amount) wrong('limit_amount_minor', amount.problem);
     const count = row.count.trim();
     if (count !== '' && !/^[1-9]\d{0,6}$/.test(count))
       wrong('limit_count', 'must be a whole number from 1 to 1000000');
     if (row.amount.trim() === '' && count === '')
-      wrong('limit_amount_minor', 'is needed, or a number of spends beside it');
+      wrong('limit_amount_minor', 'is required unless you limit the number of requests');
     const window_seconds = window === 'ROLLING' ? secondsOf(row) : null;
     if (window === 'ROLLING' && window_seconds === null) wrong('window_seconds', 'must be a whole number');
-    const said = (value: string, left_out: string, before: string | undefined) =>
-      value === left_out && before === undefined ? undefined : value;
+    const unlessDefault = (value: string, default_value: string, before: string | undefined) =>
+      value === default_value && before === undefined ? undefined : value;
     const fields = {
       name,
       window,
       window_seconds: window_seconds ?? undefined,
-      per: said(row.per, 'AGENT', base?.per),
+      per: unlessDefault(row.per, 'AGENT', base?.per),
       limit_amount_minor: 'problem' in amount ? undefined : (amount.amount_minor ?? undefined),
       limit_count: count === '' ? undefined : Number(count),
       merchants: row.merchants.trim() === '' ? undefined : listOf(row.merchants),
       action_types: row.action_types.trim() === '' ? undefined : listOf(row.action_types),
-      on_exceeded: said(row.on_exceeded, 'DENY', base?.on_exceeded),
+      on_exceeded: unlessDefault(row.on_exceeded, 'DENY', base?.on_exceeded),
     };
     const limit = Object.entries({ ...base, ...fields }).filter(([, value]) => value !== undefined);
     return Object.fromEntries(limit) as unknown as VelocityLimit;
   });
 }
 
-const WINDOWS = { DAY: 'a day', WEEK: 'a week', MONTH: 'a month' } as const;
+const WINDOWS = { DAY: 'per day', WEEK: 'per week', MONTH: 'per month' } as const;
 const PER = { AGENT: '', MERCHANT: ' at each merchant', PAYEE: ' to each payee' } as const;
 
-/** "At most EUR 500.00 and 5 spends a day at each merchant". */
+/** "At most EUR 500.00 and 5 requests per day at each merchant". */
 export function limitInWords(limit: VelocityLimit, currency: string): string {
   const { window, window_seconds, per = 'AGENT', limit_amount_minor, limit_count } = limit;
   const most = [
     limit_amount_minor === undefined ? '' : formatMoney(limit_amount_minor, currency),
-    limit_count === undefined ? '' : `${limit_count} ${limit_count === 1 ? 'spend' : 'spends'}`,
+    limit_count === undefined ? '' : `${limit_count} ${limit_count === 1 ? 'request' : 'requests'}`,
   ].filter((part) => part !== '');
-  const within = window === 'ROLLING' ? `within ${spanInWords(window_seconds ?? 0)}` : WINDOWS[window];
+  const within = window === 'ROLLING' ? `in any ${spanInWords(window_seconds ?? 0)}` : WINDOWS[window];
   const only = [
     limit.merchants === undefined ? '' : ` at ${inWords(limit.merchants, 'or')}`,
     limit.action_types === undefined ? '' : ` for ${inWords(limit.action_types, 'or')}`,

@@ -1,4 +1,4 @@
-/** A moment by the clocks of a zone, as the parts that a field for it holds. */
+/** A moment's local time in a zone, as the milliseconds of the same time in UTC. */
 function clockOf(at_ms: number, time_zone: string): number {
   const parts = new Intl.DateTimeFormat('en-US', {
     timeZone: time_zone,
@@ -14,7 +14,7 @@ function clockOf(at_ms: number, time_zone: string): number {
   return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
 }
 
-/** Whether the browser knows a time zone by this name. */
+/** True if the browser knows the time zone. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: name });
@@ -24,24 +24,23 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** The names of time zones that the browser offers. */
 export const timeZones = (): readonly string[] => ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
-/** A moment as it stands in a field by the clocks of a zone: "2026-12-01T08:00". Seconds only where there are some. */
+/** The local time in a zone for a form field: "2026-12-01T08:00", with seconds only if they are not zero. */
 export function toLocal(at: string | undefined, time_zone: string): string {
   if (at === undefined) return '';
   return new Date(clockOf(Date.parse(at), time_zone)).toISOString().replace(/(:00)?\.000Z$/, '');
 }
 
 /**
- * The moment that a field means by the clocks of a zone; null for what is none. A time that comes twice is the earlier; one
- * that the clocks skip is as long after the change as it would be after its hour.
+ * Reads a form field as local time in a zone. Null if it is no time. A time that occurs twice is the earlier one; a
+ * skipped time moves past the change by as much as it lies past the start of the gap.
  */
 export function fromLocal(text: string, time_zone: string): string | null {
   const wanted_ms = Date.parse(`${text}Z`);
   if (Number.isNaN(wanted_ms)) return null;
   const day_ms = 86_400_000;
-  // The zone is ahead by what it was a day before or a day after: between them lies at most one change.
+  // The offset is that of a day before or a day after: at most one change lies between them.
   const ahead = [wanted_ms - day_ms, wanted_ms + day_ms].map((at_ms) => clockOf(at_ms, time_zone) - at_ms);
   const fitting = ahead
     .map((by_ms) => wanted_ms - by_ms)
