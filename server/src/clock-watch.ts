@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
+import { CLOCK_TOLERANCE_MS } from './values/clock-tolerance.ts';
 
-/** Clocks that are apart by at most this much agree. Also how far a chain may be ahead of the clock before time is the clock's again. */
-export const CLOCK_TOLERANCE_MS = 60_000;
 /** A clock that jumped is believed once its readings have agreed with each other for this long, and are this many. */
 const AGREED_FOR_MS = 60_000;
 const AGREED_READINGS = 5;

@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS } from '../clock-watch.ts';
+import { CLOCK_TOLERANCE_MS } from '../values/clock-tolerance.ts';
 
 /** Which counter, and of what: every merchant or payee that is counted by itself is a subject; empty where all are one. */
 export interface CounterKey {

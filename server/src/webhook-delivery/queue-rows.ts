@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { CLOCK_TOLERANCE_MS } from '../clock-watch.ts';
+import { CLOCK_TOLERANCE_MS } from '../values/clock-tolerance.ts';
 import type { DeliveredEventType, SealedSecret, WebhookAttempt, WebhookStatus } from '../domain/webhooks.ts';
 import type { Queryable } from '../storage/database.ts';
 

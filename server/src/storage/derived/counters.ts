@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS } from '../../clock-watch.ts';
+import { CLOCK_TOLERANCE_MS } from '../../values/clock-tolerance.ts';
 import {
   type CounterKey,
   type CounterRow,
