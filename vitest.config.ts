@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** Tests beside the code that start a PostgreSQL or processes of their own. */
-const NEEDS_POSTGRES = ['server/src/data-directory*.test.ts'];
+const NEEDS_POSTGRES = ['server/src/service/installation/data-directory*.test.ts'];
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 export default defineConfig({
@@ -10,6 +10,7 @@ export default defineConfig({
   resolve: {
     alias: {
       '@purser/contract': source('./packages/contract/src'),
+      '@purser/rules': source('./packages/rules/src'),
       '@purser/embedded-postgres': source('./packages/embedded-postgres/src/index.ts'),
       '@purser/purpose-data': source('./packages/purpose-data/src/index.ts'),
       '@purser/mcp/money': source('./mcp/src/money.ts'),

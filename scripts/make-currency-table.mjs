@@ -1,10 +1,10 @@
-// node scripts/make-currency-table.mjs LIST-ONE.XML: writes server/src/values/data/iso-4217.json from list one of ISO 4217,
+// node scripts/make-currency-table.mjs LIST-ONE.XML: writes packages/rules/src/values/data/iso-4217.json from list one of ISO 4217,
 // which SIX Group publishes at https://www.six-group.com/en/products-services/financial-information/data-standards.html
 // (list-one.xml). Run it with a newer list when a currency is added or withdrawn.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const TARGET = fileURLToPath(new URL('../server/src/values/data/iso-4217.json', import.meta.url));
+const TARGET = fileURLToPath(new URL('../packages/rules/src/values/data/iso-4217.json', import.meta.url));
 
 /**
  * Amendments published after the list that was last read, by their number: `dl-currency-iso-amendment-NUMBER.pdf` of

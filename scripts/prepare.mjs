@@ -26,6 +26,7 @@ const SERVED = [
   'packages/contract',
   'packages/embedded-postgres',
   'packages/purpose-data',
+  'packages/rules',
   'sdk',
   'mcp',
   'server',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { exponentOf, formatMoney, majorUnits, minorUnits } from './money.ts';
 
-const TABLE = new URL('../../server/src/values/data/iso-4217.json', import.meta.url);
+const TABLE = new URL('../../packages/rules/src/values/data/iso-4217.json', import.meta.url);
 
 test('the digits of every currency are those of the service', () => {
   const { active, withdrawn } = JSON.parse(readFileSync(TABLE, 'utf8')) as Record<

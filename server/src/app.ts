@@ -1,56 +1,33 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { warmAssessor } from '@purser/rules/purpose/warm-up';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
-import { makeMcpRoute } from './api/mcp.ts';
-import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './api/routes.ts';
-import { makeSecondOpinion, type SecondOpinion } from './api/second-opinion.ts';
-import { PUBLIC_SHARE, takingPublicTurns } from './api/shared-resources.ts';
-import { type Config, ConfigError } from './config/config.ts';
-import { makeConsoleRoutes, readConsoleFiles } from './console/console-files.ts';
-import { SYSTEM } from './domain/audit.ts';
-import { ApiError } from './errors.ts';
-import { aggregateFeedback, MAX_PAGES_A_ROUND as LEARN_PAGES } from './feedback/aggregate-feedback.ts';
-import { makeFollowerRound } from './followers/follow-chains.ts';
-import { countSkippedEvents } from './followers/follower-rows.ts';
-import { makeAuthenticate } from './http/auth.ts';
-import { makeLimiters } from './http/limiters.ts';
-import { closeServer, makeServer } from './http/server.ts';
-import type { ServerOptions } from './http/server-options.ts';
-import { connectSharedCounts } from './http/shared-counts.ts';
-import { clockDoubted } from './lane/batch.ts';
-import { checkReady } from './migration/migrate.ts';
-import type { PeopleServices } from './people/make-people.ts';
-import { passwordProblem } from './people/passwords.ts';
-import { pruneOldSignIns } from './people/session-rows.ts';
-import type { Sessions } from './people/sessions.ts';
-import { formatSetupCode, keepSetupCode, SETUP_CODE_BYTES } from './people/setup-code.ts';
-import { hasPeople } from './people/user-rows.ts';
-import type { Listening } from './processes/messages.ts';
-import type { Siblings } from './processes/siblings.ts';
-import { warmAssessor } from './purpose/warm-up.ts';
-import { MAX_PAGES_A_ROUND as ROLL_UP_PAGES, rollUpDecisions } from './reports/roll-up-decisions.ts';
-import { addWorkspace, type Core, type Database, makeCore, newId, random } from './runtime.ts';
-import { type DatabaseAddress, exclusively } from './storage/database.ts';
-import { listWorkspaces, readClock } from './storage/workspaces.ts';
+import { countSkippedEvents } from './engine/followers/follower-rows.ts';
+import { clockDoubted } from './engine/lane/batch.ts';
+import { checkReady } from './engine/migration/migrate.ts';
+import { makeHealthRoutes, makeMetricsRoute } from './service/api/health.ts';
+import { makeMcpRoute } from './service/api/mcp.ts';
+import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './service/api/routes.ts';
+import { makeSecondOpinion } from './service/api/second-opinion.ts';
+import { PUBLIC_SHARE, takingPublicTurns } from './service/api/shared-resources.ts';
+import type { Config } from './service/config/config.ts';
+import { makeConsoleRoutes, readConsoleFiles } from './service/console/console-files.ts';
+import { makeAuthenticate } from './service/http/auth.ts';
+import { makeLimiters } from './service/http/limiters.ts';
+import { closeServer, makeServer } from './service/http/server.ts';
+import type { ServerOptions } from './service/http/server-options.ts';
+import { connectSharedCounts } from './service/http/shared-counts.ts';
+import { type Database, makeCore, newId } from './service/installation/runtime.ts';
+import { bootstrap, prepareFirstPerson } from './service/people/first-start.ts';
+import type { Listening } from './service/processes/messages.ts';
+import type { Siblings } from './service/processes/siblings.ts';
+import { makeWorkTime } from './service/scheduling/work-time.ts';
+import { makeKeyUses } from './service/workers/note-key-uses.ts';
+import { makeKeyRewrapping } from './service/workers/rewrap-keys.ts';
+import { startWorkers } from './service/workers/start-workers.ts';
+import { startWatching } from './service/workers/watch.ts';
 import { VERSION } from './version.ts';
-import { makeResolve, makeSystemResolve } from './webhook-delivery/addresses.ts';
-import { connectEndpoint } from './webhook-delivery/client.ts';
-import { makeDatabaseClock } from './webhook-delivery/clock.ts';
-import { startWebhookDelivery, type WebhookDeliverer } from './webhook-delivery/deliver.ts';
-import { MAX_WINDOW } from './webhook-delivery/leased-queues.ts';
-import { pruneOldWebhooks } from './webhook-delivery/prune.ts';
-import { makeWorkTime } from './work-time.ts';
-import { makeReservationSweep } from './workers/expire-reservations.ts';
-import { makeKnownMerchantsFill } from './workers/fill-known-merchants.ts';
-import { startLoop } from './workers/loop.ts';
-import { type KeyUses, makeKeyUses } from './workers/note-key-uses.ts';
-import { type KeyRewrapping, makeKeyRewrapping } from './workers/rewrap-keys.ts';
-import { sweepOldCounters } from './workers/sweep-counters.ts';
-import { startWatching } from './workers/watch.ts';
 
 /** The built console; the same place from the sources and from what is built of them. */
 const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../console/dist/', import.meta.url));
@@ -60,175 +37,6 @@ const REQUEST_DEADLINE_MS = 5_000;
 
 /** The most connections that wait to be accepted. The clients' systems retry any more of them only after seconds. */
 const LISTEN_BACKLOG = 4_096;
-
-const SWEEP_PAUSE_MS = 1_000;
-const KEY_USES_PAUSE_MS = 5_000;
-/** Feedback reaches the assessor within a few of these pauses. */
-const LEARN_PAUSE_MS = 1_000;
-const ROLL_UP_PAUSE_MS = 2_000;
-const FILL_PAUSE_MS = 2_000;
-const PRUNE_PAUSE_MS = 60_000;
-/** What the model cost is in reports, and counts at the other nodes, after this time. */
-const MODEL_USAGE_PAUSE_MS = 2_000;
-const SIGN_PAUSE_MS = 1_000;
-/** The database's clock is read this often for the watch over it, also while nobody writes. */
-const CLOCK_PAUSE_MS = 5_000;
-
-/** The advisory lock under which one of several starting nodes makes the first workspace. */
-const BOOTSTRAP_LOCK = 7_291_664_302;
-
-/**
- * Makes the first workspace if there is none; otherwise returns undefined. If several nodes start at once, one of them
- * makes it, and it exists when this resolves.
- */
-async function bootstrap(
-  core: Core,
-  address: DatabaseAddress,
-  config: Config,
-): Promise<{ admin_key: string } | undefined> {
-  const isThere = async () => (await listWorkspaces(core.db)).length > 0;
-  if (await isThere()) return undefined;
-  return exclusively(address, BOOTSTRAP_LOCK, async () => {
-    if (await isThere()) return undefined;
-    const given = config.bootstrap_admin_key;
-    return addWorkspace(core, {
-      name: 'First workspace',
-      plan: config.bootstrap_plan,
-      trial_days: null,
-      by: 'system',
-      ...(given === null ? {} : { admin_key: given }),
-    });
-  });
-}
-
-/**
- * While there is nobody: makes the first person of the settings and returns null, or returns the code that makes one.
- * Throws `ConfigError` if the settings' password cannot be read or may not be chosen.
- */
-async function prepareFirstPerson(
-  core: Core,
-  { flows }: PeopleServices,
-  config: Config,
-): Promise<string | null> {
-  const { bootstrap_admin_email: email, bootstrap_admin_password_file: file } = config;
-  if (await hasPeople(core.db)) return null;
-  if (email === null || file === null) {
-    const code = formatSetupCode(randomBytes(SETUP_CODE_BYTES));
-    await keepSetupCode(core.db, code, core.secrets.macs('setup-code')[0]);
-    return code;
-  }
-  const name = email.split('@')[0] as string;
-  const password = await readFile(file, 'utf8').then(
-    (text) => text.replace(/\r?\n$/, ''),
-    (error: NodeJS.ErrnoException) => {
-      throw new ConfigError(`BOOTSTRAP_ADMIN_PASSWORD_FILE ${file} cannot be read (${error.code}).`);
-    },
-  );
-  const problem = passwordProblem(password, { email, name });
-  if (problem !== null) {
-    throw new ConfigError(`BOOTSTRAP_ADMIN_PASSWORD_FILE ${file} holds a password that ${problem}.`);
-  }
-  const origin = { actor: SYSTEM, request_id: null, client_address: null };
-  await flows.makeFirst({ email, name, password }, origin, 'bootstrap').catch((error: unknown) => {
-    // Another node was faster.
-    if (!(error instanceof ApiError && error.code === 'already_set_up')) throw error;
-  });
-  return null;
-}
-
-type WorkerConfig = Pick<
-  Config,
-  'webhook_allow_private_network' | 'webhook_retry_first_ms' | 'webhook_retry_max_ms' | 'webhook_timeout_ms'
->;
-
-/** Starts the delivery of webhooks with the settings. */
-function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
-  const { webhooks_db, lane, log, secrets, metrics } = core;
-  const allow_private = config.webhook_allow_private_network;
-  const timeout_ms = config.webhook_timeout_ms;
-  const client = {
-    resolve: allow_private ? makeSystemResolve() : makeResolve(),
-    allow_private,
-    timeout_ms,
-    connections: MAX_WINDOW,
-  };
-  const delivery = startWebhookDelivery({
-    db: webhooks_db,
-    lane,
-    log,
-    clock: makeDatabaseClock({
-      readClock: () => readClock(webhooks_db),
-      watch: core.clock,
-    }),
-    onClockStep: core.clock.onStep,
-    random,
-    worker: randomUUID(),
-    openSecret: secrets.openWebhookSecret,
-    connect: (url) => connectEndpoint(url, client),
-    schedule: { first_ms: config.webhook_retry_first_ms, max_ms: config.webhook_retry_max_ms },
-    timeout_ms,
-    countAttempt: metrics.countWebhookAttempt,
-  });
-  core.onPublished(delivery.wake);
-  return delivery;
-}
-
-/** Starts the workers. They run inside `serve`, or as a process of their own with `work`. */
-export function startWorkers(
-  core: Core,
-  config: WorkerConfig,
-  of_requests: {
-    key_uses: KeyUses;
-    rewrapping: KeyRewrapping;
-    sessions: Sessions;
-    second_opinion: SecondOpinion | null;
-  } | null,
-): { stop(): Promise<void> } {
-  const { db, lane, log, followers_db: pool, webhooks_db, clock } = core;
-  const loop = (name: string, pause_ms: number, work: () => Promise<void>, may = () => true) => {
-    const round = async () => void (may() && (await work()));
-    return startLoop({ name, pause_ms, round, log, now_ms: core.now_ms });
-  };
-  const believed = () => clock.doubt() === null;
-  const delivery = startWebhooks(core, config);
-  const loops = [
-    loop('watch-clock', CLOCK_PAUSE_MS, core.readClock),
-    loop('sweep-reservations', SWEEP_PAUSE_MS, makeReservationSweep({ db, lane, log }), believed),
-    loop(
-      'roll-up-decisions',
-      ROLL_UP_PAUSE_MS,
-      makeFollowerRound({ pool, follower: rollUpDecisions, max_pages: ROLL_UP_PAGES, log }),
-    ),
-    loop(
-      'aggregate-feedback',
-      LEARN_PAUSE_MS,
-      makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log }),
-    ),
-    loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsFill({ pool, log })),
-    loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), clock.isSettled),
-    loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), clock.isSettled),
-    loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db), clock.isSettled),
-    loop('sign-checkpoints', SIGN_PAUSE_MS, core.signer.round, believed),
-  ];
-  if (of_requests !== null) {
-    const { key_uses, rewrapping, sessions, second_opinion } = of_requests;
-    loops.push(
-      loop('note-key-uses', KEY_USES_PAUSE_MS, key_uses.flush, believed),
-      loop('rewrap-keys', KEY_USES_PAUSE_MS, rewrapping.flush, believed),
-      loop('note-session-uses', KEY_USES_PAUSE_MS, sessions.flush),
-    );
-    if (second_opinion !== null) {
-      const { flushUsage: round } = second_opinion;
-      loops.push(loop('note-model-usage', MODEL_USAGE_PAUSE_MS, round));
-    }
-  }
-  for (const { name, idleSeconds } of loops) core.metrics.watchWorker(name, idleSeconds);
-  return {
-    async stop() {
-      await Promise.all([delivery.stop(), ...loops.map((each) => each.stop())]);
-    },
-  };
-}
 
 export interface Service extends Listening {
   /** Stops accepting requests, finishes those in progress, and closes everything that this service opened. */
@@ -257,7 +65,11 @@ export async function startService(
   const tracing =
     endpoint === null
       ? null
-      : (await import('./open-telemetry.ts')).startTracing({ endpoint, version: VERSION, log });
+      : (await import('./service/observability/open-telemetry.ts')).startTracing({
+          endpoint,
+          version: VERSION,
+          log,
+        });
   const core = makeCore(database, log, tracing);
   const key_uses = makeKeyUses({ lane: core.lane, log });
   const rewrapping = makeKeyRewrapping(core);

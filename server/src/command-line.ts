@@ -1,30 +1,40 @@
 import { setFlagsFromString } from 'node:v8';
+import { OPERATOR } from '@purser/rules/domain/audit';
+import { noteVerifierKey, publicJwk, publicPem } from '@purser/rules/domain/checkpoints';
+import { shownHash } from '@purser/rules/domain/ledger';
+import { PLANS, type Plan } from '@purser/rules/domain/workspace';
+import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
+import { normaliseText, TEXT_RULES } from '@purser/rules/values/text';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { setPlan } from './commands/set-plan.ts';
-import { type Config, readConfig } from './config/config.ts';
-import { transportWarnings } from './config/transport-warnings.ts';
-import { loadSecretKey } from './data-directory.ts';
-import { OPERATOR } from './domain/audit.ts';
-import { noteVerifierKey, publicJwk, publicPem } from './domain/checkpoints.ts';
-import { shownHash } from './domain/ledger.ts';
-import { PLANS, type Plan } from './domain/workspace.ts';
-import { checkServer, type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
-import { addOperatorCommands } from './operator-commands.ts';
-import { onEnd } from './process-end.ts';
-import { fail, startLog } from './program.ts';
-import { HISTORY_NAMES as names } from './purpose/history.ts';
-import { rotateSecrets, rotationLines } from './rotate-secrets.ts';
-import { addWorkspace, type Core, makeCore } from './runtime.ts';
-import { deriveSecrets } from './secrets.ts';
+import { setPlan } from './engine/commands/set-plan.ts';
+import { listWorkspaces } from './engine/storage/workspaces.ts';
+import { listFiledWorkspaces } from './engine/verification/checkpoint-files.ts';
+import { listCheckpointedWorkspaces } from './engine/verification/checkpoint-rows.ts';
+import { keepVerification } from './engine/verification/last-verification.ts';
+import {
+  findPublicKeys,
+  verdictBody,
+  verdictLines,
+  verifyLedgerFile,
+} from './engine/verification/ledger-file.ts';
+import { verificationBody, verifyLedger } from './engine/verification/verify-ledger.ts';
 import { ONE_PROCESS, serve, serveAsOne } from './serve.ts';
-import { listWorkspaces } from './storage/workspaces.ts';
-import { addUserCommands } from './user-commands.ts';
-import { normaliseText, TEXT_RULES } from './values/text.ts';
-import { listFiledWorkspaces } from './verification/checkpoint-files.ts';
-import { listCheckpointedWorkspaces } from './verification/checkpoint-rows.ts';
-import { keepVerification } from './verification/last-verification.ts';
-import { findPublicKeys, verdictBody, verdictLines, verifyLedgerFile } from './verification/ledger-file.ts';
-import { verificationBody, verifyLedger } from './verification/verify-ledger.ts';
+import { type Config, readConfig } from './service/config/config.ts';
+import { transportWarnings } from './service/config/transport-warnings.ts';
+import { loadSecretKey } from './service/installation/data-directory.ts';
+import {
+  checkServer,
+  type OpenedDatabase,
+  openDatabase,
+  StartError,
+} from './service/installation/open-database.ts';
+import { rotateSecrets, rotationLines } from './service/installation/rotate-secrets.ts';
+import { addWorkspace, type Core, makeCore } from './service/installation/runtime.ts';
+import { deriveSecrets } from './service/installation/secrets.ts';
+import { addOperatorCommands } from './service/operator/operator-commands.ts';
+import { onEnd } from './service/operator/process-end.ts';
+import { fail, startLog } from './service/operator/program.ts';
+import { addUserCommands } from './service/operator/user-commands.ts';
 import { VERSION } from './version.ts';
 
 // The heap may grow by half of what lives before old garbage is collected; left to itself V8 lets it triple on a
@@ -38,7 +48,7 @@ setFlagsFromString('--no-parallel-scavenge');
 async function work(): Promise<void> {
   const config = readConfig(process.env);
   const { log, end } = startLog(config.log_level, process.stdout);
-  const { startWorkers } = await import('./app.ts');
+  const { startWorkers } = await import('./service/workers/start-workers.ts');
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   await core.readClock();
@@ -106,7 +116,7 @@ program
   .action(async () => {
     const config = readConfig(process.env);
     const { log } = startLog('error', process.stderr);
-    const { migrate } = await import('./migration/migrate.ts');
+    const { migrate } = await import('./engine/migration/migrate.ts');
     if (config.database_url === null) {
       const database = await openDatabase(config, { as: 'command', log });
       await database.close();

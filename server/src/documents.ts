@@ -1,18 +1,18 @@
-import { makeHealthRoutes, makeMetricsRoute } from './api/health.ts';
-import { makeMcpRoute } from './api/mcp.ts';
-import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './api/routes.ts';
-import { WEBHOOK_EVENTS } from './api/schemas/webhook-events.ts';
-import { readConfig, renderConfigurationReference } from './config/config.ts';
-import type { Authority } from './domain/authorities.ts';
-import { CONTRACT_STAGES, REASONS, STAGES, type Stage } from './domain/decisions.ts';
-import { ERRORS, REFUSAL_REASONS } from './errors.ts';
-import { makeOwnLimiter } from './http/limiters.ts';
-import { makeMetrics } from './metrics.ts';
-import { type JsonSchema, makeOpenApi, type OpenApi } from './openapi/openapi.ts';
-import { exampleOf, fieldRows } from './openapi/schema-words.ts';
-import { renderTypes } from './openapi/typescript-types.ts';
-import type { Core } from './runtime.ts';
-import { deriveSecrets } from './secrets.ts';
+import type { Authority } from '@purser/rules/domain/authorities';
+import { CONTRACT_STAGES, REASONS, STAGES, type Stage } from '@purser/rules/domain/decisions';
+import { ERRORS, REFUSAL_REASONS } from '@purser/rules/errors';
+import { makeHealthRoutes, makeMetricsRoute } from './service/api/health.ts';
+import { makeMcpRoute } from './service/api/mcp.ts';
+import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './service/api/routes.ts';
+import { WEBHOOK_EVENTS } from './service/api/schemas/webhook-events.ts';
+import { readConfig, renderConfigurationReference } from './service/config/config.ts';
+import { makeOwnLimiter } from './service/http/limiters.ts';
+import type { Core } from './service/installation/runtime.ts';
+import { deriveSecrets } from './service/installation/secrets.ts';
+import { makeMetrics } from './service/observability/metrics.ts';
+import { type JsonSchema, makeOpenApi, type OpenApi } from './service/openapi/openapi.ts';
+import { exampleOf, fieldRows } from './service/openapi/schema-words.ts';
+import { renderTypes } from './service/openapi/typescript-types.ts';
 import { VERSION } from './version.ts';
 
 /** The OpenAPI document of this build. Declaring routes does no I/O, so nothing has to run. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { openFilesProblem, readOpenFiles } from './open-files.ts';
+import { openFilesProblem, readOpenFiles } from './service/operator/open-files.ts';
 
 // Before the rest is loaded: a process with too few open files cannot even read its own program.
 const problem = openFilesProblem(readOpenFiles());

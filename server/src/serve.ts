@@ -4,20 +4,20 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Logger } from 'pino';
 import type { Service } from './app.ts';
-import { type Config, readConfig } from './config/config.ts';
-import { MAX_PROCESSES } from './config/parse.ts';
-import { transportWarnings } from './config/transport-warnings.ts';
-import { type OpenedDatabase, openDatabase, StartError } from './open-database.ts';
-import { openFilesProblem, readOpenFiles } from './open-files.ts';
-import { onEnd } from './process-end.ts';
-import { howMany } from './processes/how-many.ts';
-import type { Listening } from './processes/messages.ts';
-import { joinSiblings, type Siblings } from './processes/siblings.ts';
-import { fail, startLog, tell } from './program.ts';
-import { MAX_CONNECTIONS } from './runtime.ts';
-import { connectOnce } from './storage/database.ts';
+import { connectOnce } from './engine/storage/database.ts';
+import { type Config, readConfig } from './service/config/config.ts';
+import { MAX_PROCESSES } from './service/config/parse.ts';
+import { transportWarnings } from './service/config/transport-warnings.ts';
+import { type OpenedDatabase, openDatabase, StartError } from './service/installation/open-database.ts';
+import { MAX_CONNECTIONS } from './service/installation/runtime.ts';
+import { openFilesProblem, readOpenFiles } from './service/operator/open-files.ts';
+import { onEnd } from './service/operator/process-end.ts';
+import { fail, startLog, tell } from './service/operator/program.ts';
+import { welcome } from './service/operator/welcome.ts';
+import { howMany } from './service/processes/how-many.ts';
+import type { Listening } from './service/processes/messages.ts';
+import { joinSiblings, type Siblings } from './service/processes/siblings.ts';
 import { VERSION } from './version.ts';
-import { welcome } from './welcome.ts';
 
 /** The command with which one of several processes serves. */
 export const ONE_PROCESS = 'serve-process';
@@ -54,7 +54,7 @@ const inThisProcess =
 const inProcesses =
   (config: Config, count: number, log: Logger, signal: AbortSignal): StartServing =>
   async (_database, onFirst) => {
-    const { startProcesses } = await import('./processes/primary.ts');
+    const { startProcesses } = await import('./service/processes/primary.ts');
     const { host, port, metrics_port } = config;
     return startProcesses({
       count,

@@ -3,51 +3,62 @@
  * its API wherever they measure what a client sees; here is the rest: bench writes rows and workspaces as the service does,
  * and the evaluation measures the assessor itself.
  */
-export { AuthorityBody } from './api/schemas/authorities.ts';
-export { DecisionRequest } from './api/schemas/decisions.ts';
-export { type Config, ConfigError, readConfig, SETTINGS } from './config/config.ts';
-export { MODES, type Mode } from './domain/agents.ts';
+
+export { MODES, type Mode } from '@purser/rules/domain/agents';
 export {
   type Assess,
   type Assessment,
   PURPOSE_ASSESSMENTS,
   type PurposeAssessment,
-} from './domain/assessment.ts';
-export type { Authority } from './domain/authorities.ts';
-export { periodOf } from './domain/budget.ts';
+} from '@purser/rules/domain/assessment';
+export type { Authority } from '@purser/rules/domain/authorities';
+export { periodOf } from '@purser/rules/domain/budget';
 export {
   DECISIONS,
   type DecisionKind,
   type DecisionRow,
   decisionDataHash,
   REASON_CODES,
-} from './domain/decisions.ts';
-export { eventHash, sha256 } from './domain/ledger.ts';
-export { type ListedMerchant, NO_FACTS, type Precedent, type SpendFacts } from './domain/spend-facts.ts';
-export type { SpendRequest } from './domain/spends.ts';
-export { ApiError } from './errors.ts';
-export { compileSchema } from './http/validation.ts';
-export { EMPTY_DIRECTORY } from './merchants/directory.ts';
-export { merchantKey, payeeKey } from './merchants/keys.ts';
-export { bindingOf, boundPayees } from './merchants/matching.ts';
-export { migrate } from './migration/migrate.ts';
-export { addressFor, protocolFor } from './model-judge/addresses.ts';
-export { makeModelClient } from './model-judge/model-client.ts';
-export { startProbing } from './model-judge/probe.ts';
-export { promptFor, type SeenByModel, seenByModel } from './model-judge/prompt.ts';
-export type { Usage } from './model-judge/protocols.ts';
-export { type Opinion, readOpinion } from './model-judge/read-opinion.ts';
-export { isOpen, withOpinion } from './model-judge/second-opinion.ts';
-export { estimatedUsage } from './model-judge/usage.ts';
-export { openDatabase } from './open-database.ts';
-export { decide } from './policy/decide.ts';
-export { assessBuiltIn, conflictsFound, METHOD, makeBuiltInAssessor } from './purpose/built-in-assessor.ts';
-export { CONFLICTS } from './purpose/conflicts/all.ts';
-export { exampleSpends } from './purpose/example-spends.ts';
-export { historyKey, historyWords } from './purpose/history.ts';
-export { readingOf } from './purpose/reading/reading-cache.ts';
-export { showReading } from './purpose/shown-reading.ts';
-export { addWorkspace, makeCore } from './runtime.ts';
-export { connectOnce } from './storage/database.ts';
-export { makeIdsAt } from './values/ids.ts';
-export { formatMoney } from './values/money.ts';
+} from '@purser/rules/domain/decisions';
+export { eventHash, sha256 } from '@purser/rules/domain/ledger';
+export {
+  type ListedMerchant,
+  NO_FACTS,
+  type Precedent,
+  type SpendFacts,
+} from '@purser/rules/domain/spend-facts';
+export type { SpendRequest } from '@purser/rules/domain/spends';
+export { ApiError } from '@purser/rules/errors';
+export { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
+export { merchantKey, payeeKey } from '@purser/rules/merchants/keys';
+export { bindingOf, boundPayees } from '@purser/rules/merchants/matching';
+export { decide } from '@purser/rules/policy/decide';
+export {
+  assessBuiltIn,
+  conflictsFound,
+  METHOD,
+  makeBuiltInAssessor,
+} from '@purser/rules/purpose/built-in-assessor';
+export { CONFLICTS } from '@purser/rules/purpose/conflicts/all';
+export { exampleSpends } from '@purser/rules/purpose/example-spends';
+export { historyKey, historyWords } from '@purser/rules/purpose/history';
+export { readingOf } from '@purser/rules/purpose/reading/reading-cache';
+export { showReading } from '@purser/rules/purpose/shown-reading';
+export { makeIdsAt } from '@purser/rules/values/ids';
+export { formatMoney } from '@purser/rules/values/money';
+export { migrate } from './engine/migration/migrate.ts';
+export { connectOnce } from './engine/storage/database.ts';
+export { AuthorityBody } from './service/api/schemas/authorities.ts';
+export { DecisionRequest } from './service/api/schemas/decisions.ts';
+export { type Config, ConfigError, readConfig, SETTINGS } from './service/config/config.ts';
+export { compileSchema } from './service/http/validation.ts';
+export { openDatabase } from './service/installation/open-database.ts';
+export { addWorkspace, makeCore } from './service/installation/runtime.ts';
+export { addressFor, protocolFor } from './service/model-judge/addresses.ts';
+export { makeModelClient } from './service/model-judge/model-client.ts';
+export { startProbing } from './service/model-judge/probe.ts';
+export { promptFor, type SeenByModel, seenByModel } from './service/model-judge/prompt.ts';
+export type { Usage } from './service/model-judge/protocols.ts';
+export { type Opinion, readOpinion } from './service/model-judge/read-opinion.ts';
+export { isOpen, withOpinion } from './service/model-judge/second-opinion.ts';
+export { estimatedUsage } from './service/model-judge/usage.ts';

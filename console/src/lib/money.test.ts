@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { exponentOf, formatMoney, fromInput, toInput } from './money.ts';
 
 const table = JSON.parse(
-  readFileSync(new URL('../../../server/src/values/data/iso-4217.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../packages/rules/src/values/data/iso-4217.json', import.meta.url), 'utf8'),
 ) as { active: Record<string, number>; withdrawn: Record<string, number> };
 
 test('every currency has the digits that the service counts it in', () => {

@@ -1,5 +1,5 @@
+import { REASON_CODES as OF_SERVICE, STAGES } from '@purser/rules/domain/decisions';
 import { expect, test } from 'vitest';
-import { REASON_CODES as OF_SERVICE, STAGES } from '../../../server/src/domain/decisions.ts';
 import { REASON_CODES, stageWords } from './words.ts';
 
 test('every reason of the service has words, and can be filtered by', () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '@purser/rules/values/canonical-json';
 import { describe, expect } from 'vitest';
-import { canonicalJson } from '../../src/values/canonical-json.ts';
 import { AUTHORITY, freshKey, refusal, spend, startTestService } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

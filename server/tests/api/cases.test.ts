@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Authority } from '@purser/rules/domain/authorities';
+import type { SpendRequest } from '@purser/rules/domain/spends';
+import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
+import { decide } from '@purser/rules/policy/decide';
+import { assessBuiltIn } from '@purser/rules/purpose/built-in-assessor';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { Authority } from '../../src/domain/authorities.ts';
-import type { SpendRequest } from '../../src/domain/spends.ts';
-import { EMPTY_DIRECTORY } from '../../src/merchants/directory.ts';
-import { decide } from '../../src/policy/decide.ts';
-import { assessBuiltIn } from '../../src/purpose/built-in-assessor.ts';
 import {
   AUTHORITY,
   freshKey,

@@ -1,10 +1,10 @@
+import type { Agent } from '@purser/rules/domain/agents';
+import type { Authority } from '@purser/rules/domain/authorities';
 import { expect } from 'vitest';
-import { createAuthority } from '../../src/commands/create-authority.ts';
-import { readPastSpends } from '../../src/decisions/read-past-spends.ts';
-import type { Agent } from '../../src/domain/agents.ts';
-import type { Authority } from '../../src/domain/authorities.ts';
-import type { Core } from '../../src/runtime.ts';
-import { getAgent } from '../../src/storage/agents.ts';
+import { createAuthority } from '../../src/engine/commands/create-authority.ts';
+import { getAgent } from '../../src/engine/storage/agents.ts';
+import { readPastSpends } from '../../src/service/decisions/read-past-spends.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
 import { AUTHORITY, makeTestCore } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '@purser/rules/values/canonical-json';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { canonicalJson } from '../../src/values/canonical-json.ts';
 import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

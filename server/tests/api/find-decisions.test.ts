@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { between, makeRandom } from '../../../tools/chaos/random.ts';
-import { makePool } from '../../src/storage/database.ts';
-import { type DecisionFilters, type DecisionOrder, findDecisions } from '../../src/storage/find-decisions.ts';
+import { makePool } from '../../src/engine/storage/database.ts';
+import {
+  type DecisionFilters,
+  type DecisionOrder,
+  findDecisions,
+} from '../../src/engine/storage/find-decisions.ts';
 import { AUTHORITY, fieldOf, makeKey, refusal } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

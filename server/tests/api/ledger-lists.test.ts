@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { eventHash } from '@purser/rules/domain/ledger';
 import { describe, expect } from 'vitest';
-import { eventHash } from '../../src/domain/ledger.ts';
 import { fieldOf, makeKey, refusal } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';

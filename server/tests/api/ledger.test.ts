@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openCheckpoint, readPublicKeys, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import { describe, expect } from 'vitest';
-import { openCheckpoint, readPublicKeys, type VerifyingKey } from '../../src/domain/checkpoints.ts';
-import { makeExportVerifier } from '../../src/verification/ledger-export.ts';
+import { makeExportVerifier } from '../../src/engine/verification/ledger-export.ts';
 import { freshKey, spend, startTestService } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';

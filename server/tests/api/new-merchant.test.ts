@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { makeKnownMerchantsFill } from '../../src/workers/fill-known-merchants.ts';
+import { makeKnownMerchantsFill } from '../../src/service/workers/fill-known-merchants.ts';
 import { AUTHORITY, makeTestCore } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

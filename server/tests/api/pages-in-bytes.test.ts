@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import type { Core } from '../../src/runtime.ts';
-import { exportLedger } from '../../src/verification/export-ledger.ts';
+import { exportLedger } from '../../src/engine/verification/export-ledger.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
 import { AUTHORITY, makeTestCore } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';

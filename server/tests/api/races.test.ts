@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Core } from '../../src/runtime.ts';
-import { makeReservationSweep } from '../../src/workers/expire-reservations.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
+import { makeReservationSweep } from '../../src/service/workers/expire-reservations.ts';
 import {
   AUTHORITY,
   type CallOptions,

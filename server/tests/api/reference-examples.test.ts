@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeDocsPage } from '../../src/openapi/docs-page.ts';
-import type { OpenApi } from '../../src/openapi/openapi.ts';
-import { exampleOf } from '../../src/openapi/schema-words.ts';
+import { makeDocsPage } from '../../src/service/openapi/docs-page.ts';
+import type { OpenApi } from '../../src/service/openapi/openapi.ts';
+import { exampleOf } from '../../src/service/openapi/schema-words.ts';
 import { freshKey, type RunningService, startTestService } from '../support/running-service.ts';
 
 /** Routes that ask for a password, a token or a session. */

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { makeApiRoutes } from '../../src/api/routes.ts';
-import { readConfig } from '../../src/config/config.ts';
-import type { Answer, Route } from '../../src/http/route.ts';
+import { makeApiRoutes } from '../../src/service/api/routes.ts';
+import { readConfig } from '../../src/service/config/config.ts';
+import type { Answer, Route } from '../../src/service/http/route.ts';
 import { AUTHORITY, fieldOf, makeTestCore } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';

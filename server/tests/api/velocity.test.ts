@@ -1,8 +1,8 @@
+import type { Authority } from '@purser/rules/domain/authorities';
+import { duplicateSubjects } from '@purser/rules/policy/counters';
 import { expect } from 'vitest';
-import { type CreateDecisionInput, makeCreateDecision } from '../../src/commands/create-decision.ts';
-import type { Authority } from '../../src/domain/authorities.ts';
-import { duplicateSubjects } from '../../src/policy/counters.ts';
-import { sweepOldCounters } from '../../src/workers/sweep-counters.ts';
+import { type CreateDecisionInput, makeCreateDecision } from '../../src/engine/commands/create-decision.ts';
+import { sweepOldCounters } from '../../src/service/workers/sweep-counters.ts';
 import {
   AUTHORITY,
   freshKey,

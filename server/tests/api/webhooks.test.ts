@@ -1,5 +1,5 @@
 import { afterEach, describe, expect } from 'vitest';
-import { connectOnce } from '../../src/storage/database.ts';
+import { connectOnce } from '../../src/engine/storage/database.ts';
 import { AUTHORITY, freshKey, refusal, spend, startTestService } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 import { until } from '../support/until.ts';

@@ -2,12 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ATTEMPT_STATUSES } from '@purser/rules/domain/webhooks';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { SETTINGS } from '../../src/config/config.ts';
-import { ATTEMPT_STATUSES } from '../../src/domain/webhooks.ts';
-import { makeMetrics } from '../../src/metrics.ts';
-import { MAX_CONNECTIONS } from '../../src/runtime.ts';
+import { SETTINGS } from '../../src/service/config/config.ts';
+import { MAX_CONNECTIONS } from '../../src/service/installation/runtime.ts';
+import { makeMetrics } from '../../src/service/observability/metrics.ts';
 
 const DEPLOY = fileURLToPath(new URL('../../../deploy/', import.meta.url));
 const read = (name: string) => readFileSync(join(DEPLOY, name), 'utf8');

@@ -1,110 +1,88 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ERRORS } from '@purser/rules/errors';
 import { describe, expect, test } from 'vitest';
-import { ERRORS } from '../../src/errors.ts';
 
-const SRC = fileURLToPath(new URL('../../src/', import.meta.url));
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => name.split(sep).join('/'));
-const sources = new Map(files.map((name) => [name, readFileSync(join(SRC, name), 'utf8')]));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const sourcesIn = (folder: string) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name.split(sep).join('/')}`);
+const files = ['packages/rules/src', 'server/src'].flatMap(sourcesIn);
+const sources = new Map(files.map((name) => [name, readFileSync(join(ROOT, name), 'utf8')]));
 const production = files.filter((name) => !name.endsWith('.test.ts'));
 const textOf = (name: string) => sources.get(name) as string;
 
 const importsOf = (name: string) =>
-  [...textOf(name).matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map((found) =>
-    relative(SRC, join(SRC, name, '..', found[1] as string))
-      .split(sep)
-      .join('/'),
+  [...textOf(name).matchAll(/(?:from|import\()\s*'(\.[^']+|@purser\/rules\/[^']+)'/g)].map(([, target]) =>
+    target?.startsWith('.')
+      ? relative(ROOT, join(ROOT, name, '..', target))
+          .split(sep)
+          .join('/')
+      : `packages/rules/src/${target?.slice('@purser/rules/'.length)}.ts`,
   );
 
-/** The room of a file: its folder, or the file itself where it lies beside the rooms. */
-const roomOf = (name: string) => (dirname(name) === '.' ? name : dirname(name));
+/** The room of a file is its folder. */
+const roomOf = (name: string) => dirname(name);
 
-/**
- * The rooms from the ground up. A room imports what lies below it, and its own files; rooms of one floor do not know each
- * other.
- */
-const FLOORS: readonly (readonly string[])[] = [
-  ['errors.ts', 'version.ts'],
-  [
-    'log.ts',
-    'tracing.ts',
-    'presence.ts',
-    'clock-watch.ts',
-    'open-files.ts',
-    'work-time.ts',
-    'process-end.ts',
-    'data-directory.ts',
-    'purpose/data',
-  ],
-  ['values', 'merchants'],
-  ['purpose/language', 'counters'],
-  ['domain'],
-  ['policy'],
-  ['secrets.ts', 'purpose/reading'],
-  ['purpose/conflicts'],
-  ['purpose', 'storage'],
-  ['storage/derived'],
-  ['config', 'model-judge', 'lane', 'migration', 'followers'],
-  [
-    'commands',
-    'commands/budgets',
-    'commands/merchants',
-    'commands/people',
-    'metrics.ts',
-    'open-telemetry.ts',
-    'reports',
-  ],
-  ['feedback', 'directory'],
-  ['verification'],
-  ['decisions', 'webhook-delivery', 'workers', 'http'],
-  ['runtime.ts', 'openapi', 'console', 'people', 'api/schemas', 'processes'],
-  ['api/people', 'api/budgets'],
-  ['api', 'open-database.ts', 'rotate-secrets.ts'],
-  ['app.ts', 'back-up.ts'],
-  ['documents.ts', 'tools.ts', 'user-commands.ts', 'operator-commands.ts', 'welcome.ts', 'program.ts'],
-  ['serve.ts'],
-  ['command-line.ts'],
-  ['main.ts'],
+/** npm keeps the packages apart; inside the server, a layer imports itself and the layers before it. */
+const LAYERS = [
+  'packages/rules/src/',
+  'server/src/version.ts',
+  'server/src/engine/',
+  'server/src/service/',
+  'server/src/',
 ];
-const floorOf = (name: string) => FLOORS.findIndex((rooms) => rooms.includes(roomOf(name)));
+const layerOf = (name: string) => LAYERS.findIndex((prefix) => name.startsWith(prefix));
+
+/** The circles in a graph, each as its path. */
+function circlesIn(nodes: Iterable<string>, next: (node: string) => Iterable<string>): string[] {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (node: string, path: readonly string[]) => {
+    if (path.includes(node)) circles.push([...path.slice(path.indexOf(node)), node].join(' -> '));
+    if (done.has(node) || path.includes(node)) return;
+    for (const target of next(node)) visit(target, [...path, node]);
+    done.add(node);
+  };
+  for (const node of nodes) visit(node, []);
+  return circles;
+}
 
 /** Where clock, randomness and environment are read, because they are handed on from there or are the point. */
 const READS_THE_WORLD =
-  /^(app|runtime|main|serve|open-database|data-directory|process-end|work-time|rotate-secrets|user-commands|command-line|operator-commands)\.ts$|^config\/|^api\/(routes|second-opinion)\.ts$/;
+  /^server\/src\/(\w[\w-]*\.ts|service\/(config|installation|operator|scheduling)\/|service\/api\/(routes|second-opinion)\.ts)/;
 
 describe('rooms', () => {
-  test('every room has its floor', () => {
-    expect([...new Set(production.filter((name) => floorOf(name) < 0).map(roomOf))]).toEqual([]);
-  });
-  test('no arrow runs up, and no room imports a sibling', () => {
+  test('no layer imports a later one', () => {
     const wrong = production.flatMap((name) =>
       importsOf(name)
-        .filter((target) => roomOf(target) !== roomOf(name) && floorOf(target) >= floorOf(name))
+        .filter((target) => layerOf(target) > layerOf(name))
         .map((target) => `${name} -> ${target}`),
     );
     expect(wrong).toEqual([]);
   });
-  test('no files import each other in a circle', () => {
-    const done = new Set<string>();
-    const circles: string[] = [];
-    const visit = (name: string, path: readonly string[]) => {
-      if (path.includes(name)) circles.push([...path.slice(path.indexOf(name)), name].join(' -> '));
-      if (done.has(name) || path.includes(name)) return;
-      for (const target of importsOf(name)) visit(target, [...path, name]);
-      done.add(name);
-    };
-    for (const name of production) visit(name, []);
-    expect(circles).toEqual([]);
-  });
-  test('no room has more than 25 source files', () => {
-    const counts = new Map<string, number>();
-    for (const name of production.filter((each) => each.includes('/'))) {
-      counts.set(roomOf(name), (counts.get(roomOf(name)) ?? 0) + 1);
+  test('no rooms import each other in a circle', () => {
+    const rooms = new Map<string, Set<string>>();
+    for (const name of production.filter((each) => each !== 'server/src/version.ts')) {
+      const targets = rooms.get(roomOf(name)) ?? new Set();
+      for (const target of importsOf(name)) {
+        if (roomOf(target) !== roomOf(name) && target !== 'server/src/version.ts')
+          targets.add(roomOf(target));
+      }
+      rooms.set(roomOf(name), targets);
     }
-    expect([...counts].filter(([, count]) => count > 25)).toEqual([]);
+    expect(circlesIn(rooms.keys(), (room) => rooms.get(room) ?? [])).toEqual([]);
+  });
+  test('no files import each other in a circle', () => {
+    expect(circlesIn(production, importsOf)).toEqual([]);
+  });
+  test('no room has more than 25 source files, and the root of the server at most 8', () => {
+    const counts = new Map<string, number>();
+    for (const name of production) counts.set(roomOf(name), (counts.get(roomOf(name)) ?? 0) + 1);
+    const most = (room: string) => (room === 'server/src' ? 8 : 25);
+    expect([...counts].filter(([room, count]) => count > most(room))).toEqual([]);
   });
 });
 
@@ -122,7 +100,7 @@ test('every file is reached from the program, the generator of documents or the 
     reached.add(name);
     for (const target of importsOf(name)) visit(target);
   };
-  for (const root of ['main.ts', 'documents.ts', 'tools.ts']) visit(root);
+  for (const root of ['main.ts', 'documents.ts', 'tools.ts']) visit(`server/src/${root}`);
   expect(production.filter((name) => !reached.has(name))).toEqual([]);
 });
 
@@ -165,7 +143,7 @@ describe('the rules of the house', () => {
   });
   test('every error that is listed is used', () => {
     const text = production
-      .filter((name) => name !== 'errors.ts')
+      .filter((name) => name !== 'packages/rules/src/errors.ts')
       .map(textOf)
       .join('\n');
     expect(Object.keys(ERRORS).filter((code) => !text.includes(`'${code}'`))).toEqual([]);

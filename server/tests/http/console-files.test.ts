@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeConsoleRoutes, readConsoleFiles } from '../../src/console/console-files.ts';
+import { makeConsoleRoutes, readConsoleFiles } from '../../src/service/console/console-files.ts';
 import { errorOf, startFakes } from '../support/http-fakes.ts';
 
 const PAGE = '<!doctype html><title>Purser</title>'.padEnd(200_000, ' ');

@@ -1,12 +1,12 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HealthOptions, makeHealthRoutes, makeMetricsRoute } from '../../src/api/health.ts';
-import { WEBHOOK_EVENTS } from '../../src/api/schemas/webhook-events.ts';
-import { makeVerifyingKey } from '../../src/domain/checkpoints.ts';
-import { ERRORS } from '../../src/errors.ts';
-import { Fields, Line } from '../../src/http/schemas.ts';
-import { makeMetrics } from '../../src/metrics.ts';
-import { makeOpenApi, type OpenApi, responseOf } from '../../src/openapi/openapi.ts';
+import { type HealthOptions, makeHealthRoutes, makeMetricsRoute } from '../../src/service/api/health.ts';
+import { WEBHOOK_EVENTS } from '../../src/service/api/schemas/webhook-events.ts';
+import { makeVerifyingKey } from '@purser/rules/domain/checkpoints';
+import { ERRORS } from '@purser/rules/errors';
+import { Fields, Line } from '../../src/service/http/schemas.ts';
+import { makeMetrics } from '../../src/service/observability/metrics.ts';
+import { makeOpenApi, type OpenApi, responseOf } from '../../src/service/openapi/openapi.ts';
 import { errorOf, FAKE_ROUTES, startFakes } from '../support/http-fakes.ts';
 
 type Fakes = Awaited<ReturnType<typeof startFakes>>;

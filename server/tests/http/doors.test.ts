@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import Type from 'typebox';
 import { afterEach, expect, test } from 'vitest';
-import { LIMITS } from '../../src/http/admission.ts';
-import type { Route } from '../../src/http/route.ts';
+import { LIMITS } from '../../src/service/http/admission.ts';
+import type { Route } from '../../src/service/http/route.ts';
 import { caller, errorOf, FAKE_ROUTES, GOOD_SPEND, heldWrite, startFakes } from '../support/http-fakes.ts';
 
 /** What nobody can send over one connection, read slowly, or leave unfinished to the harm of others. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { makePeopleServices, makePersonRoutes } from '../../src/api/routes.ts';
-import { readConfig } from '../../src/config/config.ts';
-import { makeOwnLimiter } from '../../src/http/limiters.ts';
+import { makePeopleServices, makePersonRoutes } from '../../src/service/api/routes.ts';
+import { readConfig } from '../../src/service/config/config.ts';
+import { makeOwnLimiter } from '../../src/service/http/limiters.ts';
 import { setUp } from '../support/browser.ts';
 import { caseOf, makeWorld, nameOf, ROUTES } from '../support/every-route.ts';
 import { superuserConnection } from '../support/postgres.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { canonicalJson } from '@purser/rules/values/canonical-json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Route } from '../../src/http/route.ts';
-import { closeServer } from '../../src/http/server.ts';
-import { canonicalJson } from '../../src/values/canonical-json.ts';
+import type { Route } from '../../src/service/http/route.ts';
+import { closeServer } from '../../src/service/http/server.ts';
 import {
   armSlow,
   errorOf,

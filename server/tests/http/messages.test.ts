@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LIMITS } from '../../src/http/admission.ts';
+import { LIMITS } from '../../src/service/http/admission.ts';
 import { caller, FAKE_ROUTES, KEYS, startFakes } from '../support/http-fakes.ts';
 
 /** What a request may look like before it is one for a route, and what the log keeps of it. */

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
+import { ApiError } from '@purser/rules/errors';
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ApiError } from '../../src/errors.ts';
-import type { Route } from '../../src/http/route.ts';
+import type { Route } from '../../src/service/http/route.ts';
 import { errorOf, startFakes } from '../support/http-fakes.ts';
 import { until } from '../support/until.ts';
 

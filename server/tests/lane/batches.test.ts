@@ -1,12 +1,12 @@
+import { OPERATOR } from '@purser/rules/domain/audit';
 import type pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAgent } from '../../src/commands/create-agent.ts';
-import { OPERATOR } from '../../src/domain/audit.ts';
-import { type Command, done, refuse } from '../../src/lane/command.ts';
-import { makeLane } from '../../src/lane/lane.ts';
-import { addWorkspace, type Core } from '../../src/runtime.ts';
-import { makePool } from '../../src/storage/database.ts';
+import { createAgent } from '../../src/engine/commands/create-agent.ts';
+import { type Command, done, refuse } from '../../src/engine/lane/command.ts';
+import { makeLane } from '../../src/engine/lane/lane.ts';
+import { makePool } from '../../src/engine/storage/database.ts';
+import { addWorkspace, type Core } from '../../src/service/installation/runtime.ts';
 import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore } from '../support/running-service.ts';

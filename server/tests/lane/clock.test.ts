@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { afterEach, describe, expect, test } from 'vitest';
-import { confirmClock } from '../../src/storage/workspaces.ts';
+import { confirmClock } from '../../src/engine/storage/workspaces.ts';
 import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
 import { makeMovedClock } from '../support/clock.ts';
 import {

@@ -1,8 +1,8 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Core } from '../../src/runtime.ts';
-import { listDueHolds, loadDueHolds } from '../../src/storage/decision-states.ts';
-import { makeReservationSweep } from '../../src/workers/expire-reservations.ts';
+import { listDueHolds, loadDueHolds } from '../../src/engine/storage/decision-states.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
+import { makeReservationSweep } from '../../src/service/workers/expire-reservations.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore } from '../support/running-service.ts';
 

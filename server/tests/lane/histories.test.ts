@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Core } from '../../src/runtime.ts';
-import { makeReservationSweep } from '../../src/workers/expire-reservations.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
+import { makeReservationSweep } from '../../src/service/workers/expire-reservations.ts';
 import {
   add,
   authorized,

@@ -1,14 +1,14 @@
+import { slotAt } from '@purser/rules/counters/windows';
+import type { Agent } from '@purser/rules/domain/agents';
+import { OPERATOR } from '@purser/rules/domain/audit';
+import type { Authority } from '@purser/rules/domain/authorities';
+import { countersOfAgent, type SpendCounter } from '@purser/rules/policy/counters';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addAuthorityVersion } from '../../src/commands/create-authority.ts';
-import { slotAt } from '../../src/counters/windows.ts';
-import type { Agent } from '../../src/domain/agents.ts';
-import { OPERATOR } from '../../src/domain/audit.ts';
-import type { Authority } from '../../src/domain/authorities.ts';
-import { type Command, done } from '../../src/lane/command.ts';
-import { countersOfAgent, type SpendCounter } from '../../src/policy/counters.ts';
-import type { Core } from '../../src/runtime.ts';
-import { makeReservationSweep } from '../../src/workers/expire-reservations.ts';
+import { addAuthorityVersion } from '../../src/engine/commands/create-authority.ts';
+import { type Command, done } from '../../src/engine/lane/command.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
+import { makeReservationSweep } from '../../src/service/workers/expire-reservations.ts';
 import {
   AUTHORITY,
   makeKey,

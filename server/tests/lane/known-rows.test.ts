@@ -1,40 +1,40 @@
 import { createHash } from 'node:crypto';
+import { counterName, type StoredCounter } from '@purser/rules/counters/counters';
+import { OPERATOR, type Origin } from '@purser/rules/domain/audit';
+import type { Authority } from '@purser/rules/domain/authorities';
+import type { Decision } from '@purser/rules/domain/decisions';
+import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
+import { countersOf } from '@purser/rules/policy/counters';
 import fc from 'fast-check';
 import type pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createBudget } from '../../src/commands/budgets/create-budget.ts';
-import { updateBudget } from '../../src/commands/budgets/update-budget.ts';
-import { createAgent } from '../../src/commands/create-agent.ts';
-import { createApiKey } from '../../src/commands/create-api-key.ts';
-import { createAuthority } from '../../src/commands/create-authority.ts';
+import { createBudget } from '../../src/engine/commands/budgets/create-budget.ts';
+import { updateBudget } from '../../src/engine/commands/budgets/update-budget.ts';
+import { createAgent } from '../../src/engine/commands/create-agent.ts';
+import { createApiKey } from '../../src/engine/commands/create-api-key.ts';
+import { createAuthority } from '../../src/engine/commands/create-authority.ts';
 import {
   type Assessed,
   type CreatedDecision,
   type KnownAuthority,
   makeCreateDecision,
-} from '../../src/commands/create-decision.ts';
-import { createOutcome } from '../../src/commands/create-outcome.ts';
-import { createWebhook } from '../../src/commands/create-webhook.ts';
-import { deleteWebhook } from '../../src/commands/delete-webhook.ts';
-import { revokeApiKey } from '../../src/commands/revoke-api-key.ts';
-import { updateAgent } from '../../src/commands/update-agent.ts';
-import { updateWebhook } from '../../src/commands/update-webhook.ts';
-import { counterName, type StoredCounter } from '../../src/counters/counters.ts';
-import { OPERATOR, type Origin } from '../../src/domain/audit.ts';
-import type { Authority } from '../../src/domain/authorities.ts';
-import type { Decision } from '../../src/domain/decisions.ts';
-import { Stale } from '../../src/lane/command.ts';
-import { KnownRows } from '../../src/lane/known-rows.ts';
-import { type Lane, makeLane } from '../../src/lane/lane.ts';
-import { KINDS } from '../../src/lane/tables.ts';
-import { EMPTY_DIRECTORY } from '../../src/merchants/directory.ts';
-import { countersOf } from '../../src/policy/counters.ts';
-import { addWorkspace, type Core } from '../../src/runtime.ts';
-import { makePool } from '../../src/storage/database.ts';
-import type { WantedCounter } from '../../src/storage/derived/counters.ts';
-import { getHead } from '../../src/storage/ledger.ts';
-import { withoutWorkspace } from '../../src/storage/rows.ts';
+} from '../../src/engine/commands/create-decision.ts';
+import { createOutcome } from '../../src/engine/commands/create-outcome.ts';
+import { createWebhook } from '../../src/engine/commands/create-webhook.ts';
+import { deleteWebhook } from '../../src/engine/commands/delete-webhook.ts';
+import { revokeApiKey } from '../../src/engine/commands/revoke-api-key.ts';
+import { updateAgent } from '../../src/engine/commands/update-agent.ts';
+import { updateWebhook } from '../../src/engine/commands/update-webhook.ts';
+import { Stale } from '../../src/engine/lane/command.ts';
+import { KnownRows } from '../../src/engine/lane/known-rows.ts';
+import { type Lane, makeLane } from '../../src/engine/lane/lane.ts';
+import { KINDS } from '../../src/engine/lane/tables.ts';
+import { makePool } from '../../src/engine/storage/database.ts';
+import type { WantedCounter } from '../../src/engine/storage/derived/counters.ts';
+import { getHead } from '../../src/engine/storage/ledger.ts';
+import { withoutWorkspace } from '../../src/engine/storage/rows.ts';
+import { addWorkspace, type Core } from '../../src/service/installation/runtime.ts';
 import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore } from '../support/running-service.ts';

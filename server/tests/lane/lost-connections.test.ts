@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Service, startService } from '../../src/app.ts';
-import { readConfig } from '../../src/config/config.ts';
+import { readConfig } from '../../src/service/config/config.ts';
 import {
   AUTHORITY,
   freshKey,

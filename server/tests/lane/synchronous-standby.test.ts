@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@purser/embedded-postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrate } from '../../src/migration/migrate.ts';
+import { migrate } from '../../src/engine/migration/migrate.ts';
 import {
   AUTHORITY,
   type Reply,

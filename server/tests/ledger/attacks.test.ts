@@ -1,13 +1,13 @@
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readCheckpoint, signCheckpoint } from '@purser/rules/domain/checkpoints';
+import { decisionDataHash } from '@purser/rules/domain/decisions';
+import { eventHash } from '@purser/rules/domain/ledger';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { readCheckpoint, signCheckpoint } from '../../src/domain/checkpoints.ts';
-import { decisionDataHash } from '../../src/domain/decisions.ts';
-import { eventHash } from '../../src/domain/ledger.ts';
-import { deriveSecrets } from '../../src/secrets.ts';
-import { loadDecisionRows } from '../../src/storage/decisions.ts';
-import { loadLedgerEvents } from '../../src/storage/ledger.ts';
+import { loadDecisionRows } from '../../src/engine/storage/decisions.ts';
+import { loadLedgerEvents } from '../../src/engine/storage/ledger.ts';
+import { deriveSecrets } from '../../src/service/installation/secrets.ts';
 import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
 
 /**

@@ -3,14 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { makeVerifyingKey, type VerifyingKey } from '@purser/rules/domain/checkpoints';
+import { canonicalJson } from '@purser/rules/values/canonical-json';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeVerifyingKey, type VerifyingKey } from '../../src/domain/checkpoints.ts';
-import { deriveSecrets } from '../../src/secrets.ts';
-import { canonicalJson } from '../../src/values/canonical-json.ts';
-import { exportLedger } from '../../src/verification/export-ledger.ts';
-import { makeExportVerifier } from '../../src/verification/ledger-export.ts';
-import { verifyLedgerFile } from '../../src/verification/ledger-file.ts';
+import { exportLedger } from '../../src/engine/verification/export-ledger.ts';
+import { makeExportVerifier } from '../../src/engine/verification/ledger-export.ts';
+import { verifyLedgerFile } from '../../src/engine/verification/ledger-file.ts';
+import { deriveSecrets } from '../../src/service/installation/secrets.ts';
 import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
 
 /** EXPORT_RUNS makes a longer run. */

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect } from 'vitest';
-import { SERVICE_ROLE } from '../../src/storage/database.ts';
+import { SERVICE_ROLE } from '../../src/engine/storage/database.ts';
 import { serviceTest } from '../support/service-test.ts';
 
 const { test, s } = serviceTest();

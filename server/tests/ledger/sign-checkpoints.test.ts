@@ -1,13 +1,13 @@
 import { mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OPERATOR } from '@purser/rules/domain/audit';
+import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createAgent } from '../../src/commands/create-agent.ts';
-import { OPERATOR } from '../../src/domain/audit.ts';
-import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
-import { addWorkspace, type Core, makeCore } from '../../src/runtime.ts';
-import { verifyLedger } from '../../src/verification/verify-ledger.ts';
+import { createAgent } from '../../src/engine/commands/create-agent.ts';
+import { verifyLedger } from '../../src/engine/verification/verify-ledger.ts';
+import { addWorkspace, type Core, makeCore } from '../../src/service/installation/runtime.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { SECRET_KEY } from '../support/running-service.ts';
 

@@ -1,6 +1,6 @@
+import type { LedgerBreak } from '@purser/rules/domain/ledger';
+import { knownMerchantKey } from '@purser/rules/policy/known-merchants';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LedgerBreak } from '../../src/domain/ledger.ts';
-import { knownMerchantKey } from '../../src/policy/known-merchants.ts';
 import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { SUPERUSER } from '@purser/embedded-postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ARGON2 } from '../../src/people/passwords.ts';
+import { ARGON2 } from '../../src/service/people/passwords.ts';
 import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
 import { type RunningService, refusal, startTestService } from '../support/running-service.ts';
 import { until } from '../support/until.ts';

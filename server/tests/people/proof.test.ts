@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
-import { makePeopleServices, makePersonRoutes } from '../../src/api/routes.ts';
-import { readConfig } from '../../src/config/config.ts';
-import { mayWeigh } from '../../src/http/access.ts';
-import { makeOwnLimiter } from '../../src/http/limiters.ts';
+import { makePeopleServices, makePersonRoutes } from '../../src/service/api/routes.ts';
+import { readConfig } from '../../src/service/config/config.ts';
+import { mayWeigh } from '../../src/service/http/access.ts';
+import { makeOwnLimiter } from '../../src/service/http/limiters.ts';
 import { type Browser, PASSWORD, setUp, signIn } from '../support/browser.ts';
 import { caseOf, makeWorld, nameOf, ROUTES, type World } from '../support/every-route.ts';
 import { superuserConnection } from '../support/postgres.ts';

@@ -1,7 +1,7 @@
+import type { Origin } from '@purser/rules/domain/audit';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { revokeInvitation } from '../../src/commands/people/revoke-invitation.ts';
-import type { Origin } from '../../src/domain/audit.ts';
-import type { Core } from '../../src/runtime.ts';
+import { revokeInvitation } from '../../src/engine/commands/people/revoke-invitation.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
 import { type Browser, openBrowser, PASSWORD, setUp, signIn } from '../support/browser.ts';
 import {
   makeKey,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { makeLinkTokens } from '../../src/people/links.ts';
-import { insertPasskey } from '../../src/people/passkey-rows.ts';
-import { insertSession } from '../../src/people/session-rows.ts';
-import { findUserByEmail, raiseEpoch } from '../../src/people/user-rows.ts';
-import type { Core } from '../../src/runtime.ts';
-import { inTransaction } from '../../src/storage/transactions.ts';
+import { inTransaction } from '../../src/engine/storage/transactions.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
+import { makeLinkTokens } from '../../src/service/people/links.ts';
+import { insertPasskey } from '../../src/service/people/passkey-rows.ts';
+import { insertSession } from '../../src/service/people/session-rows.ts';
+import { findUserByEmail, raiseEpoch } from '../../src/service/people/user-rows.ts';
 import { makeAuthenticator } from '../support/authenticator.ts';
 import { type Browser, openBrowser, setUp } from '../support/browser.ts';
 import { signInByProvider, startProvider, type TestProvider } from '../support/oidc-provider.ts';

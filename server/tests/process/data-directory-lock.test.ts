@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const CONTENDER = `
 import { appendFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openDataDirectory } from ${JSON.stringify(new URL('../../dist/data-directory.js', import.meta.url).href)};
+import { openDataDirectory } from ${JSON.stringify(new URL('../../dist/service/installation/data-directory.js', import.meta.url).href)};
 const [dir, journal, tries] = process.argv.slice(1);
 const write = (what) => appendFileSync(journal, what + ' ' + process.pid + '\\n');
 for (let tried = 0; tried < Number(tries); tried++) {

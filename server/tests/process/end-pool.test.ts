@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endPool, makePool } from '../../src/storage/database.ts';
+import { endPool, makePool } from '../../src/engine/storage/database.ts';
 import { asSuperuser, createTestDatabase } from '../support/postgres.ts';
 
 test('when a pool has ended its connections are gone: stopping the server then breaks none', async () => {

@@ -1,9 +1,9 @@
 import { readFile, rm } from 'node:fs/promises';
+import { eventHash, GENESIS, recordHash } from '@purser/rules/domain/ledger';
+import { canonicalJson } from '@purser/rules/values/canonical-json';
 import { expect } from 'vitest';
-import { eventHash, GENESIS, recordHash } from '../../src/domain/ledger.ts';
-import { loadAuditRecords } from '../../src/storage/audit.ts';
-import { listLedgerEvents } from '../../src/storage/ledger.ts';
-import { canonicalJson } from '../../src/values/canonical-json.ts';
+import { loadAuditRecords } from '../../src/engine/storage/audit.ts';
+import { listLedgerEvents } from '../../src/engine/storage/ledger.ts';
 import { setUp } from '../support/browser.ts';
 import { AUTHORITY, freshKey, makeKey, makeTestCore, spend } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';

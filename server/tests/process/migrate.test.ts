@@ -5,14 +5,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { checkReady, LATEST_MIGRATION, MigrationError, migrate } from '../../src/migration/migrate.ts';
+import { checkReady, LATEST_MIGRATION, MigrationError, migrate } from '../../src/engine/migration/migrate.ts';
 import {
   MIGRATIONS,
   type Migration,
   type RunMigrationsOptions,
   runMigrations,
-} from '../../src/migration/run-migrations.ts';
-import { connectOnce } from '../../src/storage/database.ts';
+} from '../../src/engine/migration/run-migrations.ts';
+import { connectOnce } from '../../src/engine/storage/database.ts';
 import { asSuperuser, connectionUrl, createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 
 let database: TestDatabase;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';
-import { readConfig } from '../../src/config/config.ts';
-import { DataDirectoryInUse, openDataDirectory } from '../../src/data-directory.ts';
-import { openDatabase } from '../../src/open-database.ts';
+import { readConfig } from '../../src/service/config/config.ts';
+import { DataDirectoryInUse, openDataDirectory } from '../../src/service/installation/data-directory.ts';
+import { openDatabase } from '../../src/service/installation/open-database.ts';
 
 const data_dir = mkdtempSync(join(tmpdir(), 'purser-open-'));
 afterAll(() => rmSync(data_dir, { recursive: true, force: true }));

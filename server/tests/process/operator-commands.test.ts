@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { findRunningEmbeddedPostgres, SUPERUSER } from '@purser/embedded-postgres';
 import pg from 'pg';
 import { describe, expect } from 'vitest';
-import { openFilesIn, openFilesProblem } from '../../src/open-files.ts';
+import { openFilesIn, openFilesProblem } from '../../src/service/operator/open-files.ts';
 import { MAIN, test } from '../support/program.ts';
 import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
 import { until } from '../support/until.ts';

@@ -4,9 +4,9 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { checkSessions } from '../../src/migration/sessions-hold.ts';
-import { checkServer } from '../../src/open-database.ts';
-import { endPool, isUnavailable, makePool, WrongSession } from '../../src/storage/database.ts';
+import { checkSessions } from '../../src/engine/migration/sessions-hold.ts';
+import { endPool, isUnavailable, makePool, WrongSession } from '../../src/engine/storage/database.ts';
+import { checkServer } from '../../src/service/installation/open-database.ts';
 import { asSuperuser, createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 

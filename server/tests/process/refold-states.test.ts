@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { refoldStates } from '../../src/migration/refold-states.ts';
-import { connectOnce } from '../../src/storage/database.ts';
+import { refoldStates } from '../../src/engine/migration/refold-states.ts';
+import { connectOnce } from '../../src/engine/storage/database.ts';
 import { AUTHORITY } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

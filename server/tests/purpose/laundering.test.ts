@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
-import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
-import { followNext } from '../../src/followers/follow-chains.ts';
-import { getWatermark } from '../../src/followers/follower-rows.ts';
-import type { Core } from '../../src/runtime.ts';
+import { aggregateFeedback } from '../../src/engine/feedback/aggregate-feedback.ts';
+import { followNext } from '../../src/engine/followers/follow-chains.ts';
+import { getWatermark } from '../../src/engine/followers/follower-rows.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
 import { freshKey, makeKey, makeTestCore, startTestService } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

@@ -1,10 +1,10 @@
 import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { addressFor } from '../../src/model-judge/addresses.ts';
-import { chatCompletions } from '../../src/model-judge/chat-completions.ts';
-import { type ModelAnswer, makeModelClient } from '../../src/model-judge/model-client.ts';
-import type { Question } from '../../src/model-judge/protocols.ts';
+import { addressFor } from '../../src/service/model-judge/addresses.ts';
+import { chatCompletions } from '../../src/service/model-judge/chat-completions.ts';
+import { type ModelAnswer, makeModelClient } from '../../src/service/model-judge/model-client.ts';
+import type { Question } from '../../src/service/model-judge/protocols.ts';
 import {
   completion,
   hangs,

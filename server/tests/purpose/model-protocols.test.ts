@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addressFor, protocolFor } from '../../src/model-judge/addresses.ts';
-import { type ModelClient, makeModelClient } from '../../src/model-judge/model-client.ts';
-import { probe, startProbing } from '../../src/model-judge/probe.ts';
-import { promptFor } from '../../src/model-judge/prompt.ts';
-import { PROTOCOLS, type ProtocolName, type Question } from '../../src/model-judge/protocols.ts';
+import { addressFor, protocolFor } from '../../src/service/model-judge/addresses.ts';
+import { type ModelClient, makeModelClient } from '../../src/service/model-judge/model-client.ts';
+import { probe, startProbing } from '../../src/service/model-judge/probe.ts';
+import { promptFor } from '../../src/service/model-judge/prompt.ts';
+import { PROTOCOLS, type ProtocolName, type Question } from '../../src/service/model-judge/protocols.ts';
 import { type Behaviour, type ModelServer, sends, startModelServer } from '../support/model-server.ts';
 import { until } from '../support/until.ts';
 

@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url';
+import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '@purser/rules/domain/assessment';
+import { type Authority, authorityHash } from '@purser/rules/domain/authorities';
+import type { SpendRequest } from '@purser/rules/domain/spends';
+import { assessBuiltIn } from '@purser/rules/purpose/built-in-assessor';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readSpends } from '../../../tools/demo/spends-file.ts';
-import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '../../src/domain/assessment.ts';
-import { type Authority, authorityHash } from '../../src/domain/authorities.ts';
-import type { SpendRequest } from '../../src/domain/spends.ts';
-import { addressFor } from '../../src/model-judge/addresses.ts';
-import { makeAskModel } from '../../src/model-judge/ask-model.ts';
-import { chatCompletions } from '../../src/model-judge/chat-completions.ts';
-import { makeModelClient } from '../../src/model-judge/model-client.ts';
-import { seenByModel } from '../../src/model-judge/prompt.ts';
-import { isOpen, withOpinion, withoutOpinion } from '../../src/model-judge/second-opinion.ts';
-import { assessBuiltIn } from '../../src/purpose/built-in-assessor.ts';
+import { addressFor } from '../../src/service/model-judge/addresses.ts';
+import { makeAskModel } from '../../src/service/model-judge/ask-model.ts';
+import { chatCompletions } from '../../src/service/model-judge/chat-completions.ts';
+import { makeModelClient } from '../../src/service/model-judge/model-client.ts';
+import { seenByModel } from '../../src/service/model-judge/prompt.ts';
+import { isOpen, withOpinion, withoutOpinion } from '../../src/service/model-judge/second-opinion.ts';
 import {
   type Behaviour,
   completion,

@@ -1,5 +1,5 @@
+import { METHOD } from '@purser/rules/purpose/built-in-assessor';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { METHOD } from '../../src/purpose/built-in-assessor.ts';
 import {
   type Behaviour,
   completion,

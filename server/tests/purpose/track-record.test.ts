@@ -1,13 +1,13 @@
+import type { Authority, Purpose } from '@purser/rules/domain/authorities';
+import { purposeHash } from '@purser/rules/domain/feedback';
 import type pg from 'pg';
 import { expect } from 'vitest';
-import { paidTo } from '../../src/decisions/paid-spends.ts';
-import { makeTrackRecords } from '../../src/decisions/track-record.ts';
-import type { Authority, Purpose } from '../../src/domain/authorities.ts';
-import { purposeHash } from '../../src/domain/feedback.ts';
-import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
-import { loadDecisionsWithFeedback, putFeedback } from '../../src/feedback/stats-rows.ts';
-import { followNext } from '../../src/followers/follow-chains.ts';
-import { makePool } from '../../src/storage/database.ts';
+import { aggregateFeedback } from '../../src/engine/feedback/aggregate-feedback.ts';
+import { loadDecisionsWithFeedback, putFeedback } from '../../src/engine/feedback/stats-rows.ts';
+import { followNext } from '../../src/engine/followers/follow-chains.ts';
+import { makePool } from '../../src/engine/storage/database.ts';
+import { paidTo } from '../../src/service/decisions/paid-spends.ts';
+import { makeTrackRecords } from '../../src/service/decisions/track-record.ts';
 import { makeKey } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

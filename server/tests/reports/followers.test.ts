@@ -1,14 +1,14 @@
 import { describe, expect } from 'vitest';
-import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
+import { aggregateFeedback } from '../../src/engine/feedback/aggregate-feedback.ts';
 import {
   type Follower,
   followNext,
   makeFollowerRound,
   type SkippedEvent,
-} from '../../src/followers/follow-chains.ts';
-import { countSkippedEvents, getWatermark } from '../../src/followers/follower-rows.ts';
-import { rollUpDecisions } from '../../src/reports/roll-up-decisions.ts';
-import type { Core } from '../../src/runtime.ts';
+} from '../../src/engine/followers/follow-chains.ts';
+import { countSkippedEvents, getWatermark } from '../../src/engine/followers/follower-rows.ts';
+import { rollUpDecisions } from '../../src/engine/reports/roll-up-decisions.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
 import { fieldOf, freshKey, makeTestCore, spend, startTestService } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

@@ -1,7 +1,7 @@
+import type { Plan, Workspace } from '@purser/rules/domain/workspace';
 import { describe, expect, test } from 'vitest';
-import type { Plan, Workspace } from '../../src/domain/workspace.ts';
-import { BLOCKER_CODES, type BlockerCode, blockersOf } from '../../src/reports/readiness.ts';
-import type { ShadowSums } from '../../src/reports/shadow-report.ts';
+import { BLOCKER_CODES, type BlockerCode, blockersOf } from '../../src/engine/reports/readiness.ts';
+import type { ShadowSums } from '../../src/engine/reports/shadow-report.ts';
 import { naiveReport, type SeenDecision } from '../support/naive-report.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import pino, { type Logger } from 'pino';
-import { type ClockWatch, makeClockWatch } from '../../src/clock-watch.ts';
+import { type ClockWatch, makeClockWatch } from '../../src/engine/clock-watch.ts';
 
 /** A watch that believes every reading, for tests that move the database's clock. */
 export const TRUSTING_CLOCK: ClockWatch = {

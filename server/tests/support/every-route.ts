@@ -1,7 +1,7 @@
-import { makeApiRoutes } from '../../src/api/routes.ts';
-import { readConfig } from '../../src/config/config.ts';
-import type { Route } from '../../src/http/route.ts';
-import { makeIdsAt } from '../../src/values/ids.ts';
+import { makeIdsAt } from '@purser/rules/values/ids';
+import { makeApiRoutes } from '../../src/service/api/routes.ts';
+import { readConfig } from '../../src/service/config/config.ts';
+import type { Route } from '../../src/service/http/route.ts';
 import { superuserConnection } from './postgres.ts';
 import { AUTHORITY, freshKey, makeKey, makeTestCore, type RunningService, spend } from './running-service.ts';
 

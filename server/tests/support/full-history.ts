@@ -1,11 +1,11 @@
-import { setPlan } from '../../src/commands/set-plan.ts';
-import { OPERATOR } from '../../src/domain/audit.ts';
-import { aggregateFeedback } from '../../src/feedback/aggregate-feedback.ts';
-import { followNext, type SkippedEvent } from '../../src/followers/follow-chains.ts';
-import { getWatermark } from '../../src/followers/follower-rows.ts';
-import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
-import type { Core } from '../../src/runtime.ts';
-import { type VerifyOptions, verifyLedger } from '../../src/verification/verify-ledger.ts';
+import { OPERATOR } from '@purser/rules/domain/audit';
+import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
+import { setPlan } from '../../src/engine/commands/set-plan.ts';
+import { aggregateFeedback } from '../../src/engine/feedback/aggregate-feedback.ts';
+import { followNext, type SkippedEvent } from '../../src/engine/followers/follow-chains.ts';
+import { getWatermark } from '../../src/engine/followers/follower-rows.ts';
+import { type VerifyOptions, verifyLedger } from '../../src/engine/verification/verify-ledger.ts';
+import type { Core } from '../../src/service/installation/runtime.ts';
 import { openBrowser, PASSWORD, setUp } from './browser.ts';
 import {
   AUTHORITY,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type PostgresConnection, SUPERUSER, startEmbeddedPostgres } from '@purser/embedded-postgres';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { migrate } from '../../src/migration/migrate.ts';
+import { migrate } from '../../src/engine/migration/migrate.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,11 +1,12 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
+import type { Caller } from '@purser/rules/domain/keys';
+import { ApiError, authUnavailable } from '@purser/rules/errors';
 import pino from 'pino';
 import Type from 'typebox';
-import type { Caller } from '../../src/domain/keys.ts';
-import { ApiError, authUnavailable } from '../../src/errors.ts';
-import { makeOwnLimiter } from '../../src/http/limiters.ts';
-import type { Call, Route } from '../../src/http/route.ts';
+import { clockDoubted } from '../../src/engine/lane/batch.ts';
+import { makeOwnLimiter } from '../../src/service/http/limiters.ts';
+import type { Call, Route } from '../../src/service/http/route.ts';
 import {
   AmountMinor,
   Currency,
@@ -28,11 +29,10 @@ import {
   Timestamp,
   TimestampIn,
   WholeNumber,
-} from '../../src/http/schemas.ts';
-import { makeServer } from '../../src/http/server.ts';
-import type { ServerOptions } from '../../src/http/server-options.ts';
-import { clockDoubted } from '../../src/lane/batch.ts';
-import { makeMetrics } from '../../src/metrics.ts';
+} from '../../src/service/http/schemas.ts';
+import { makeServer } from '../../src/service/http/server.ts';
+import type { ServerOptions } from '../../src/service/http/server-options.ts';
+import { makeMetrics } from '../../src/service/observability/metrics.ts';
 
 /** Routes, keys and a client for tests of the HTTP machinery; no database behind them. */
 

@@ -1,8 +1,8 @@
 import dgram from 'node:dgram';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeResolve, type Resolve } from '../../src/webhook-delivery/addresses.ts';
-import { connectEndpoint } from '../../src/webhook-delivery/client.ts';
+import { makeResolve, type Resolve } from '../../src/service/webhook-delivery/addresses.ts';
+import { connectEndpoint } from '../../src/service/webhook-delivery/client.ts';
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
 
 const A = 1;

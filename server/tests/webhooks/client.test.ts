@@ -7,7 +7,7 @@ import {
   connectEndpoint,
   type EndpointConnections,
   type WebhookClientOptions,
-} from '../../src/webhook-delivery/client.ts';
+} from '../../src/service/webhook-delivery/client.ts';
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
 
 /** For what is to be cut: whoever waits for its end without a limit waits for ever. */

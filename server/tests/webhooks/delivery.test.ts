@@ -2,28 +2,28 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { SUPERUSER } from '@purser/embedded-postgres';
+import { OPERATOR } from '@purser/rules/domain/audit';
+import { DISABLED_AFTER_MS, RETENTION_MS, secretText } from '@purser/rules/domain/webhooks';
+import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
+import { makeIdsAt } from '@purser/rules/values/ids';
 import pg from 'pg';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createWebhook } from '../../src/commands/create-webhook.ts';
-import { deleteWebhook } from '../../src/commands/delete-webhook.ts';
-import { testWebhook } from '../../src/commands/test-webhook.ts';
-import { OPERATOR } from '../../src/domain/audit.ts';
-import { DISABLED_AFTER_MS, RETENTION_MS, secretText } from '../../src/domain/webhooks.ts';
-import { HISTORY_NAMES as names } from '../../src/purpose/history.ts';
-import { addWorkspace, type Core } from '../../src/runtime.ts';
-import { makePool, type Queryable, SERVICE_ROLE } from '../../src/storage/database.ts';
-import { makeIdsAt } from '../../src/values/ids.ts';
-import { verifyLedger } from '../../src/verification/verify-ledger.ts';
-import { pruneWebhooks } from '../../src/webhook-delivery/attempt-rows.ts';
-import { connectEndpoint } from '../../src/webhook-delivery/client.ts';
-import type { Clock } from '../../src/webhook-delivery/clock.ts';
+import { createWebhook } from '../../src/engine/commands/create-webhook.ts';
+import { deleteWebhook } from '../../src/engine/commands/delete-webhook.ts';
+import { testWebhook } from '../../src/engine/commands/test-webhook.ts';
+import { makePool, type Queryable, SERVICE_ROLE } from '../../src/engine/storage/database.ts';
+import { verifyLedger } from '../../src/engine/verification/verify-ledger.ts';
+import { addWorkspace, type Core } from '../../src/service/installation/runtime.ts';
+import { pruneWebhooks } from '../../src/service/webhook-delivery/attempt-rows.ts';
+import { connectEndpoint } from '../../src/service/webhook-delivery/client.ts';
+import type { Clock } from '../../src/service/webhook-delivery/clock.ts';
 import {
   startWebhookDelivery,
   type WebhookDeliverer,
   type WebhookDeliveryOptions,
-} from '../../src/webhook-delivery/deliver.ts';
-import { leaseQueues } from '../../src/webhook-delivery/queue-rows.ts';
+} from '../../src/service/webhook-delivery/deliver.ts';
+import { leaseQueues } from '../../src/service/webhook-delivery/queue-rows.ts';
 import { connectionUrl, createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES, SECRET_KEY } from '../support/running-service.ts';
 import { until } from '../support/until.ts';

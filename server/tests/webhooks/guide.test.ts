@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { DELIVERY_ERRORS, WEBHOOK_EVENT_TYPES } from '@purser/rules/domain/webhooks';
 import { expect, test } from 'vitest';
-import { DELIVERY_ERRORS, WEBHOOK_EVENT_TYPES } from '../../src/domain/webhooks.ts';
 
 const guide = readFileSync(new URL('../../../docs/guides/webhooks.md', import.meta.url), 'utf8');
 const { cases } = JSON.parse(

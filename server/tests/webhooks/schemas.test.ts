@@ -1,7 +1,7 @@
+import { DELIVERED_EVENT_TYPES } from '@purser/rules/domain/webhooks';
 import { Ajv } from 'ajv';
 import { expect } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/api/schemas/webhook-events.ts';
-import { DELIVERED_EVENT_TYPES } from '../../src/domain/webhooks.ts';
+import { WEBHOOK_EVENTS } from '../../src/service/api/schemas/webhook-events.ts';
 import { AUTHORITY, CAPABILITY_TOKEN, freshKey, makeKey, spend } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

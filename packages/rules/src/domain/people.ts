@@ -1,0 +1,167 @@
+import { foldCase, latinText, plainText } from '../merchants/names.ts';
+import { CLOCK_TOLERANCE_MS } from '../values/clock-tolerance.ts';
+import type { Role } from './keys.ts';
+
+/** A person, who may be a member of several workspaces. */
+export interface User {
+  user_id: string;
+  /** As `normaliseEmail` returns it. Never changed. */
+  email: string;
+  name: string;
+  /** PHC string; null: the person signs in without a password. */
+  password_hash: string | null;
+  created_at: string;
+  disabled_at: string | null;
+  /**
+   * Credentials are good only in the epoch in which they were made. The first proof of the e-mail, a used reset link and
+   * another password raise it.
+   */
+  credential_epoch: number;
+  /** When the e-mail was first proved to be the person's: by a provider, the operator's link or the set-up. Null: never. */
+  email_proved_at: string | null;
+}
+
+/** The person whom a credential names, as of the epoch in which it was read. */
+export type Credited = Pick<User, 'user_id' | 'email' | 'credential_epoch'>;
+
+/** A person's place in a workspace. A removed member's row stays, since reviews are attributed to the principal. */
+export interface Member {
+  user_id: string;
+  /** The person's e-mail, sealed with the membership though it is kept with the person. */
+  email: string;
+  role: Role;
+  /** The person to whom reviews are attributed. Nobody else in the workspace gets it, also after the person was removed. */
+  principal_id: string;
+  joined_at: string;
+  removed_at: string | null;
+  /**
+   * The person joined before the e-mail was proved to be theirs, so somebody else may have joined in their name: it gives
+   * nothing until they accept it. Follows from `joined_at` and the person, so it is neither stored nor sealed.
+   */
+  is_pending: boolean;
+  /** When the e-mail was first proved, which is kept with the person too. */
+  email_proved_at: string | null;
+}
+
+/**
+ * When a person joins who does so at `now`: never before their e-mail was proved, also where the clock was ahead then and was
+ * set back since.
+ */
+export function joinedAt(now: string, email_proved_at: string | null): string {
+  return email_proved_at !== null && email_proved_at > now ? email_proved_at : now;
+}
+
+export const MEMBER_STATUSES = ['active', 'disabled'] as const;
+
+/** An invitation to a workspace. Its link holds a token that is computed from its id; no row holds it. */
+export interface Invitation {
+  invitation_id: string;
+  email: string;
+  role: Role;
+  /** The principal that the member will have; null: one made of the user's id. */
+  principal_id: string | null;
+  /** The key that invited; null: a person, the operator or the service did. */
+  invited_by_key_id: string | null;
+  /** The principal of the person who invited, or at the root of the key that did. Null: no person did. */
+  invited_by_person: string | null;
+  created_at: string;
+  expires_at: string;
+  accepted_at: string | null;
+  accepted_by: string | null;
+  revoked_at: string | null;
+}
+
+export const INVITATION_STATUSES = ['pending', 'accepted', 'revoked', 'expired'] as const;
+export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
+
+/** The status of an invitation at `now_ms`. */
+export function invitationStatus(
+  invitation: Pick<Invitation, 'accepted_at' | 'revoked_at' | 'expires_at'>,
+  now_ms: number,
+): InvitationStatus {
+  if (invitation.accepted_at !== null) return 'accepted';
+  if (invitation.revoked_at !== null) return 'revoked';
+  return Date.parse(invitation.expires_at) <= now_ms ? 'expired' : 'pending';
+}
+
+/** What decides whether a session is good: its own row, the membership of its workspace, and the person. */
+export interface SessionState {
+  session_id: string;
+  user_id: string;
+  created_at: string;
+  expires_at: string;
+  revoked_at: string | null;
+  /** Null: the person is no member of the workspace, not any more, or has yet to accept it. */
+  role: Role | null;
+  disabled_at: string | null;
+  /** It began in the person's present credential epoch. */
+  is_of_epoch: boolean;
+}
+
+/** One message for sessions that are missing, unknown, over or without a workspace. */
+export const NOT_SIGNED_IN = 'You are not signed in, or the session is over; sign in again.';
+
+/** Whether a time is later than now. It was written while the clock was wrong, so nothing is known of how long ago it was. */
+export const isFuture = (time: string, now_ms: number): boolean =>
+  Date.parse(time) > now_ms + CLOCK_TOLERANCE_MS;
+
+/** The message of the 401 for a session that is not good at `now_ms`; null for a good one, in whatever role. */
+export function sessionRefusal(session: SessionState, now_ms: number): string | null {
+  const is_over =
+    session.revoked_at !== null ||
+    !session.is_of_epoch ||
+    session.disabled_at !== null ||
+    // It would last as long as the clock was ahead.
+    isFuture(session.created_at, now_ms) ||
+    Date.parse(session.expires_at) <= now_ms;
+  return is_over ? NOT_SIGNED_IN : null;
+}
+
+/** What is wrong with a link of an invitation; one message for wrong, used, expired and revoked ones. */
+export const INVITATION_NOT_GOOD = 'The invitation is wrong, used, expired or revoked; ask for a new one.';
+
+/** The principal of a person who was given no other. */
+export function principalOf(user_id: string): string {
+  return `user:${user_id}`;
+}
+
+/** Returns whether a principal has the form of `principalOf`, which is kept for the person with that id. */
+export function isMadeOfUserId(principal_id: string): boolean {
+  return /^user:usr_/.test(principal_id);
+}
+
+/**
+ * What an e-mail looks like. Nothing in it is invisible or turns the direction of writing, or two people would look like
+ * one in every list. Whether it reaches anybody is never asked: no mail is sent.
+ */
+export const EMAIL =
+  /^[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,64}@[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,189}$/u;
+
+/** Invisible characters and marks of direction, but for those that scripts and emoji need: joiners, variation selectors. */
+const HIDDEN = /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cf}\p{DI}]/u;
+
+/** Returns what is wrong with a person's name, as a phrase to follow the field's name; null if nothing is. */
+export function nameProblem(name: string): string | null {
+  if (HIDDEN.test(name)) return 'must not contain invisible characters or marks of the direction of writing';
+  return plainText(name).trim() === '' ? 'must contain characters that can be seen' : null;
+}
+
+/**
+ * The form in which names of people are compared: two that a reader may take for one are one. Case, accents, blanks,
+ * punctuation, invisible characters and letters that look alike do not count.
+ */
+export function nameKey(name: string): string {
+  const plain = foldCase(latinText(foldCase(plainText(name))));
+  const letters = plain.replaceAll(/[^\p{L}\p{N}|!]/gu, '');
+  return letters === ''
+    ? plain.trim()
+    : letters
+        .replaceAll('0', 'o')
+        .replaceAll(/[i1|!]/g, 'l')
+        .replaceAll('m', 'rn');
+}
+
+/** The form in which e-mails are compared and kept: trimmed, NFC, lower case. */
+export function normaliseEmail(text: string): string {
+  return text.trim().normalize('NFC').toLowerCase();
+}

@@ -1,0 +1,75 @@
+import {
+  budgetChain,
+  MAX_BUDGET_DEPTH,
+  MAX_BUDGETS,
+  type SharedBudget,
+} from '@purser/rules/counters/shared-budgets';
+import { type Command, done, refuse } from '../../lane/command.ts';
+
+export interface CreateBudgetInput
+  extends Pick<SharedBudget, 'slug' | 'currency' | 'period' | 'limit_minor'>,
+    Partial<Pick<SharedBudget, 'name' | 'time_zone'>> {
+  /** Id or slug of the budget that it is a part of. */
+  parent?: string;
+}
+
+/** A shared budget as the audit list shows it. */
+export function auditedBudget({ name, limit_minor, status }: SharedBudget) {
+  return { name, limit_minor, status };
+}
+
+/** Creates a shared budget. Everything of it but name, limit and status is fixed for good. */
+export const createBudget: Command<CreateBudgetInput, SharedBudget> = {
+  name: 'createBudget',
+  needs: () => ({ shared_budgets: [] }),
+  apply(set, input, origin) {
+    const { slug, currency, period, limit_minor, name = slug, time_zone = 'UTC' } = input;
+    const all = set.shared_budgets.all();
+    if (all.some((each) => each.slug === slug)) {
+      return refuse('budget_exists', `A shared budget with the slug "${slug}" exists; choose another slug.`);
+    }
+    if (all.length >= MAX_BUDGETS) {
+      return refuse('budget_limit', `The workspace has ${all.length} shared budgets, and may have no more.`);
+    }
+    const parent = input.parent === undefined ? null : set.shared_budgets.find(input.parent);
+    if (parent === undefined) return refuse('not_found', 'parent: there is no such shared budget.');
+    if (parent !== null && parent.currency !== currency) {
+      return refuse('invalid_request', `parent: is in ${parent.currency}, this budget in ${currency}`);
+    }
+    if (parent !== null && budgetChain(parent.slug, all).length >= MAX_BUDGET_DEPTH) {
+      return refuse(
+        'invalid_request',
+        `parent: has ${MAX_BUDGET_DEPTH - 1} above it; no more may be below it`,
+      );
+    }
+    const budget: SharedBudget = {
+      budget_id: set.newId('budget'),
+      slug,
+      name,
+      currency,
+      period,
+      time_zone,
+      limit_minor,
+      parent_id: parent?.budget_id ?? null,
+      status: 'active',
+      told_period: null,
+      told_percent: null,
+      created_at: set.now,
+      updated_at: set.now,
+    };
+    set.shared_budgets.put(budget);
+    set.audit('budget.created', { type: 'budget', id: budget.budget_id }, origin, {
+      from: null,
+      to: {
+        slug,
+        ...auditedBudget(budget),
+        currency,
+        period,
+        time_zone,
+        ...(parent === null ? {} : { parent: parent.slug }),
+      },
+      state: { shared_budget: budget },
+    });
+    return done(budget);
+  },
+};

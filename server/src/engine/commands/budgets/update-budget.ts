@@ -1,0 +1,29 @@
+import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
+import { type Command, done, refuse } from '../../lane/command.ts';
+import { auditedBudget } from './create-budget.ts';
+
+export interface UpdateBudgetInput {
+  /** Id or slug. */
+  budget: string;
+  changes: Partial<Pick<SharedBudget, 'name' | 'limit_minor' | 'status'>>;
+}
+
+/**
+ * Changes a shared budget's name, limit or status, from the next decision on. A limit under what is used lets nothing more
+ * through and takes nothing back. Without a difference nothing is written.
+ */
+export const updateBudget: Command<UpdateBudgetInput, SharedBudget> = {
+  name: 'updateBudget',
+  needs: () => ({ shared_budgets: [] }),
+  apply(set, { budget: ref, changes }, origin) {
+    const before = set.shared_budgets.find(ref);
+    if (before === undefined) return refuse('not_found', 'There is no such shared budget.');
+    const after: SharedBudget = { ...before, ...changes, updated_at: set.now };
+    const [from, to] = [auditedBudget(before), auditedBudget(after)];
+    if (JSON.stringify(from) === JSON.stringify(to)) return done(before);
+    set.shared_budgets.put(after);
+    const target = { type: 'budget', id: after.budget_id } as const;
+    set.audit('budget.updated', target, origin, { from, to, state: { shared_budget: after } });
+    return done(after);
+  },
+};

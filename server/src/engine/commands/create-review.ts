@@ -1,0 +1,152 @@
+import { madeBy, type Origin } from '@purser/rules/domain/audit';
+import { type Capability, capabilityExpiry, capabilityStatusAt } from '@purser/rules/domain/capabilities';
+import { issuesCapability } from '@purser/rules/domain/decision-history';
+import { capabilityOf, effectiveNow } from '@purser/rules/domain/decision-states';
+import type { DecisionKind } from '@purser/rules/domain/decisions';
+import {
+  isByKeyMaker,
+  isOwnRequest,
+  type ReviewAction,
+  type Reviewer,
+  type ReviewRow,
+  reviewBody,
+} from '@purser/rules/domain/reviews';
+import { recordEventData } from '@purser/rules/domain/webhooks';
+import { whyNotAllowed } from '@purser/rules/policy/may-pay';
+import { type Command, done, refuse } from '../lane/command.ts';
+import type { WorkingSet } from '../lane/working-set.ts';
+
+export interface CreateReviewInput {
+  decision_id: string;
+  /** The key that requested the decision, as the decision says; null where there is no such decision. */
+  requesting_key_id: string | null;
+  action: ReviewAction;
+  reason_code: string;
+  comment: string | null;
+  supersedes: string | null;
+}
+
+export interface CreatedReview {
+  review: ReviewRow;
+  effective_decision: DecisionKind;
+  /** What the review issued; null when it issued nothing. */
+  capability: Capability | null;
+}
+
+const MAKER_FORBIDDEN =
+  'The person behind this review made the key that requested the spend, or a key that led to it; another member has to review it.';
+
+/** Returns the reviewer, with the person who is signed in or at the root of the key. */
+function reviewerOf(set: WorkingSet, { actor }: Origin): Reviewer {
+  const key = actor.key_id === null ? undefined : set.keys.get(actor.key_id);
+  const { principal_id, person } = madeBy(actor, key);
+  return { principal_id, person };
+}
+
+/**
+ * Returns whether the maker of the requesting key may not review: always under `MAKER`, under `AUTO` if a member other than
+ * the person behind the review may. A principal that the reviewing key carries makes nobody that person.
+ */
+function separatesMakers(set: WorkingSet, { principal_id, person }: Reviewer): boolean {
+  const separation = set.workspace()?.separation_of_duties ?? 'MAKER';
+  if (separation !== 'AUTO') return separation === 'MAKER';
+  return set.people.reviewers().some((member) => member.principal_id !== (person ?? principal_id));
+}
+
+/**
+ * Records a person's review of a REVIEW decision. In ENFORCE it is final: ALLOW issues the capability, DENY releases the
+ * hold. In SHADOW a later review that names it in `supersedes` may correct it.
+ */
+export function makeCreateReview(options: {
+  capability_ttl_seconds: number;
+}): Command<CreateReviewInput, CreatedReview> {
+  return {
+    name: 'createReview',
+    needs: ({ decision_id, requesting_key_id }) => ({
+      decisions: [decision_id],
+      authorities_of: [decision_id],
+      shared_budgets: [],
+      keys: requesting_key_id === null ? [] : [requesting_key_id],
+      workspace: true,
+      reviewers: true,
+      webhooks: true,
+    }),
+    apply(set, input, origin) {
+      const record = set.records.decision(input.decision_id);
+      const agent = record === undefined ? undefined : set.agent(record.decision.agent.id);
+      if (record === undefined || agent === undefined)
+        return refuse('not_found', 'There is no such decision.');
+      const { decision, state } = record;
+      const { action } = input;
+      if (decision.decision !== 'REVIEW') {
+        return refuse(
+          'not_reviewable',
+          `The decision is ${decision.decision}; only a REVIEW can be reviewed.`,
+        );
+      }
+      if (isOwnRequest(decision.requested_by, origin.actor)) {
+        return refuse('self_review_forbidden', 'Whoever requested a spend cannot review it.');
+      }
+      const reviewer = reviewerOf(set, origin);
+      if (decision.requested_by.key_id !== input.requesting_key_id) {
+        throw new Error(
+          `${decision.decision_id} was requested by another key than the review was prepared for`,
+        );
+      }
+      const requesting_key = set.keys.get(input.requesting_key_id);
+      const by_key_maker = requesting_key !== undefined && isByKeyMaker(requesting_key, reviewer);
+      if (by_key_maker && separatesMakers(set, reviewer)) {
+        return refuse('self_review_forbidden', MAKER_FORBIDDEN);
+      }
+      if (decision.mode === 'ENFORCE') {
+        if (state.review_state === 'EXPIRED') {
+          return refuse('review_final', 'The time for a review ran out; ask for a new decision.');
+        }
+        if (state.review_state !== 'PENDING') return refuse('review_final', 'A review in ENFORCE is final.');
+      }
+      if (input.supersedes !== state.review_id) {
+        return refuse(
+          'invalid_request',
+          state.review_id === null
+            ? 'supersedes: must be left out: the decision has no review yet'
+            : `supersedes: must be ${state.review_id}, the decision's current review`,
+        );
+      }
+      const authority = set.authority(agent.agent_id)?.authority ?? null;
+      if (decision.mode === 'ENFORCE' && action === 'ALLOW') {
+        const { now_ms } = set;
+        const budgets = set.shared_budgets.all();
+        const refused = whyNotAllowed({ decision, state, agent, authority, budgets, now_ms });
+        if (refused !== null) return refuse(refused.code, refused.message);
+      }
+      const review: ReviewRow = {
+        review_id: set.newId('review'),
+        decision_id: decision.decision_id,
+        action,
+        reason_code: input.reason_code,
+        comment: input.comment,
+        supersedes: input.supersedes,
+        principal_id: origin.actor.principal_id,
+        key_id: origin.actor.key_id,
+        by_key_maker,
+        created_at: set.now,
+        capability_expires_at: issuesCapability(decision, state, action)
+          ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds, authority ?? {})
+          : null,
+      };
+      const { after, event_id } = set.records.addReview(review);
+      const effective_decision = effectiveNow(decision, after);
+      const issued_now = review.capability_expires_at === null ? null : capabilityOf(decision, after);
+      // The capability of a revoked agent is void from the beginning.
+      const capability =
+        issued_now === null
+          ? null
+          : { ...issued_now, status: capabilityStatusAt(issued_now, agent, set.now_ms) };
+      const issued = capability === null ? {} : { capability };
+      const body = { ...reviewBody(review), effective_decision, ...issued };
+      const data = recordEventData(body, { ...decision, effective_decision });
+      set.publish('decision.review.recorded', data, event_id);
+      return done({ review, effective_decision, capability });
+    },
+  };
+}

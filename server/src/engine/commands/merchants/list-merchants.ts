@@ -1,0 +1,123 @@
+import type { Authority } from '@purser/rules/domain/authorities';
+import { blockedBy } from '@purser/rules/merchants/blocklist';
+import type { ListedVerdict } from '@purser/rules/merchants/directory';
+import { listingKey, MAX_ENTRIES, type MerchantEntry } from '@purser/rules/merchants/directory';
+import { type Command, done, refuse } from '../../lane/command.ts';
+
+/** A merchant to be listed. */
+export interface Listing {
+  merchant: string;
+  /** Sorted, each once. */
+  payee_ids: readonly string[];
+  verdict: ListedVerdict;
+  note: string | null;
+}
+
+export interface ListMerchantsInput {
+  /** Id or slug. */
+  agent: string;
+  listings: readonly Listing[];
+  /** The caller is no administrator, and may do this only where the authority says so. */
+  is_reviewer: boolean;
+}
+
+/** Why a reviewer may not; null: the authority lets them. */
+export function reviewerRefusal(authority: Authority | undefined): string | null {
+  if (authority?.reviewer_may_list === true) return null;
+  return 'This needs the scope admin, or review where the authority has `reviewer_may_list`, which this one has not.';
+}
+
+/** The first listing that says the opposite of the authority or of another entry, and why; undefined: none does. */
+function contradictionIn(
+  listings: readonly Listing[],
+  entries: readonly Pick<MerchantEntry, 'merchant' | 'verdict'>[],
+  authority: Authority | undefined,
+): string | undefined {
+  const namesOf = (of: readonly Pick<MerchantEntry, 'merchant' | 'verdict'>[], verdict: ListedVerdict) =>
+    of.filter((entry) => entry.verdict === verdict).map(({ merchant }) => merchant);
+  const wrong = (merchant: string, how: string) => {
+    const i = listings.findIndex((listing) => listing.merchant === merchant);
+    return `entries[${i}].merchant: "${merchant}" ${how}; a merchant cannot be both allowed and blocked`;
+  };
+  const newly_blocked = namesOf(listings, 'BLOCKED');
+  const blocked = [...namesOf(entries, 'BLOCKED'), ...newly_blocked];
+  for (const merchant of namesOf(listings, 'ALLOWED')) {
+    const of_authority = blockedBy(merchant, authority?.blocked_merchants ?? []);
+    if (of_authority !== null)
+      return wrong(merchant, `is blocked by "${of_authority}" of the authority's blocked_merchants`);
+    const of_entry = blockedBy(merchant, blocked);
+    if (of_entry !== null) return wrong(merchant, `is blocked by the entry "${of_entry}"`);
+  }
+  for (const name of authority?.allowed_merchants ?? []) {
+    const by = blockedBy(name, newly_blocked);
+    if (by !== null) return wrong(by, `would block "${name}" of the authority's allowed_merchants`);
+  }
+  for (const name of namesOf(entries, 'ALLOWED')) {
+    const by = blockedBy(name, newly_blocked);
+    if (by !== null) return wrong(by, `would block the allowed entry "${name}"`);
+  }
+  return undefined;
+}
+
+/**
+ * Lists merchants for an agent, all of them or none. Returns an entry for each listing; where the same was listed before,
+ * that entry. Refused is what the current authority or another entry says the opposite of.
+ */
+export const listMerchants: Command<ListMerchantsInput, MerchantEntry[]> = {
+  name: 'listMerchants',
+  needs: ({ agent }) => ({ agents: [agent], listed_merchants_of: [agent] }),
+  apply(set, { agent: ref, listings, is_reviewer }, origin) {
+    const agent = set.agent(ref);
+    if (agent === undefined) return refuse('not_found', 'There is no such agent.');
+    const { agent_id } = agent;
+    const authority = set.authority(agent_id)?.authority;
+    const refusal = is_reviewer ? reviewerRefusal(authority) : null;
+    if (refusal !== null) return refuse('insufficient_scope', refusal);
+    const known = set.listed_merchants.of(agent_id);
+    const contradiction = contradictionIn(listings, known, authority);
+    if (contradiction !== undefined) return refuse('invalid_request', contradiction);
+
+    const listed_in = agent.directory_version + 1;
+    const { key_id, principal_id } = origin.actor;
+    const by_key = new Map(known.map((entry) => [listingKey(entry), entry]));
+    const added: MerchantEntry[] = [];
+    const result = listings.map((listing) => {
+      const key = listingKey(listing);
+      const same = by_key.get(key);
+      if (same !== undefined) return same;
+      const entry: MerchantEntry = {
+        entry_id: set.newId('merchant'),
+        agent_id,
+        ...listing,
+        listed_in,
+        unlisted_in: null,
+        created_at: set.now,
+        unlisted_at: null,
+        key_id,
+        principal_id,
+      };
+      added.push(entry);
+      by_key.set(key, entry);
+      return entry;
+    });
+    if (added.length === 0) return done(result);
+    if (known.length + added.length > MAX_ENTRIES) {
+      return refuse(
+        'merchant_limit',
+        `The agent has ${known.length} merchants listed, and may have ${MAX_ENTRIES}; unlist some.`,
+      );
+    }
+    const changed = { ...agent, directory_version: listed_in, updated_at: set.now };
+    set.putAgent(changed);
+    for (const entry of added) {
+      set.listed_merchants.put(entry);
+      const { merchant, payee_ids, verdict, note } = entry;
+      set.audit('merchant.listed', { type: 'merchant', id: entry.entry_id }, origin, {
+        from: null,
+        to: { agent: agent.slug, merchant, verdict, payee_ids, note },
+        state: { agent: changed, merchant_entry: entry },
+      });
+    }
+    return done(result);
+  },
+};

@@ -1,0 +1,165 @@
+import type { Origin } from '@purser/rules/domain/audit';
+import type { Role } from '@purser/rules/domain/keys';
+import {
+  type Credited,
+  INVITATION_NOT_GOOD,
+  type Invitation,
+  invitationStatus,
+  joinedAt,
+  type Member,
+  principalOf,
+} from '@purser/rules/domain/people';
+import { type Command, done, refuse } from '../../lane/command.ts';
+import { isTaken, mayStillInvite } from '../../lane/principals.ts';
+import { withdrawAdministration, withdrawInvitation } from '../../lane/revocations.ts';
+import type { WorkingSet } from '../../lane/working-set.ts';
+import type { Identity } from '../../storage/members.ts';
+
+/** What lets a person join: being the first, an invitation, or the settings of the identity provider. */
+export type Admittance =
+  | { by: 'first' }
+  | { by: 'invitation'; invitation_id: string; principal_id: string | null }
+  | { by: 'provider'; role: Role };
+
+export interface JoinWorkspaceInput {
+  admittance: Admittance;
+  /** As `normaliseEmail` returns it. */
+  email: string;
+  /**
+   * The account with this e-mail, as of the credential epoch in which its owner proved to be who they are; null where there is
+   * none yet.
+   */
+  user: Credited | null;
+  /** For a new account. */
+  name: string;
+  password_hash: string | null;
+  identity: Identity | null;
+}
+
+export const ALREADY_SET_UP = 'There is an administrator already; sign in, or ask for an invitation.';
+export const ALREADY_MEMBER = 'This person is a member of the workspace already.';
+export const PRINCIPAL_TAKEN =
+  'principal_id: belongs to another person who is or was a member, or is made of the id of one; choose another one.';
+export const KEY_HAS_PRINCIPAL =
+  'principal_id: a key that another person made carries it, and acts in its name; revoke the key or choose another one.';
+
+/** The principals that the person may get, as far as they are known before the person has an id. */
+function principalsOf(admittance: Admittance, user_id: string | null): string[] {
+  const invited = admittance.by === 'invitation' ? admittance.principal_id : null;
+  return [...(invited === null ? [] : [invited]), ...(user_id === null ? [] : [principalOf(user_id)])];
+}
+
+/** The invitation that a person joins by; null where none is needed, undefined if it is not good any more. */
+function invitationOf(
+  set: WorkingSet,
+  { admittance, email }: JoinWorkspaceInput,
+): Invitation | null | undefined {
+  if (admittance.by !== 'invitation') return null;
+  const invitation = set.people.invitation(admittance.invitation_id);
+  if (invitation === undefined || invitation.email !== email) return undefined;
+  if (invitationStatus(invitation, set.now_ms) !== 'pending') return undefined;
+  return mayStillInvite(set, invitation) ? invitation : undefined;
+}
+
+/**
+ * Makes a person a member of the workspace, and an account for who has none. All invitations of the e-mail to this
+ * workspace are used up by it. A membership that the person has yet to accept is replaced.
+ */
+export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
+  name: 'joinWorkspace',
+  needs: ({ admittance, email, user }) => ({
+    emails: [email],
+    any_person: admittance.by === 'first',
+    ...(admittance.by === 'invitation'
+      ? {
+          invitations: [admittance.invitation_id],
+          reviewers: true,
+          admin_keys: true,
+          pending_invitations: true,
+        }
+      : {}),
+    principals: principalsOf(admittance, user?.user_id ?? null),
+  }),
+  apply(set, input, origin) {
+    const { admittance, email } = input;
+    const { people } = set;
+    if (admittance.by === 'first' && people.hasPeople()) return refuse('already_set_up', ALREADY_SET_UP);
+    const invitation = invitationOf(set, input);
+    if (invitation === undefined) return refuse('unauthenticated', INVITATION_NOT_GOOD);
+    const user = people.user(email);
+    // Somebody made an account with this e-mail, or what proved who they are was of another epoch, since the caller looked.
+    const is_same =
+      user?.user_id === input.user?.user_id && user?.credential_epoch === input.user?.credential_epoch;
+    if (!is_same) return refuse('unauthenticated', INVITATION_NOT_GOOD);
+    const user_id = user?.user_id ?? set.newId('user');
+    const earlier = people.member(user_id);
+    if (earlier !== undefined && earlier.removed_at === null && !earlier.is_pending) {
+      return refuse('already_member', ALREADY_MEMBER);
+    }
+    // Who was removed comes back by invitation alone.
+    if (earlier !== undefined && admittance.by === 'provider') {
+      return refuse('unauthenticated', INVITATION_NOT_GOOD);
+    }
+    // A person who comes back keeps the principal that their reviews and keys have, unless another person got it meanwhile.
+    const kept = earlier !== undefined && !isTaken(set, earlier.principal_id, user_id);
+    const principal_id = kept ? earlier.principal_id : (invitation?.principal_id ?? principalOf(user_id));
+    if (isTaken(set, principal_id, user_id)) return refuse('principal_taken', PRINCIPAL_TAKEN);
+    if (!kept && set.keys.isCarriedByForeign(principal_id)) {
+      return refuse('principal_taken', KEY_HAS_PRINCIPAL);
+    }
+
+    // The operator has the code of the set-up, and a provider vouches for whom it knows; a link proves no e-mail.
+    const is_proved = admittance.by === 'first' || input.identity !== null;
+    const email_proved_at = user === undefined ? (is_proved ? set.now : null) : user.email_proved_at;
+    if (user === undefined) {
+      const { name, password_hash, identity } = input;
+      people.addUser({
+        user_id,
+        email,
+        name,
+        password_hash,
+        identity,
+        created_at: set.now,
+        disabled_at: null,
+        credential_epoch: 0,
+        email_proved_at,
+      });
+    }
+    const role = admittance.by === 'provider' ? admittance.role : (invitation?.role ?? 'admin');
+    const member: Member = {
+      user_id,
+      email,
+      role,
+      principal_id,
+      joined_at: joinedAt(set.now, email_proved_at),
+      removed_at: null,
+      is_pending: false,
+      email_proved_at,
+    };
+    people.putMember(member);
+    const by: Origin = {
+      ...origin,
+      actor: origin.actor.type === 'user' ? { ...origin.actor, principal_id } : origin.actor,
+    };
+    const used = invitation && { ...invitation, accepted_at: set.now, accepted_by: user_id };
+    if (used !== null) people.putInvitation(used);
+    set.audit('member.joined', { type: 'member', id: user_id }, by, {
+      from: null,
+      to: { email, role, principal_id, invitation_id: used?.invitation_id ?? null },
+      state: { member, ...(used === null ? {} : { invitation: used }) },
+    });
+    for (const other of people.pendingInvitations((each) => each.email === email)) {
+      withdrawInvitation(set, other, by);
+    }
+    // The membership that is replaced may have been an administrator's.
+    if (
+      earlier !== undefined &&
+      earlier.removed_at === null &&
+      earlier.role === 'admin' &&
+      role !== 'admin'
+    ) {
+      withdrawAdministration(set, earlier.principal_id, false, by);
+    }
+    return done({ user_id, email, credential_epoch: user?.credential_epoch ?? 0 });
+  },
+};

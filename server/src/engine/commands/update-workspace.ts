@@ -1,0 +1,37 @@
+import type { Mode } from '@purser/rules/domain/agents';
+import { mayEnforce, type SeparationOfDuties, type Workspace } from '@purser/rules/domain/workspace';
+import { canonicalJson } from '@purser/rules/values/canonical-json';
+import { type Command, done, refuse } from '../lane/command.ts';
+import { ENFORCE_NEEDS_PLAN } from './create-agent.ts';
+
+export interface UpdateWorkspaceInput {
+  name?: string;
+  /** The mode of new agents; those that there are keep theirs. */
+  mode?: Mode;
+  separation_of_duties?: SeparationOfDuties;
+}
+
+/** Changes a workspace's name, the mode of its new agents, or who may review besides the requester. Without a difference nothing is written. */
+export const updateWorkspace: Command<UpdateWorkspaceInput, Workspace> = {
+  name: 'updateWorkspace',
+  needs: () => ({ workspace: true }),
+  apply(set, input, origin) {
+    const before = set.workspace();
+    if (before === undefined) return refuse('not_found', 'There is no such workspace.');
+    const { name = before.name, mode = before.mode } = input;
+    const { separation_of_duties = before.separation_of_duties } = input;
+    const changed = { name, mode, separation_of_duties };
+    const workspace = { ...before, ...changed };
+    if (canonicalJson(workspace) === canonicalJson(before)) return done(before);
+    if (mode === 'ENFORCE' && before.mode !== 'ENFORCE' && !mayEnforce(before)) {
+      return refuse('plan_required', ENFORCE_NEEDS_PLAN);
+    }
+    set.putWorkspace(workspace);
+    set.audit('workspace.updated', { type: 'workspace', id: workspace.workspace_id }, origin, {
+      from: before,
+      to: changed,
+      state: { workspace },
+    });
+    return done(workspace);
+  },
+};

@@ -1,0 +1,376 @@
+import type { StoredCounter } from '@purser/rules/counters/counters';
+import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
+import type { MerchantEntry } from '@purser/rules/merchants/directory';
+import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
+import {
+  deleteKeyDigests,
+  findKeysOfInvitations,
+  insertKeyDigests,
+  loadAdminKeys,
+  loadForeignKeys,
+  loadKeys,
+  putKeys,
+  putKeyUses,
+} from '../storage/api-keys.ts';
+import { insertAuditRecords } from '../storage/audit.ts';
+import {
+  findAuthoritiesOfDecisions,
+  findCurrentAuthorities,
+  insertAuthorities,
+} from '../storage/authorities.ts';
+import { insertConsumptions, loadEarlierConsumptions } from '../storage/consumptions.ts';
+import type { Client } from '../storage/database.ts';
+import {
+  deleteExpiringHolds,
+  insertExpiredReservations,
+  insertExpiringHolds,
+  loadDueHolds,
+  putDecisionStates,
+} from '../storage/decision-states.ts';
+import {
+  insertDecisions,
+  loadChangedDecisions,
+  loadDecisionRecords,
+  loadEarlierDecisions,
+} from '../storage/decisions.ts';
+import { loadBudgets, loadBudgetsOfDecisions, putBudgets } from '../storage/derived/budgets.ts';
+import {
+  addToCounters,
+  loadBudgetCounters,
+  loadCounters,
+  type WantedCounter,
+} from '../storage/derived/counters.ts';
+import {
+  addKnownMerchants,
+  type KnownMerchantRef,
+  loadKnownMerchants,
+} from '../storage/derived/known-merchants.ts';
+import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
+import { appendLedgerEvents } from '../storage/ledger.ts';
+import {
+  insertUsers,
+  loadAnyPerson,
+  loadDisabledMembers,
+  loadInvitations,
+  loadInvitationsByEmail,
+  loadMembers,
+  loadMembersByPrincipal,
+  loadPendingInvitations,
+  loadPeopleByEmail,
+  loadReviewers,
+  putInvitations,
+  putMembers,
+} from '../storage/members.ts';
+import { findListedMerchants, loadMerchantEntries, putMerchantEntries } from '../storage/merchant-entries.ts';
+import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
+import { insertReviews } from '../storage/reviews.ts';
+import type { InWorkspace, Write } from '../storage/rows.ts';
+import { endSessionsOf, loadSessions } from '../storage/sessions.ts';
+import { loadSharedBudgets, putSharedBudgets } from '../storage/shared-budgets.ts';
+import {
+  deleteWebhookEndpoints,
+  insertWebhookDeliveries,
+  insertWebhookEvents,
+  loadEndpointsOf,
+  putWebhookEndpoints,
+  putWebhookQueues,
+} from '../storage/webhooks.ts';
+import { loadWorkspaces, putWorkspaces } from '../storage/workspaces.ts';
+import type { Changes } from './changes.ts';
+import { type Counters, isExact } from './counters.ts';
+import type { OutboxChanges } from './outbox.ts';
+import type { PeopleChanges } from './people.ts';
+
+/** The rows that a command needs loaded before it is applied. */
+export interface Needs {
+  /** Agents by id or slug, with their current authorities. */
+  agents?: readonly string[];
+  /** This month's budgets of these agents, with the expired holds that still count in them. */
+  budgets_of?: readonly string[];
+  counters?: readonly WantedCounter[];
+  /** All shared budgets of the workspace, and what is in these, by slug, and in those above. */
+  shared_budgets?: readonly string[] | undefined;
+  /** An agent's decisions that were made or changed after an event, of which at most `MAX_EVENTS_SINCE` are looked at. */
+  changed_decisions?: { agent_id: string; after_seq: number };
+  idempotency?: { agent_id: string; idempotency_key: string };
+  /** Decisions with their states, agents, and the budgets they count in. */
+  decisions?: readonly string[];
+  /** The current authorities of the agents of these decisions. */
+  authorities_of?: readonly string[];
+  /** The links between the labels of these decisions, which tell which labels are current. */
+  labels_of?: readonly string[];
+  outcomes_of?: readonly string[];
+  /** The idempotency key of an earlier consumption. */
+  consumption_key?: string;
+  keys?: readonly string[];
+  /** The workspace itself and its number of agents. */
+  workspace?: boolean;
+  admin_keys?: boolean;
+  /** The webhook endpoints, for commands that publish events or change endpoints. */
+  webhooks?: boolean;
+  sessions?: readonly string[];
+  /** Members by the ids of their users. */
+  members?: readonly string[];
+  /** The members who may review, administrators among them, and can sign in. */
+  reviewers?: boolean;
+  /** The members who have these principals, removed ones included, and the keys that carry them though another person made them. */
+  principals?: readonly string[];
+  /** The people with these e-mails, and the invitations that wait for them. */
+  emails?: readonly string[];
+  /** Whether there is anybody. */
+  any_person?: boolean;
+  /** Invitations, with the keys that made them. */
+  invitations?: readonly string[];
+  /** All invitations that were neither accepted nor revoked. */
+  pending_invitations?: boolean;
+  /** The entries in force of the merchants listed for these agents, by id or slug. */
+  listed_merchants_of?: readonly string[];
+  merchant_entries?: readonly string[];
+  /** Whether the agent is known to have paid this. */
+  known_merchant?: KnownMerchantRef | undefined;
+}
+
+/**
+ * How rows stay known after their batch (`known-rows.ts`). Only for kinds of which every write goes through the lane, and
+ * whose key has one field: then nothing of them can have changed while the head of the workspace has not.
+ */
+export interface Knowable<Row> {
+  /**
+   * Returns the key that a row is found by; what was asked for by another, such as a slug, is loaded each time. Null: the row
+   * is not worth keeping.
+   */
+  keyOf: (row: Row) => string | null;
+  /** About the length of a row as JSON, for rows that grow. */
+  lengthOf?: (row: Row) => number;
+  /** Returns the keys whose rows a batch changed, so that they are loaded again. */
+  changed?: (set: ChangedSet) => Iterable<string>;
+  /** The rows that a batch changed, each in the place of the one that is the same. */
+  replaced?: { rowsOf: (set: ChangedSet) => Iterable<Row>; isSame: (a: Row, b: Row) => boolean };
+}
+
+/** The most events of the chain in which `changed_decisions` looks for decisions. */
+export const MAX_EVENTS_SINCE = 5_000;
+
+/** One kind of row that a batch loads. */
+export interface Load<Key extends object = object, Row = object> {
+  /** Returns the keys that one command needs of this kind. */
+  keysOf: (needs: Needs) => readonly Key[];
+  /** Names a key, where its fields' values are not its name. */
+  nameOf?: ((key: Key) => string) | undefined;
+  /** Loads the rows of any number of workspaces with one statement. */
+  rowsOf: (client: Client, keys: readonly InWorkspace<Key>[]) => Promise<InWorkspace<Row>[]>;
+  known?: Knowable<Row> | undefined;
+}
+
+const load = <Key extends object, Row>(
+  keysOf: Load<Key, Row>['keysOf'],
+  rowsOf: Load<Key, Row>['rowsOf'],
+  known?: Knowable<Row>,
+): Load<Key, Row> => ({ keysOf, rowsOf, known });
+
+const NONE: readonly never[] = [];
+const LENGTH_OF_COUNTER = 120;
+const LENGTH_OF_SLOT = 100;
+/** The keys of rows that are found by one column. */
+const by = <Column extends string>(column: Column, values?: readonly string[]) =>
+  values?.map((value) => ({ [column]: value }) as Record<Column, string>) ?? NONE;
+const one = <Key>(key?: Key): readonly Key[] => (key === undefined ? NONE : [key]);
+
+/** Makes the load of what is needed of a workspace as a whole. */
+const loadWhole = <Row>(
+  isNeeded: (needs: Needs) => boolean | undefined,
+  rowsOf: (client: Client, workspace_ids: string[]) => Promise<InWorkspace<Row>[]>,
+  known?: Knowable<Row>,
+) =>
+  load<object, Row>(
+    (needs) => (isNeeded(needs) === true ? [{}] : NONE),
+    (client, keys) =>
+      rowsOf(
+        client,
+        keys.map(({ workspace_id }) => workspace_id),
+      ),
+    known,
+  );
+
+/**
+ * Everything that a batch can load, in the order in which the statements are sent. Each statement takes its snapshot
+ * when it begins, which is after the heads were locked. Kinds that no command of the batch needs send no statement.
+ */
+const LOADS = {
+  agents: load((needs) => by('ref', needs.agents), findAgents, {
+    keyOf: ({ agent_id }) => agent_id,
+    changed: ({ changes }) => changes.agents.keys(),
+  }),
+  authorities: load((needs) => by('ref', needs.agents), findCurrentAuthorities, {
+    keyOf: ({ agent_id }) => agent_id,
+    // Which version is current stands in the agent.
+    changed: ({ changes }) => changes.agents.keys(),
+  }),
+  // This comes before the budgets: a hold that has expired for this statement has also expired for the later one, which
+  // therefore loads the counter of its month.
+  due_holds: load((needs) => by('agent_id', needs.budgets_of), loadDueHolds),
+  budgets: load((needs) => by('agent_id', needs.budgets_of), loadBudgets, {
+    keyOf: ({ agent_id }) => agent_id,
+    replaced: {
+      rowsOf: ({ changes }) => changes.budgets.values(),
+      isSame: (a, b) => a.period === b.period && a.currency === b.currency,
+    },
+  }),
+  counters: {
+    ...load<WantedCounter, StoredCounter>(({ counters }) => counters ?? NONE, loadCounters, {
+      // Hardly any spend is the duplicate of another, so what is counted for that is not asked for again.
+      keyOf: ({ counter_id, name, slots }) =>
+        counter_id.startsWith('dup_') || !isExact(slots) ? null : name,
+      lengthOf: ({ slots }) => LENGTH_OF_COUNTER + slots.length * LENGTH_OF_SLOT,
+      changed: ({ counters }) => counters.unknownAfter(),
+      replaced: { rowsOf: ({ counters, now_ms }) => counters.knownAfter(now_ms), isSame: () => true },
+    }),
+    nameOf: ({ name }: WantedCounter) => name,
+  },
+  // Each is made by hand, so there are few, and all of a workspace stay known from batch to batch.
+  shared_budgets: loadWhole((needs) => needs.shared_budgets !== undefined, loadSharedBudgets, {
+    keyOf: () => '',
+    changed: ({ shared_budgets }) => (shared_budgets.changes.size === 0 ? [] : ['']),
+  }),
+  budget_counters: load((needs) => by('slug', needs.shared_budgets), loadBudgetCounters),
+  changed_decisions: load(
+    (needs) => one(needs.changed_decisions),
+    (client, keys) => loadChangedDecisions(client, keys, MAX_EVENTS_SINCE),
+  ),
+  earlier_decisions: load((needs) => one(needs.idempotency), loadEarlierDecisions),
+  keys: load((needs) => by('key_id', needs.keys), loadKeys, {
+    keyOf: ({ key_id }) => key_id,
+    changed: ({ changes }) => changes.keys.keys(),
+  }),
+  admin_keys: loadWhole((needs) => needs.admin_keys, loadAdminKeys),
+  workspaces: loadWhole((needs) => needs.workspace, loadWorkspaces),
+  agent_counts: loadWhole((needs) => needs.workspace, countAgentsOf),
+  decisions: load((needs) => by('decision_id', needs.decisions), loadDecisionRecords),
+  agents_of_decisions: load((needs) => by('decision_id', needs.decisions), findAgentsOfDecisions),
+  authorities_of_decisions: load(
+    (needs) => by('decision_id', needs.authorities_of),
+    findAuthoritiesOfDecisions,
+  ),
+  budgets_of_decisions: load((needs) => by('decision_id', needs.decisions), loadBudgetsOfDecisions),
+  labels: load((needs) => by('decision_id', needs.labels_of), loadLabelsOfDecisions),
+  outcomes: load((needs) => by('decision_id', needs.outcomes_of), loadOutcomesOfDecisions),
+  earlier_consumptions: load(
+    (needs) => by('idempotency_key', one(needs.consumption_key)),
+    loadEarlierConsumptions,
+  ),
+  sessions: load((needs) => by('session_id', needs.sessions), loadSessions),
+  members: load((needs) => by('user_id', needs.members), loadMembers),
+  reviewers: loadWhole((needs) => needs.reviewers, loadReviewers),
+  disabled_members: loadWhole((needs) => needs.reviewers, loadDisabledMembers),
+  members_by_principal: load((needs) => by('principal_id', needs.principals), loadMembersByPrincipal),
+  foreign_keys: load((needs) => by('principal_id', needs.principals), loadForeignKeys),
+  people: load((needs) => by('email', needs.emails), loadPeopleByEmail),
+  any_person: loadWhole((needs) => needs.any_person, loadAnyPerson),
+  invitations: load((needs) => by('invitation_id', needs.invitations), loadInvitations),
+  pending_invitations: loadWhole((needs) => needs.pending_invitations, loadPendingInvitations),
+  keys_of_invitations: load((needs) => by('invitation_id', needs.invitations), findKeysOfInvitations),
+  invitations_by_email: load((needs) => by('email', needs.emails), loadInvitationsByEmail),
+  listed_merchants: load((needs) => by('ref', needs.listed_merchants_of), findListedMerchants),
+  merchant_entries: load((needs) => by('entry_id', needs.merchant_entries), loadMerchantEntries),
+  known_merchants: load((needs) => one(needs.known_merchant), loadKnownMerchants),
+};
+
+/**
+ * Loaded after the heads, because only they tell which workspaces have webhooks: the others send no statement for
+ * them.
+ */
+export const WEBHOOKS = loadWhole((needs) => needs.webhooks, loadEndpointsOf, {
+  keyOf: () => '',
+  changed: ({ outbox: { changes } }) => (changes.endpoints.size + changes.deleted.size === 0 ? [] : ['']),
+});
+
+type RowsOf<L> = L extends { rowsOf: (client: Client, keys: never) => Promise<InWorkspace<infer Row>[]> }
+  ? readonly Row[]
+  : never;
+
+/** The rows of one workspace that a batch loaded, as they were before it. */
+export type Loaded = { [Kind in keyof typeof LOADS]: RowsOf<(typeof LOADS)[Kind]> } & {
+  webhooks: RowsOf<typeof WEBHOOKS>;
+};
+
+/** All kinds, in the order in which their statements are sent; the webhooks come last. */
+export const KINDS = Object.entries({ ...LOADS, webhooks: WEBHOOKS }) as unknown as readonly [
+  keyof Loaded,
+  Load,
+][];
+
+/** What a batch loaded where it needed nothing. */
+export function nothingLoaded(): Loaded {
+  return Object.fromEntries(KINDS.map(([kind]) => [kind, []])) as unknown as Loaded;
+}
+
+/** The changes of a batch in one workspace. */
+export interface ChangedSet {
+  workspace_id: string;
+  now_ms: number;
+  changes: Changes;
+  outbox: { changes: OutboxChanges };
+  people: { changes: PeopleChanges };
+  listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
+  shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
+  counters: Counters;
+}
+
+type Put = (client: Client, sets: readonly ChangedSet[]) => Promise<unknown> | undefined;
+
+/** Makes the writer of one kind of row: one statement for all workspaces, or none if nothing changed. */
+function put<Row>(write: Write<Row>, rowsOf: (set: ChangedSet) => Iterable<Row>): Put {
+  return (client, sets) => {
+    const parts = sets.flatMap((set) => {
+      const rows = [...rowsOf(set)];
+      return rows.length === 0 ? [] : [{ workspace_id: set.workspace_id, rows }];
+    });
+    return parts.length === 0 ? undefined : write(client, parts);
+  };
+}
+
+/** Everything that a batch can write, in the order in which the statements are sent. */
+const WRITES: readonly Put[] = [
+  put(putWorkspaces, ({ changes }) => (changes.workspace === undefined ? [] : [changes.workspace])),
+  put(putAgents, ({ changes }) => changes.agents.values()),
+  put(insertAuthorities, ({ changes }) => changes.authorities),
+  put(putKeys, ({ changes }) => changes.keys.values()),
+  put(insertKeyDigests, ({ changes }) => changes.new_digests),
+  put(deleteKeyDigests, ({ changes }) => changes.old_digests),
+  put(putKeyUses, ({ changes }) => changes.key_uses.values()),
+  put(insertDecisions, ({ changes }) => changes.decisions),
+  put(putDecisionStates, ({ changes }) => changes.states.values()),
+  put(insertReviews, ({ changes }) => changes.reviews),
+  put(insertLabels, ({ changes }) => changes.labels),
+  put(insertOutcomes, ({ changes }) => changes.outcomes),
+  put(insertConsumptions, ({ changes }) => changes.consumptions),
+  put(deleteExpiringHolds, ({ changes }) => changes.settled_expiring.values()),
+  put(insertExpiringHolds, ({ changes }) => changes.new_expiring.values()),
+  put(insertExpiredReservations, ({ changes }) => changes.expired_reservations),
+  put(putBudgets, ({ changes }) => changes.budgets.values()),
+  put(addKnownMerchants, ({ changes }) => changes.known_merchants.values()),
+  put(addToCounters, ({ counters }) => counters.changes()),
+  put(insertUsers, ({ people }) => people.changes.users),
+  put(putMembers, ({ people }) => people.changes.members.values()),
+  put(putInvitations, ({ people }) => people.changes.invitations.values()),
+  put(endSessionsOf, ({ people }) => people.changes.ended_sessions.values()),
+  put(putMerchantEntries, ({ listed_merchants }) => listed_merchants.changes.values()),
+  put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes.values()),
+  put(insertAuditRecords, ({ changes }) => changes.audit),
+  put(appendLedgerEvents, ({ changes }) => changes.events),
+  put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),
+  put(deleteWebhookEndpoints, ({ outbox }) => outbox.changes.deleted),
+  put(insertWebhookEvents, ({ outbox }) => outbox.changes.events),
+  put(insertWebhookDeliveries, ({ outbox }) => outbox.changes.deliveries.values()),
+  put(putWebhookQueues, ({ outbox }) =>
+    [...outbox.changes.queues.values()].sort((a, b) => (a.endpoint_id < b.endpoint_id ? -1 : 1)),
+  ),
+];
+
+/** Sends everything that changed, one statement for each table, without waiting. */
+export function sendWrites(client: Client, sets: readonly ChangedSet[]): Promise<unknown>[] {
+  // Webhook queues are locked in key order, as the workers lock them; otherwise a batch and a worker that both lock
+  // queues of several workspaces could deadlock.
+  const in_order = [...sets].sort((a, b) => (a.workspace_id < b.workspace_id ? -1 : 1));
+  return WRITES.flatMap((write) => write(client, in_order) ?? []);
+}

@@ -1,0 +1,265 @@
+import type { Agent } from '@purser/rules/domain/agents';
+import { type AuditedChange, type AuditRecord, auditedChange, type Origin } from '@purser/rules/domain/audit';
+import type { Authority, AuthorityRow } from '@purser/rules/domain/authorities';
+import type { BudgetRow } from '@purser/rules/domain/budget';
+import { countedByNew } from '@purser/rules/domain/decision-states';
+import {
+  type Decision,
+  type DecisionRow,
+  decisionDataHash,
+  type EarlierDecision,
+} from '@purser/rules/domain/decisions';
+import {
+  eventHash,
+  type LedgerEvent,
+  type LedgerEventType,
+  type LedgerHead,
+  recordHash,
+  type SubjectType,
+} from '@purser/rules/domain/ledger';
+import type { WebhookEventType } from '@purser/rules/domain/webhooks';
+import type { Workspace, WorkspaceStop } from '@purser/rules/domain/workspace';
+import type { NewId } from '@purser/rules/values/ids';
+import { parseAuthority } from '../storage/authorities.ts';
+import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
+import { budgetKey, type Changes, idempotencyKey, knownKey, noChanges } from './changes.ts';
+import { Counters } from './counters.ts';
+import { Keys } from './keys.ts';
+import { ListedMerchants } from './listed-merchants.ts';
+import { Outbox } from './outbox.ts';
+import { People } from './people.ts';
+import { Records } from './records.ts';
+import { SharedBudgets } from './shared-budgets.ts';
+import type { Loaded } from './tables.ts';
+
+/**
+ * The rows that a batch loaded for one workspace, and the changes of its commands. A command sees the changes of those
+ * before it. Nothing here does I/O: the lane writes `changes` after all commands have been applied. Loaded rows are
+ * never changed in place, so that a batch can be folded again from the same rows.
+ */
+export class WorkingSet {
+  readonly workspace_id: string;
+  /** The time of the batch in the chain (ms): later than that of every earlier batch. */
+  readonly order_ms: number;
+  /** The batch timestamp by the database's clock (ms), which records carry and limits count by: see `batchTimes`. */
+  readonly now_ms: number;
+  readonly now: string;
+  readonly newId: NewId;
+  /** The webhook endpoints and the events to be sent to them. */
+  readonly outbox: Outbox;
+  readonly people: People;
+  readonly keys: Keys;
+  readonly listed_merchants: ListedMerchants;
+  readonly shared_budgets: SharedBudgets;
+  /** What spends come to over time. */
+  readonly counters: Counters;
+  /** What became of the decisions before this batch. */
+  readonly records: Records;
+  readonly changes: Changes = noChanges();
+  /** The stop of all agents; null while they may spend. A command that changes it records that with `audit`. */
+  stop: WorkspaceStop | null = null;
+  /** Grows with every change, so that a command which left it unchanged has changed nothing. */
+  change_count = 0;
+  /** Whether the command at work has asked for the webhook endpoints. */
+  may_publish = false;
+
+  readonly #occurred_at: string;
+  #head: LedgerHead;
+  #workspace: Workspace | undefined;
+  #agent_count: number;
+  readonly #agents = new Map<string, Agent>();
+  readonly #authorities = new Map<string, AuthorityRow>();
+  readonly #budgets = new Map<string, BudgetRow>();
+  readonly #first_seq: number;
+  readonly #earlier = new Map<string, EarlierDecision>();
+  readonly #known_merchants: ReadonlySet<string>;
+
+  constructor(
+    workspace_id: string,
+    head: LedgerHead,
+    { order_ms, now_ms }: { order_ms: number; now_ms: number },
+    newId: NewId,
+    loaded: Loaded,
+  ) {
+    this.workspace_id = workspace_id;
+    this.order_ms = order_ms;
+    this.now_ms = now_ms;
+    this.now = new Date(now_ms).toISOString();
+    this.#occurred_at = order_ms === now_ms ? this.now : new Date(order_ms).toISOString();
+    this.newId = newId;
+    const noteChange = () => {
+      this.change_count += 1;
+    };
+    this.outbox = new Outbox(this.now, loaded.webhooks, noteChange);
+    this.people = new People(this.now, loaded, noteChange);
+    this.listed_merchants = new ListedMerchants(loaded, noteChange);
+    this.shared_budgets = new SharedBudgets(loaded.shared_budgets, noteChange);
+    this.counters = new Counters([...loaded.counters, ...loaded.budget_counters]);
+    this.#first_seq = head.seq;
+    this.#head = head;
+    const [workspace] = loaded.workspaces;
+    this.#workspace = workspace && { ...workspace, workspace_id };
+    this.#agent_count = loaded.agent_counts[0]?.count ?? 0;
+    for (const agent of [...loaded.agents, ...loaded.agents_of_decisions]) this.#setAgent(agent);
+    for (const row of [...loaded.authorities, ...loaded.authorities_of_decisions])
+      this.#authorities.set(row.agent_id, row);
+    for (const row of [...loaded.budgets, ...loaded.budgets_of_decisions])
+      this.#budgets.set(budgetKey(row.agent_id, row.period, row.currency), row);
+    for (const earlier of loaded.earlier_decisions) {
+      this.#earlier.set(idempotencyKey(earlier.agent_id, earlier.idempotency_key), earlier);
+    }
+    this.#known_merchants = new Set(loaded.known_merchants.map(knownKey));
+    this.keys = new Keys(
+      [...loaded.keys, ...loaded.keys_of_invitations, ...loaded.foreign_keys, ...loaded.admin_keys],
+      this.changes,
+      noteChange,
+    );
+    this.records = new Records(this, loaded);
+  }
+
+  get head(): LedgerHead {
+    return this.#head;
+  }
+
+  workspace(): Workspace | undefined {
+    return this.#workspace;
+  }
+
+  agentCount(): number {
+    return this.#agent_count;
+  }
+
+  /** Returns an agent by id or slug. */
+  agent(ref: string): Agent | undefined {
+    return this.#agents.get(ref);
+  }
+
+  /** Returns the agent's current authority, or null if it has none. */
+  authority(agent_id: string): { row: AuthorityRow; authority: Authority } | null {
+    const row = this.#authorities.get(agent_id);
+    return row === undefined ? null : { row, authority: parseAuthority(row) };
+  }
+
+  budget(agent_id: string, period: string, currency: string): BudgetRow {
+    return (
+      this.#budgets.get(budgetKey(agent_id, period, currency)) ?? {
+        agent_id,
+        period,
+        currency,
+        held_minor: 0,
+        committed_minor: 0,
+      }
+    );
+  }
+
+  /** The number of events of the chain after one, those of this batch left out. */
+  eventsSince(seq: number): number {
+    return this.#first_seq - seq;
+  }
+
+  earlierDecision(agent_id: string, key: string): EarlierDecision | undefined {
+    return this.#earlier.get(idempotencyKey(agent_id, key));
+  }
+
+  /** Whether an agent is known to have paid this; the command must need `known_merchant`. */
+  isKnownMerchant(of: KnownMerchantRef): boolean {
+    const name = knownKey(of);
+    return this.#known_merchants.has(name) || this.changes.known_merchants.has(name);
+  }
+
+  putWorkspace(workspace: Workspace): void {
+    this.#workspace = workspace;
+    this.changes.workspace = workspace;
+    this.change_count += 1;
+  }
+
+  putAgent(agent: Agent): void {
+    if (!this.#agents.has(agent.agent_id)) this.#agent_count += 1;
+    this.#setAgent(agent);
+    this.changes.agents.set(agent.agent_id, agent);
+    this.change_count += 1;
+  }
+
+  addAuthority(row: AuthorityRow): void {
+    this.#authorities.set(row.agent_id, row);
+    this.changes.authorities.push(row);
+    this.change_count += 1;
+  }
+
+  /**
+   * Adds a decision, the content of the row's document, and counts it in its limits over time. Returns its event's id.
+   */
+  addDecision(row: DecisionRow, decision: Decision): string {
+    this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
+    this.changes.decisions.push(row);
+    for (const each of countedByNew(decision, this.now)) this.counters.add(each);
+    this.records.begin(decision);
+    return this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
+  }
+
+  putBudget(row: BudgetRow): void {
+    this.#budgets.set(budgetKey(row.agent_id, row.period, row.currency), row);
+    this.changes.budgets.set(budgetKey(row.agent_id, row.period, row.currency), row);
+    this.change_count += 1;
+  }
+
+  /**
+   * Records an administrative change: an audit record, and the event in the chain that seals it. The audit list shows
+   * `from` and `to`; `state` has every changed row as it is after the change. Returns the event's id.
+   */
+  audit(
+    action: LedgerEventType,
+    target: { type: SubjectType; id: string },
+    origin: Origin,
+    change: AuditedChange,
+  ): string {
+    const record: AuditRecord = {
+      seq: this.#head.seq + 1,
+      audit_id: this.newId('audit'),
+      action,
+      actor: origin.actor,
+      target_type: target.type,
+      target_id: target.id,
+      ...auditedChange(change),
+      request_id: origin.request_id,
+      client_address: origin.client_address,
+      created_at: this.now,
+    };
+    this.changes.audit.push(record);
+    return this.append(action, target.type, target.id, recordHash(record));
+  }
+
+  /**
+   * Queues an event for every webhook endpoint that takes its type, in the same transaction as the change itself. `data`
+   * is JSON text without any secret; `event_id` is that of the event in the chain. Throws where the command did not ask for
+   * `webhooks`: the event would reach nobody unless another command of the batch did.
+   */
+  publish(type: WebhookEventType, data: string, event_id: string): void {
+    if (!this.may_publish) throw new Error(`${type} is published by a command that does not need webhooks`);
+    this.outbox.publish(type, data, event_id);
+  }
+
+  /** Appends the next event to the chain and returns its id. */
+  append(type: LedgerEventType, subject_type: SubjectType, subject_id: string, data_hash: Buffer): string {
+    const unsealed = {
+      seq: this.#head.seq + 1,
+      id: this.newId('event'),
+      type,
+      subject_type,
+      subject_id,
+      occurred_at: this.#occurred_at,
+      data_hash,
+      prev_hash: this.#head.hash,
+    };
+    const event: LedgerEvent = { ...unsealed, hash: eventHash(unsealed) };
+    this.#head = { seq: event.seq, hash: event.hash };
+    this.changes.events.push(event);
+    this.change_count += 1;
+    return event.id;
+  }
+
+  #setAgent(agent: Agent): void {
+    this.#agents.set(agent.agent_id, agent);
+    this.#agents.set(agent.slug, agent);
+  }
+}

@@ -1,0 +1,212 @@
+import type { ApiKey, KeyStatus, KeyUse } from '@purser/rules/domain/keys';
+import type { Client, Queryable } from './database.ts';
+import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
+
+const COLUMN_NAMES = [
+  'key_id',
+  'name',
+  'kind',
+  'scopes',
+  'agent_id',
+  'principal_id',
+  'digest',
+  'hint',
+  'created_at',
+  'expires_at',
+  'revoked_at',
+  'made_by_key_id',
+  'made_by_principal_id',
+  'made_by_person',
+] as const satisfies readonly (keyof ApiKey)[];
+const COLUMNS = COLUMN_NAMES.join(', ');
+const COLUMNS_OF_K = COLUMN_NAMES.map((column) => `k.${column}`).join(', ');
+
+/** The digest that a key is found by, and the id of the secret key that the digest was computed with. */
+export interface ApiKeyDigest {
+  digest: Buffer;
+  key_id: string;
+  secret_id: string;
+}
+
+/** A key that was found by the digest of its value, with the database's clock (ms) at that moment. */
+export interface FoundKey extends ApiKey {
+  workspace_id: string;
+  clock_ms: number;
+}
+
+/** Returns the keys with these digests; unknown ones are left out. */
+export async function findKeys(db: Queryable, digests: readonly Buffer[]): Promise<FoundKey[]> {
+  const result = await db.query<FoundKey>({
+    name: 'find_keys',
+    text: `select d.workspace_id, ${COLUMNS_OF_K},
+        (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
+      from api_key_digests d join api_keys k on k.workspace_id = d.workspace_id and k.key_id = d.key_id
+      where d.digest = any($1)`,
+    values: [digests],
+  });
+  return result.rows;
+}
+
+/** Returns keys by id; unknown ones are left out. */
+export async function loadKeys(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ key_id: string }>[],
+): Promise<InWorkspace<ApiKey>[]> {
+  const result = await db.query<InWorkspace<ApiKey>>({
+    name: 'load_keys',
+    text: `select k.* from unnest($1::text[], $2::text[]) as w(workspace_id, key_id)
+      cross join lateral (
+        select workspace_id, ${COLUMNS} from api_keys
+        where workspace_id = w.workspace_id and key_id = w.key_id limit 1) as k`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.key_id)],
+  });
+  return result.rows;
+}
+
+/** Returns the keys that made these invitations; none for those that a person or the operator made. */
+export async function findKeysOfInvitations(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ invitation_id: string }>[],
+): Promise<InWorkspace<ApiKey>[]> {
+  const result = await db.query<InWorkspace<ApiKey>>({
+    name: 'find_keys_of_invitations',
+    text: `select k.workspace_id, ${COLUMNS_OF_K} from unnest($1::text[], $2::text[]) as w(workspace_id, invitation_id)
+      join invitations i on i.workspace_id = w.workspace_id and i.invitation_id = w.invitation_id
+      join api_keys k on k.workspace_id = i.workspace_id and k.key_id = i.invited_by_key_id`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.invitation_id)],
+  });
+  return result.rows;
+}
+
+/** Returns the keys that carry these principals and that another person made; revoked ones are left out. */
+export async function loadForeignKeys(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ principal_id: string }>[],
+): Promise<InWorkspace<ApiKey>[]> {
+  const result = await db.query<InWorkspace<ApiKey>>({
+    name: 'load_foreign_keys',
+    text: `select k.workspace_id, ${COLUMNS_OF_K} from unnest($1::text[], $2::text[]) as w(workspace_id, principal_id)
+      join api_keys k on k.workspace_id = w.workspace_id and k.principal_id = w.principal_id
+      where k.made_by_person <> k.principal_id and k.revoked_at is null`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.principal_id)],
+  });
+  return result.rows;
+}
+
+/** Returns the admin keys of these workspaces that are not revoked, expired ones included. */
+export async function loadAdminKeys(
+  db: Queryable,
+  workspace_ids: readonly string[],
+): Promise<InWorkspace<ApiKey>[]> {
+  const result = await db.query<InWorkspace<ApiKey>>({
+    name: 'load_admin_keys',
+    text: `select workspace_id, ${COLUMNS} from api_keys
+      where workspace_id = any($1) and 'admin' = any(scopes) and revoked_at is null`,
+    values: [workspace_ids],
+  });
+  return result.rows;
+}
+
+/** What a list of keys is narrowed to; all must hold together. */
+export interface KeyFilters {
+  agent_ids?: readonly string[];
+  status?: readonly KeyStatus[];
+  kind?: readonly string[];
+  /** The principal of a person: keys for which `isKeyOf` holds. */
+  person?: string;
+}
+
+/** Returns a page of keys, newest first, each with the time of its last use and the database's clock (ms). */
+export async function listKeys(
+  db: Queryable,
+  workspace_id: string,
+  page: { after: string | null; limit: number },
+  { agent_ids, status, kind, person }: KeyFilters = {},
+): Promise<(ApiKey & { last_used_at: string | null; clock_ms: number })[]> {
+  const result = await db.query<
+    ApiKey & { workspace_id: string; last_used_at: string | null; clock_ms: number }
+  >({
+    name: 'list_keys',
+    text: `select ${COLUMNS_OF_K}, u.last_used_at,
+        (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
+      from api_keys k left join api_key_uses u on u.workspace_id = $1 and u.key_id = k.key_id
+      where k.workspace_id = $1 and ($2::text is null or k.key_id < $2)
+        and ($4::text[] is null or k.agent_id = any($4)) and ($5::text[] is null or k.kind = any($5))
+        and ($6::text[] is null or case when k.revoked_at is not null then 'revoked'
+          when k.expires_at <= (select clock_timestamp()) then 'expired' else 'active' end = any($6))
+        and ($7::text is null or $7 in (k.made_by_person, k.made_by_principal_id, k.principal_id))
+      order by k.key_id desc limit $3`,
+    values: [
+      workspace_id,
+      page.after,
+      page.limit,
+      agent_ids ?? null,
+      kind ?? null,
+      status ?? null,
+      person ?? null,
+    ],
+  });
+  return result.rows;
+}
+
+/** Inserts new keys and updates those that were revoked or rewrapped. */
+export const putKeys = makeInsert<ApiKey>(
+  'api_keys',
+  {
+    key_id: 'text',
+    name: 'text',
+    kind: 'text',
+    scopes: 'words',
+    agent_id: 'text',
+    principal_id: 'text',
+    digest: 'bytea',
+    hint: 'text',
+    created_at: 'timestamptz',
+    expires_at: 'timestamptz',
+    revoked_at: 'timestamptz',
+    made_by_key_id: 'text',
+    made_by_principal_id: 'text',
+    made_by_person: 'text',
+  },
+  { conflict: ['key_id'], update: ['digest', 'revoked_at'] },
+);
+
+/** Inserts the digests that keys are found by. */
+export const insertKeyDigests = makeInsert<ApiKeyDigest>('api_key_digests', {
+  digest: 'bytea',
+  key_id: 'text',
+  secret_id: 'text',
+});
+
+/** Deletes digests that rewrapped keys no longer use. */
+export function deleteKeyDigests(
+  client: Client,
+  parts: readonly WorkspaceRows<Pick<ApiKeyDigest, 'digest'>>[],
+): Promise<unknown> {
+  const all = parts.flatMap(({ workspace_id, rows }) => rows.map(({ digest }) => ({ workspace_id, digest })));
+  return client.query({
+    name: 'delete_key_digests',
+    text: `delete from api_key_digests d using unnest($1::text[], $2::bytea[]) as r(workspace_id, digest)
+      where d.digest = r.digest and d.workspace_id = r.workspace_id`,
+    values: [all.map((each) => each.workspace_id), all.map((each) => each.digest)],
+  });
+}
+
+/** Returns the keys that these digests belong to; unknown digests are left out. */
+export async function loadKeyDigests(
+  db: Queryable,
+  digests: readonly Buffer[],
+): Promise<{ digest: Buffer; workspace_id: string; key_id: string }[]> {
+  const result = await db.query<{ digest: Buffer; workspace_id: string; key_id: string }>({
+    name: 'load_key_digests',
+    text: 'select digest, workspace_id, key_id from api_key_digests where digest = any($1)',
+    values: [digests],
+  });
+  return result.rows;
+}
+
+export const putKeyUses = makeInsert<KeyUse>(
+  'api_key_uses',
+  { key_id: 'text', last_used_at: 'timestamptz' },
+  { conflict: ['key_id'], update: ['last_used_at'] },
+);

@@ -1,0 +1,321 @@
+import { createHash } from 'node:crypto';
+import { openCheckpoint, type VerifyingKey } from '@purser/rules/domain/checkpoints';
+import {
+  checkLink,
+  GENESIS,
+  isAdministrative,
+  type LedgerBreak,
+  type LedgerEvent,
+  type LedgerHead,
+  ledgerEventBody,
+  type SubjectType,
+  sha256,
+  shownHash,
+} from '@purser/rules/domain/ledger';
+import { canonicalJson } from '@purser/rules/values/canonical-json';
+
+/** The first line of an export. */
+export interface ExportHeader {
+  workspace_id: string;
+  exported_at: string;
+  /** The event before the first exported one, with the hash `since_hash`; 0: the export begins with the first event. */
+  since: number;
+  since_hash: Buffer;
+  head: LedgerHead;
+  /** The `seq` of the checkpoints at the end, ascending. */
+  checkpoints: readonly number[];
+  /** The audit records are left out, and their hashes alone are here: made for a caller without `admin`. */
+  is_withheld: boolean;
+}
+
+const FORMAT = 'purser-ledger-export';
+const VERSION = 1;
+/** That of exports without audit records, which earlier verifiers do not know. */
+const VERSION_WITHHELD = 2;
+/** Only the first breaks of a history that is broken everywhere are reported. */
+const MAX_BREAKS = 1_000;
+
+/** Returns the line of the header, without its newline. */
+export function headerLine(header: ExportHeader): string {
+  const { workspace_id, exported_at, since, since_hash, head, checkpoints, is_withheld } = header;
+  return JSON.stringify({
+    kind: 'header',
+    format: FORMAT,
+    version: is_withheld ? VERSION_WITHHELD : VERSION,
+    ...(is_withheld ? { audit_records: 'withheld' } : {}),
+    workspace_id,
+    exported_at,
+    since,
+    since_hash: shownHash(since_hash),
+    head: { seq: head.seq, hash: shownHash(head.hash) },
+    checkpoints,
+  });
+}
+
+/**
+ * Returns the line of an event with what it seals: `data_hash` is the SHA-256 of the RFC 8785 form of `data`. A decision
+ * has its `document` beside `data`, in which `data.document` is its hash. `data` is null if the row is missing, or
+ * `is_withheld`.
+ */
+export function eventLine(
+  event: LedgerEvent,
+  data: Record<string, unknown> | null,
+  document: string | null,
+  is_withheld = false,
+): string {
+  return JSON.stringify({
+    kind: 'event',
+    event: ledgerEventBody(event),
+    data,
+    ...(document === null ? {} : { document }),
+    ...(is_withheld ? { withheld: true } : {}),
+  });
+}
+
+/** Returns the line of a checkpoint, whose content is all in its note. */
+export function checkpointLine(note: string): string {
+  return JSON.stringify({ kind: 'checkpoint', note });
+}
+
+/** Returns the last line: the numbers of events and checkpoints, and the SHA-256 of all bytes before it. */
+export function endLine(events: number, checkpoints: number, digest: Buffer): string {
+  return JSON.stringify({ kind: 'end', events, checkpoints, sha256: digest.toString('hex') });
+}
+
+/** The result of verifying an export. */
+export interface ExportVerdict {
+  valid: boolean;
+  /** Null if not even the header could be read. */
+  workspace_id: string | null;
+  since: number;
+  events_checked: number;
+  /** How many events are here with their hash alone: nobody compared what they seal. */
+  withheld: number;
+  head: LedgerHead;
+  /** The last event up to which the history is signed with the keys; null if nothing is signed. */
+  signed_through_seq: number | null;
+  signed_at: string | null;
+  checkpoints_checked: number;
+  breaks: LedgerBreak[];
+  first_break_seq: number | null;
+}
+
+/** Verifies an export line by line. Memory does not grow with its length. */
+export interface ExportVerifier {
+  /** Takes the next line, without the newline that ended it. */
+  line(bytes: Buffer): void;
+  /** Returns the verdict over all lines; `rest` are the bytes after the last newline. */
+  end(rest: Buffer): ExportVerdict;
+}
+
+interface Line {
+  kind?: unknown;
+  event?: Record<string, unknown>;
+  data?: Record<string, unknown> | null;
+  document?: unknown;
+  note?: unknown;
+  [field: string]: unknown;
+}
+
+const HASH = /^sha256:([0-9a-f]{64})$/;
+
+function hashOf(shown: unknown): Buffer {
+  const hex = typeof shown === 'string' ? HASH.exec(shown)?.[1] : undefined;
+  if (hex === undefined) throw new TypeError('is no hash');
+  return Buffer.from(hex, 'hex');
+}
+
+function placeOf(seq: unknown): number {
+  if (!Number.isSafeInteger(seq)) throw new TypeError('is no place in a chain');
+  return seq as number;
+}
+
+/** Reads a header. The caller compares it with the line by serializing it again, so only fields used here are checked. */
+function headerOf(line: Line): ExportHeader {
+  const { workspace_id, exported_at, since, since_hash, head, checkpoints } = line as unknown as ExportHeader;
+  return {
+    workspace_id,
+    exported_at,
+    since: placeOf(since),
+    since_hash: hashOf(since_hash),
+    head: { seq: placeOf(head.seq), hash: hashOf(head.hash) },
+    checkpoints: checkpoints.map(placeOf),
+    is_withheld: line.audit_records === 'withheld',
+  };
+}
+
+function eventOf(line: Line): LedgerEvent {
+  const { event } = line as unknown as {
+    event: Omit<LedgerEvent, 'subject_type' | 'subject_id'> & { subject: { type: SubjectType; id: string } };
+  };
+  return {
+    seq: placeOf(event.seq),
+    id: event.id,
+    type: event.type,
+    subject_type: event.subject.type,
+    subject_id: event.subject.id,
+    occurred_at: event.occurred_at,
+    data_hash: hashOf(event.data_hash),
+    prev_hash: hashOf(event.prev_hash),
+    hash: hashOf(event.hash),
+  };
+}
+
+/** Computes the hash of what an event seals; null if the row is missing. */
+function sealedHash(event: LedgerEvent, line: Line): Buffer | null {
+  const { data, document } = line;
+  if (data === null || data === undefined) return null;
+  const hash = sha256(canonicalJson(data));
+  if (event.type !== 'decision.created') return hash;
+  const is_its_own = typeof document === 'string' && shownHash(sha256(document)) === data.document;
+  return is_its_own ? hash : sha256('another document');
+}
+
+/**
+ * Makes a verifier that needs only the public keys. It checks every hash, link and signature, and that no byte of the
+ * export has changed since it was written. It never throws, whatever the lines contain.
+ */
+export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifier {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const whole = createHash('sha256');
+  const breaks: LedgerBreak[] = [];
+  const signed_hashes = new Map<number, Buffer>();
+  const counts = { lines: 0, events: 0, withheld: 0, checkpoints: 0, good: 0 };
+  let header: ExportHeader | null = null;
+  let previous: LedgerHead = GENESIS;
+  let newest: { seq: number; signed_at: string } | null = null;
+  let is_over = false;
+
+  const add = (found: LedgerBreak) => {
+    const seq = Number.isSafeInteger(found.seq) ? Math.max(0, found.seq) : previous.seq + 1;
+    if (breaks.length < MAX_BREAKS) breaks.push({ ...found, seq });
+  };
+  const damaged = (problem: string) =>
+    add({ seq: previous.seq + 1, kind: 'ENTRY_ALTERED', detail: `Line ${counts.lines} ${problem}.` });
+
+  function takeHeader(line: Line, text: string): void {
+    const read = headerOf(line);
+    if (headerLine(read) !== text) throw new TypeError('is not as it was written');
+    header = read;
+    // The first event of a chain follows a hash of 32 zero bytes; any other hash here is a broken link.
+    previous = { seq: read.since, hash: read.since_hash };
+    if (read.since === 0 && !read.since_hash.equals(GENESIS.hash)) {
+      add({ seq: 0, kind: 'LINK_BROKEN', detail: 'The header names a hash before the first event.' });
+    }
+    if (read.checkpoints.includes(read.since)) signed_hashes.set(read.since, previous.hash);
+  }
+
+  function takeEvent(line: Line, text: string, wanted: ExportHeader): void {
+    const event = eventOf(line);
+    const is_withheld = wanted.is_withheld && isAdministrative(event);
+    const data = is_withheld ? null : (line.data ?? null);
+    const document = event.type === 'decision.created' && data !== null ? String(line.document) : null;
+    if (eventLine(event, data, document, is_withheld) !== text)
+      throw new TypeError('is not as it was written');
+    if (counts.checkpoints > 0) throw new TypeError('comes after the checkpoints');
+    const sealed = is_withheld ? event.data_hash : sealedHash(event, line);
+    for (const found of checkLink(previous, event, sealed)) add(found);
+    if (is_withheld) counts.withheld += 1;
+    previous = { seq: event.seq, hash: event.hash };
+    counts.events += 1;
+    if (wanted.checkpoints.includes(event.seq)) signed_hashes.set(event.seq, event.hash);
+  }
+
+  function takeCheckpoint(line: Line, text: string, wanted: ExportHeader): void {
+    const note = String(line.note);
+    if (checkpointLine(note) !== text) throw new TypeError('is not as it was written');
+    const seq = wanted.checkpoints[counts.checkpoints] ?? previous.seq + 1;
+    counts.checkpoints += 1;
+    const said = openCheckpoint(note, keys);
+    if (said === null || said.workspace_id !== wanted.workspace_id || said.seq !== seq) {
+      const detail = `The checkpoint of event ${seq} is not signed with such a key for this history.`;
+      add({ seq, kind: 'ROW_MISMATCH', detail });
+      return;
+    }
+    if (said.seq > previous.seq) {
+      const detail = `The chain ends at event ${previous.seq}, but event ${seq} was signed at ${said.signed_at}.`;
+      add({ seq: previous.seq + 1, kind: 'TRUNCATED', detail });
+      return;
+    }
+    const hash = signed_hashes.get(seq);
+    if (hash === undefined) {
+      // A checkpoint before the beginning of the export cannot be compared with anything.
+      if (seq >= wanted.since)
+        add({ seq, kind: 'GAP', detail: `Event ${seq}, which was signed, is missing.` });
+      return;
+    }
+    if (!hash.equals(said.hash)) {
+      const detail = `Event ${seq} is not the one that was signed at ${said.signed_at}.`;
+      add({ seq, kind: 'ENTRY_ALTERED', detail });
+      return;
+    }
+    counts.good += 1;
+    if (newest === null || said.seq >= newest.seq) newest = { seq: said.seq, signed_at: said.signed_at };
+  }
+
+  function take(text: string, digest: Buffer): void {
+    const line = JSON.parse(text) as Line;
+    if (is_over) throw new TypeError('comes after the end');
+    if (header === null) takeHeader(line, text);
+    else if (line.kind === 'event') takeEvent(line, text, header);
+    else if (line.kind === 'checkpoint') takeCheckpoint(line, text, header);
+    else takeEnd(text, digest);
+  }
+
+  function takeEnd(text: string, digest: Buffer): void {
+    if (text !== endLine(counts.events, counts.checkpoints, digest))
+      throw new TypeError('is not as it was written');
+    is_over = true;
+  }
+
+  return {
+    line(bytes) {
+      counts.lines += 1;
+      const digest = whole.copy().digest();
+      whole.update(bytes).update('\n');
+      try {
+        take(decoder.decode(bytes), digest);
+      } catch {
+        damaged('is not as it was exported');
+      }
+    },
+    end(rest) {
+      if (rest.length > 0) {
+        counts.lines += 1;
+        damaged('does not end');
+      }
+      const seq = previous.seq + 1;
+      const head = header?.head ?? GENESIS;
+      if (!is_over)
+        add({ seq, kind: 'TRUNCATED', detail: 'The export was cut off: its last line is missing.' });
+      if (head.seq > previous.seq) {
+        const detail = `The export ends at event ${previous.seq}, but its head is event ${head.seq}.`;
+        add({ seq, kind: 'TRUNCATED', detail });
+      } else if (head.seq !== previous.seq || !head.hash.equals(previous.hash)) {
+        const detail = `Event ${previous.seq} is not the head of the export, which is event ${head.seq}.`;
+        add({ seq: previous.seq, kind: 'LINK_BROKEN', detail });
+      }
+      if (counts.checkpoints !== (header?.checkpoints.length ?? 0)) {
+        add({ seq, kind: 'TRUNCATED', detail: 'Checkpoints that the header names are missing.' });
+      }
+      if (newest === null) {
+        const detail = 'Nothing here is signed with this key: anyone could have written it.';
+        add({ seq: previous.seq, kind: 'LINK_BROKEN', detail });
+      }
+      breaks.sort((a, b) => a.seq - b.seq);
+      return {
+        valid: breaks.length === 0,
+        workspace_id: header?.workspace_id ?? null,
+        since: header?.since ?? 0,
+        events_checked: counts.events,
+        withheld: counts.withheld,
+        head: previous,
+        signed_through_seq: newest?.seq ?? null,
+        signed_at: newest?.signed_at ?? null,
+        checkpoints_checked: counts.good,
+        breaks,
+        first_break_seq: breaks[0]?.seq ?? null,
+      };
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { readPublicKeys, type VerifyingKey } from '@purser/rules/domain/checkpoints';
+import { shownHash } from '@purser/rules/domain/ledger';
+import { type ExportVerdict, makeExportVerifier } from './ledger-export.ts';
+
+const NEWLINE = 0x0a;
+/** Longer than any line that the service writes. A longer line is split, and its pieces are reported as damaged. */
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Verifies an export of the history without service or database. `file` is a path, or `-` for standard input. Memory
+ * does not grow with its length. Throws only if the file cannot be read.
+ */
+export async function verifyLedgerFile(file: string, keys: readonly VerifyingKey[]): Promise<ExportVerdict> {
+  const verifier = makeExportVerifier(keys);
+  const input: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file);
+  let rest: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of input) {
+    let from = 0;
+    for (;;) {
+      const at = chunk.indexOf(NEWLINE, from);
+      if (at === -1) break;
+      verifier.line(Buffer.concat([...rest, chunk.subarray(from, at)]));
+      rest = [];
+      length = 0;
+      from = at + 1;
+    }
+    rest.push(chunk.subarray(from));
+    length += chunk.length - from;
+    if (length > MAX_LINE_BYTES) {
+      verifier.line(Buffer.concat(rest));
+      rest = [];
+      length = 0;
+    }
+  }
+  return verifier.end(Buffer.concat(rest));
+}
+
+/** Reads public keys from the argument itself or from the file that it names. Throws TypeError if it is neither. */
+export async function findPublicKeys(given: string): Promise<VerifyingKey[]> {
+  try {
+    return readPublicKeys(given);
+  } catch (error) {
+    const text = await readFile(given, 'utf8').catch(() => null);
+    if (text === null) throw error;
+    return readPublicKeys(text);
+  }
+}
+
+/** Returns the verdict as the JSON of the command line. */
+export function verdictBody(verdict: ExportVerdict): Record<string, unknown> {
+  const { head } = verdict;
+  return { ...verdict, head: { seq: head.seq, hash: shownHash(head.hash) } };
+}
+
+/** Returns the verdict as sentences; the first one has the result. */
+export function verdictLines(verdict: ExportVerdict): string[] {
+  const {
+    valid,
+    workspace_id,
+    since,
+    events_checked,
+    withheld,
+    head,
+    signed_through_seq,
+    signed_at,
+    breaks,
+  } = verdict;
+  const span = since === 0 ? '' : ` after event ${since}`;
+  const lines = [
+    valid
+      ? `VALID: the history of ${workspace_id} is as it was written, ${events_checked} events${span}.`
+      : `INVALID: the history of ${workspace_id ?? 'this file'} is not as it was written.`,
+    `Head: event ${head.seq}, ${shownHash(head.hash)}.`,
+    signed_through_seq === null
+      ? 'Signed: nothing, with this key.'
+      : `Signed: up to event ${signed_through_seq}, at ${signed_at}.`,
+  ];
+  if (withheld > 0) {
+    lines.push(`Withheld: ${withheld} audit records, of which the file has the hashes alone.`);
+  }
+  if (valid && signed_through_seq !== null && signed_through_seq < head.seq) {
+    lines.push(`Events ${signed_through_seq + 1} to ${head.seq} hang together, but are not signed yet.`);
+  }
+  return [...lines, ...breaks.map(({ seq, kind, detail }) => `  event ${seq}  ${kind}  ${detail}`)];
+}

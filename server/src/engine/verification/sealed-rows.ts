@@ -1,0 +1,95 @@
+import { sealedConsumption } from '@purser/rules/domain/capabilities';
+import { sealedDecision } from '@purser/rules/domain/decisions';
+import {
+  type InLedger,
+  isAdministrative,
+  type LedgerEvent,
+  type LedgerEventType,
+} from '@purser/rules/domain/ledger';
+import { sealedReview } from '@purser/rules/domain/reviews';
+import { loadAuditRecords } from '../storage/audit.ts';
+import { loadConsumptions } from '../storage/consumptions.ts';
+import type { Queryable } from '../storage/database.ts';
+import { loadExpiredReservations } from '../storage/decision-states.ts';
+import { loadDecisionRows } from '../storage/decisions.ts';
+import { loadLabels } from '../storage/labels.ts';
+import { loadOutcomes } from '../storage/outcomes.ts';
+import { loadReviews } from '../storage/reviews.ts';
+
+/** The current row that an event is about. */
+export interface SealedRow {
+  /** The SHA-256 of its RFC 8785 form is the event's `data_hash` if nothing was changed. */
+  data: Record<string, unknown>;
+  /** The document of a decision, of which `data` has only the hash. */
+  document: string | null;
+}
+
+/** The rows read at a time, which may have documents. */
+const ROWS_AT_ONCE = 500;
+
+const plain = (row: object): SealedRow => ({ data: row as Record<string, unknown>, document: null });
+
+/** Returns a row as it was sealed. A row with another event's id keeps it, so that its hash differs from the sealed one. */
+function atItsPlace<Row extends object>(row: InLedger<Row>, event: LedgerEvent): Row {
+  const { event_id, ...sealed } = row;
+  return (event_id === event.id ? sealed : row) as Row;
+}
+
+/** Returns the rows that these events are about, by `seq`; missing rows are left out. */
+export async function loadSealedRows(
+  db: Queryable,
+  workspace_id: string,
+  events: readonly LedgerEvent[],
+): Promise<Map<number, SealedRow>> {
+  const found = new Map<number, SealedRow>();
+  const take = async <Row extends object>(
+    type: LedgerEventType,
+    id: keyof Row & string,
+    load: (ids: readonly string[]) => Promise<Row[]>,
+    form: (row: Row, event: LedgerEvent) => SealedRow = plain,
+  ) => {
+    const about = events.filter((event) => event.type === type);
+    for (let i = 0; i < about.length; i += ROWS_AT_ONCE) {
+      const part = about.slice(i, i + ROWS_AT_ONCE);
+      const rows = await load(part.map((event) => event.subject_id));
+      const by_id = new Map(rows.map((row) => [row[id] as string, row]));
+      for (const event of part) {
+        const row = by_id.get(event.subject_id);
+        if (row !== undefined) found.set(event.seq, form(row, event));
+      }
+    }
+  };
+  await take(
+    'decision.created',
+    'decision_id',
+    (ids) => loadDecisionRows(db, workspace_id, ids),
+    (row) => ({ data: sealedDecision(row), document: row.document }),
+  );
+  await take(
+    'decision.review.recorded',
+    'review_id',
+    (ids) => loadReviews(db, workspace_id, ids),
+    (row) => plain(sealedReview(row)),
+  );
+  await take('decision.label.recorded', 'label_id', (ids) => loadLabels(db, workspace_id, ids));
+  await take('decision.outcome.recorded', 'outcome_id', (ids) => loadOutcomes(db, workspace_id, ids));
+  await take(
+    'capability.consumed',
+    'capability_id',
+    (ids) => loadConsumptions(db, workspace_id, ids),
+    (row, event) => plain(sealedConsumption(atItsPlace(row, event))),
+  );
+  await take(
+    'reservation.expired',
+    'reservation_id',
+    (ids) => loadExpiredReservations(db, workspace_id, ids),
+    (row, event) => plain(atItsPlace(row, event)),
+  );
+  const administrative = events.filter(isAdministrative).map((event) => event.seq);
+  if (administrative.length > 0) {
+    for (const record of await loadAuditRecords(db, workspace_id, administrative)) {
+      found.set(record.seq, plain(record));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,391 @@
+import type { Actor } from '@purser/rules/domain/audit';
+import type { VerifyingKey } from '@purser/rules/domain/checkpoints';
+import type { SpendNames } from '@purser/rules/domain/feedback';
+import {
+  checkLink,
+  GENESIS,
+  isAdministrative,
+  isIntact,
+  type LedgerBreak,
+  type LedgerHead,
+  recordHash,
+  shownHash,
+} from '@purser/rules/domain/ledger';
+import type pg from 'pg';
+import { loadConsumptionKeys } from '../storage/consumptions.ts';
+import type { Client, Queryable } from '../storage/database.ts';
+import { primedRows } from '../storage/derived/counter-checks.ts';
+import { isToBeFilled } from '../storage/derived/known-merchants.ts';
+import { getHead, listLedgerEvents, loadLedgerEvents, type StoredHead } from '../storage/ledger.ts';
+import { readClock } from '../storage/workspaces.ts';
+import {
+  type ChainRow,
+  countSpans,
+  loadChain,
+  ORPHAN_TABLES,
+  type OrphanTable,
+  type Span,
+  type SpanCounts,
+  type WalkedTable,
+} from './chain-pages.ts';
+import { loadCheckpointFiles } from './checkpoint-files.ts';
+import { type CheckedCheckpoint, loadAllCheckpoints, MAX_CHECKPOINTS } from './checkpoints.ts';
+import { CounterSums, checkCounters, loadJoining } from './counters.ts';
+import { type Findings, makeFindings } from './findings.ts';
+import { checkHead } from './head.ts';
+import { checkFeedback, loadLearningProgress } from './lessons.ts';
+import { checkLiveRows, noteSealedStates } from './live-rows.ts';
+import {
+  checkBeyond,
+  checkCounts,
+  checkOrphans,
+  nothingNamed,
+  type PageSpan,
+  reachedBy,
+  spansOf,
+  type Walk,
+} from './orphans.ts';
+import { loadSealedRows, type SealedRow } from './sealed-rows.ts';
+import { withinSnapshot } from './snapshot.ts';
+import { checkBudgets, checkStates, countUnchanged } from './states.ts';
+
+export interface LedgerVerification {
+  valid: boolean;
+  checked_at: string;
+  events_checked: number;
+  head: LedgerHead;
+  checkpoint: CheckedCheckpoint | null;
+  breaks: LedgerBreak[];
+  first_break_seq: number | null;
+}
+
+/** Returns a verification as the API and the command line show it. */
+export function verificationBody(found: LedgerVerification): Record<string, unknown> {
+  const { valid, checked_at, events_checked, head, checkpoint, breaks, first_break_seq } = found;
+  return {
+    valid,
+    checked_at,
+    events_checked,
+    head: { seq: head.seq, hash: shownHash(head.hash) },
+    checkpoint:
+      checkpoint === null
+        ? null
+        : {
+            seq: checkpoint.seq,
+            hash: shownHash(checkpoint.hash),
+            signed_at: checkpoint.signed_at,
+            key_id: checkpoint.key_id,
+            note: checkpoint.note,
+            checked: checkpoint.checked,
+          },
+    breaks,
+    first_break_seq,
+  };
+}
+
+export interface VerifyOptions {
+  /** The event after which to begin; its hash is trusted. 0: from the beginning. */
+  since: number;
+  /** The keys that checkpoints may be signed with. */
+  keys: readonly VerifyingKey[];
+  /** The directory of this node's checkpoint files. */
+  checkpoint_dir: string;
+  /** The names that lessons are stored by. */
+  names: SpendNames;
+}
+
+/** Events read at a time: memory does not grow with the chain, and other requests run in between. */
+const EVENTS_AT_ONCE = 500;
+/** Concurrent pages on each connection: while one is checked here, the database hashes another. */
+const PAGES_AT_ONCE = 2;
+
+/**
+ * Rebuilds a workspace's chain from the live rows, within one snapshot and without blocking any writer. It checks every
+ * hash, every row of every table against its event and the other way round, derived rows against the records that they
+ * follow from, and the chain against every retained checkpoint. Memory does not grow with the chain. With `since`, only
+ * the events after it are checked, and rows that follow from the whole chain are not.
+ */
+export async function verifyLedger(
+  pool: pg.Pool,
+  workspace_id: string,
+  options: VerifyOptions,
+): Promise<LedgerVerification> {
+  const { since, keys, checkpoint_dir } = options;
+  const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MAX_CHECKPOINTS);
+  return withinSnapshot(pool, async (clients, { alive, closeBeside }) => {
+    const [client] = clients;
+    const clock_ms = await readClock(client);
+    const head = await getHead(client, workspace_id);
+    const findings = makeFindings();
+    const checkpoints = await loadAllCheckpoints(client, workspace_id, files, keys, findings);
+    const start = await startingPoint(client, workspace_id, since, findings);
+    await checkpoints.checkEarlier(client, since);
+    const walk: Walk = {
+      db: client,
+      workspace_id,
+      findings,
+      checkpoints,
+      sealed: new Map(),
+      makers: new Map(),
+      tally: {
+        found: noneFound(),
+        budgets: new Map(),
+        counters: new CounterSums(clock_ms),
+        joining: await loadJoining(client, workspace_id),
+        learnt: await loadLearningProgress(client, workspace_id, options.names),
+        is_filling: await isToBeFilled(client, workspace_id),
+      },
+      reached: start.reached,
+      named_ahead: nothingNamed(),
+      previous: start.link,
+      occurred_ms: 0,
+      is_vouched_for: true,
+    };
+    const events_checked = await walkChain(walk, clients, alive);
+    await closeBeside();
+    const last = walk.previous;
+    checkHead(findings, head, last, walk.occurred_ms, clock_ms);
+    checkpoints.checkLater(last);
+    await checkBeyond(walk);
+    if (since === 0) await checkWhole(walk, head);
+    const breaks = findings.breaks(last.seq);
+    return {
+      valid: breaks.length === 0,
+      checked_at: new Date(clock_ms).toISOString(),
+      events_checked,
+      head: head === undefined ? GENESIS : { seq: head.seq, hash: head.hash },
+      checkpoint: checkpoints.newest,
+      breaks,
+      first_break_seq: breaks[0]?.seq ?? null,
+    };
+  });
+}
+
+const noneFound = () =>
+  Object.fromEntries(ORPHAN_TABLES.map((table) => [table, 0])) as Record<OrphanTable, number>;
+
+/** Returns the event that the first checked one must follow, and the ids that the tables have reached there. */
+async function startingPoint(
+  db: Queryable,
+  workspace_id: string,
+  since: number,
+  findings: Findings,
+): Promise<{ link: LedgerHead; reached: Record<WalkedTable, string> }> {
+  if (since === 0) return { link: GENESIS, reached: reachedBy(undefined) };
+  const [event] = await loadLedgerEvents(db, workspace_id, { after: since - 1, limit: 1 });
+  if (event?.seq === since) {
+    return { link: { seq: since, hash: event.hash }, reached: reachedBy(event) };
+  }
+  if (event !== undefined) {
+    const detail = `Event ${since}, after which to go on, is missing before event ${event.seq}.`;
+    findings.add({ seq: since, kind: 'GAP', detail });
+    return { link: { seq: event.seq - 1, hash: event.prev_hash }, reached: reachedBy(event) };
+  }
+  const end = { order: 'desc', past: null, limit: 1 } as const;
+  const [last] = (await listLedgerEvents(db, workspace_id, {}, end)).rows;
+  const link = last === undefined ? GENESIS : { seq: last.seq, hash: last.hash };
+  const detail = `The chain ends at event ${link.seq}, before event ${since}.`;
+  findings.add({ seq: link.seq + 1, kind: 'TRUNCATED', detail });
+  return { link, reached: reachedBy(last) };
+}
+
+/** A page of the chain, and the span of ids of each table along it. */
+interface Page {
+  events: ChainRow[];
+  intact: boolean[];
+  spans: Record<WalkedTable, PageSpan>;
+}
+
+/** A page with checked links, and the hashes that were rebuilt and their rows, by `seq`. */
+interface LinkedPage extends Page {
+  rebuilt: Map<number, Buffer>;
+  rows: Map<number, SealedRow>;
+  counting: Promise<SpanCounts>;
+}
+
+/**
+ * Walks along the chain with several concurrent pages: each is read and rebuilt by itself, and linked to the one before
+ * it in order. Returns the number of events.
+ */
+async function walkChain(walk: Walk, clients: readonly Client[], alive: () => void): Promise<number> {
+  const { workspace_id } = walk;
+  let events_checked = 0;
+  let is_over = false;
+  let pages = 0;
+  // The `seq` after which the first page would begin if none were missing up to the newest page.
+  let base = walk.previous.seq;
+  // For the newest page: resolves with its last `seq`, and resolves when its links have been checked.
+  let arrived: Promise<number> = Promise.resolve(base);
+  let linked: Promise<unknown> = Promise.resolve();
+  // Only the first failure is kept: the errors of later statements in a failed transaction do not tell the cause.
+  let failure: { error: unknown } | undefined;
+
+  /** Notes the failure of a promise that may be awaited only later, or never. */
+  function noted<T>(promise: Promise<T>): Promise<T> {
+    promise.catch((error: unknown) => {
+      failure ??= { error };
+      is_over = true;
+    });
+    return promise;
+  }
+
+  async function arrive(
+    db: Client,
+    number: number,
+    earlier: Promise<number>,
+  ): Promise<Page & { end: number }> {
+    const load = (after: number) => loadChain(db, workspace_id, { after, limit: EVENTS_AT_ONCE });
+    const after = base + number * EVENTS_AT_ONCE;
+    // Without gaps this page begins here, so it is loaded ahead. Beyond the safe integers nothing can be guessed.
+    const guessed = Number.isSafeInteger(after) ? noted(load(after)) : null;
+    const begin = await earlier;
+    if (begin !== after && Number.isSafeInteger(begin)) base = begin - number * EVENTS_AT_ONCE;
+    const events = await (begin === after && guessed !== null ? guessed : load(begin));
+    if (events.length === 0) is_over = true;
+    alive();
+    events_checked += events.length;
+    const intact = events.map(isIntact);
+    return { events, intact, spans: spansOf(walk, events, intact), end: events.at(-1)?.seq ?? begin };
+  }
+
+  async function link(db: Client, page: Page, earlier: Promise<unknown>): Promise<LinkedPage> {
+    const { events, intact, spans } = page;
+    const counting = noted(countSpans(db, workspace_id, spans));
+    const unknown = events.filter((event) => event.is_as_sealed !== true);
+    const rows = unknown.length === 0 ? new Map() : await loadSealedRows(db, workspace_id, unknown);
+    await earlier;
+    const rebuilt = rebuild(walk, events, rows);
+    for (const [i, event] of events.entries()) {
+      for (const found of checkLink(walk.previous, event, rebuilt.get(event.seq) ?? null, intact[i])) {
+        walk.findings.add(found);
+      }
+      walk.checkpoints.check(event);
+      walk.previous = { seq: event.seq, hash: event.hash };
+    }
+    const last = events.at(-1);
+    if (last !== undefined) walk.occurred_ms = Date.parse(last.occurred_at);
+    return { ...page, rebuilt, rows, counting };
+  }
+
+  async function walkOn(db: Client): Promise<void> {
+    while (!is_over) {
+      const arriving = noted(arrive(db, pages, arrived));
+      pages += 1;
+      arrived = noted(arriving.then(({ end }) => end));
+      const before = linked;
+      const linking = arriving.then((page) => link(db, page, before));
+      linked = noted(linking);
+      const { events, rebuilt, rows, spans, counting } = await linking;
+      await checkConsumptionKeys(walk, db, events, rows);
+      await checkCounts(walk, events, rebuilt, spans, await counting);
+      await checkDecisions(walk, db, events, rebuilt, spans.decisions, await counting);
+    }
+  }
+
+  const walks = clients.flatMap((db) => Array.from({ length: PAGES_AT_ONCE }, () => noted(walkOn(db))));
+  await Promise.allSettled(walks);
+  if (failure !== undefined) throw (failure as { error: unknown }).error;
+  return events_checked;
+}
+
+/**
+ * Returns the hash of the current row that each event is about, by `seq`; missing rows are left out. Must be called in
+ * the order of the chain, since a changeable row must equal its newest audit record.
+ */
+function rebuild(
+  walk: Walk,
+  events: readonly ChainRow[],
+  rows: ReadonlyMap<number, SealedRow>,
+): Map<number, Buffer> {
+  const { tally } = walk;
+  const hashes = new Map<number, Buffer>();
+  for (const event of events) {
+    if (event.is_as_sealed === true) {
+      hashes.set(event.seq, event.data_hash);
+      tally.found.idempotency_keys += 1;
+      continue;
+    }
+    const row = rows.get(event.seq);
+    if (row === undefined) {
+      if (isAdministrative(event)) walk.is_vouched_for = false;
+      continue;
+    }
+    const hash = recordHash(row.data);
+    hashes.set(event.seq, hash);
+    if (isAdministrative(event)) {
+      tally.found.audit_records += 1;
+      // A changed audit record is reported as such, and proves nothing about other rows.
+      const { action, actor, state } = row.data as { action: string; actor: Actor; state: string };
+      if (hash.equals(event.data_hash)) {
+        noteSealedStates(walk.sealed, walk.makers, { seq: event.seq, action, actor, state });
+        tally.counters.add(primedRows(state));
+      } else walk.is_vouched_for = false;
+    } else if (event.type === 'decision.created') tally.found.idempotency_keys += 1;
+    else if (event.type === 'capability.consumed') tally.found.consumptions += 1;
+    else if (event.type === 'reservation.expired') tally.found.expired_reservations += 1;
+  }
+  return hashes;
+}
+
+/** Reports consumptions whose idempotency key does not lead to them. */
+async function checkConsumptionKeys(
+  walk: Walk,
+  db: Client,
+  page: readonly ChainRow[],
+  rows: ReadonlyMap<number, SealedRow>,
+): Promise<void> {
+  const events = page.filter((event) => event.type === 'capability.consumed' && rows.has(event.seq));
+  if (events.length === 0) return;
+  const keyOf = (event: ChainRow) => rows.get(event.seq)?.data.idempotency_key as string;
+  const keys = await loadConsumptionKeys(db, walk.workspace_id, events.map(keyOf));
+  const leads_to = new Map(keys.map((row) => [row.idempotency_key, row.capability_id]));
+  for (const event of events) {
+    if (leads_to.get(keyOf(event)) === event.subject_id) walk.tally.found.consumption_keys += 1;
+    else {
+      const detail = `The idempotency key of ${event.subject_type} ${event.subject_id} does not lead to it.`;
+      walk.findings.addDerived({ seq: event.seq, kind: 'ROW_MISMATCH', detail });
+    }
+  }
+}
+
+/** Checks the states of those decisions of a page whose rows are intact, and counts their amounts. */
+async function checkDecisions(
+  walk: Walk,
+  db: Client,
+  events: readonly ChainRow[],
+  rebuilt: ReadonlyMap<number, Buffer>,
+  span: Span,
+  counts: SpanCounts,
+): Promise<void> {
+  const with_state = new Set(counts.kept);
+  const recorded = new Set(counts.recorded);
+  // For a decision outside the counted span it is unknown whether there are records.
+  for (const { subject_id } of events) {
+    if (subject_id <= span.after || subject_id > span.upto) recorded.add(subject_id);
+  }
+  const to_fold: ChainRow[] = [];
+  for (const event of events) {
+    if (event.type !== 'decision.created') continue;
+    if (rebuilt.get(event.seq)?.equals(event.data_hash) !== true) continue;
+    // In ENFORCE a hold may expire by itself, which only the document tells; what waits for a person begins with a state.
+    const may_begin_with_state =
+      event.decision === 'REVIEW' || (event.mode === 'ENFORCE' && event.decision !== 'DENY');
+    if (may_begin_with_state || with_state.has(event.subject_id) || recorded.has(event.subject_id))
+      to_fold.push(event);
+    else countUnchanged(walk.tally, event);
+  }
+  await checkStates(db, walk.workspace_id, to_fold, recorded, walk.tally, walk.findings);
+}
+
+/** Checks the tables that can be compared only after a walk from the beginning of the chain. */
+async function checkWhole(walk: Walk, head: StoredHead | undefined): Promise<void> {
+  const { db, workspace_id, findings, tally } = walk;
+  // If a decision was changed, the right sums are unknown.
+  if (findings.soFarIntact()) {
+    await checkBudgets(db, workspace_id, tally, findings);
+    await checkCounters(db, workspace_id, tally.counters, walk.previous.seq, findings);
+  }
+  await checkFeedback(db, workspace_id, tally.learnt, walk.previous.seq, findings);
+  await checkLiveRows(db, workspace_id, walk.sealed, tally, walk.is_vouched_for, findings, head);
+  await checkOrphans(walk);
+}

@@ -1,0 +1,212 @@
+import { AGENT_STATUSES, agentBody, MODES } from '@purser/rules/domain/agents';
+import { TEXT_LENGTHS } from '@purser/rules/values/text';
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { createAgent } from '../../engine/commands/create-agent.ts';
+import { updateAgent } from '../../engine/commands/update-agent.ts';
+import type { Lane } from '../../engine/lane/lane.ts';
+import { listAgents } from '../../engine/storage/agents.ts';
+import { loadWorkspace } from '../../engine/storage/workspaces.ts';
+import { loadAgentLimits } from '../decisions/agent-limits.ts';
+import { loadAgentStandings } from '../decisions/agent-standings.ts';
+import { visibleAgent } from '../decisions/visible-agent.ts';
+import { type Cursors, pageOf } from '../http/cursors.ts';
+import type { Call, Route } from '../http/route.ts';
+import {
+  Currency,
+  Fields,
+  Id,
+  LimitMinor,
+  Line,
+  Nullable,
+  OneOf,
+  PageQuery,
+  page,
+  QuerySeveral,
+  Slug,
+  Timestamp,
+} from '../http/schemas.ts';
+import { originOf } from '../people/callers.ts';
+import { AuthorityBody } from './schemas/authorities.ts';
+import { AgentLimitsBody } from './schemas/limits.ts';
+
+const AgentBody = Fields(
+  {
+    id: Id('agent'),
+    slug: Type.String({ examples: ['infra-bot'] }),
+    name: Type.String(),
+    mode: OneOf(MODES),
+    status: OneOf(AGENT_STATUSES),
+    authority_version: Nullable(Type.Integer({ minimum: 1 })),
+    authority_hash: Nullable(Type.String()),
+    created_at: Timestamp(),
+    updated_at: Timestamp(),
+  },
+  { $id: 'Agent' },
+);
+
+const AgentWithBudgets = Fields(
+  {
+    ...AgentBody.properties,
+    budgets: Type.Array(
+      Fields({
+        currency: Currency(),
+        limit_minor: Nullable(
+          LimitMinor({ description: 'The monthly budget; null: none in this currency.' }),
+        ),
+        held_minor: LimitMinor(),
+        committed_minor: LimitMinor(),
+        remaining_minor: Nullable(LimitMinor({ description: 'What is left; null: no budget is set.' })),
+      }),
+      {
+        description: "This month's (UTC): of the authority's currency, and of all others that were spent in.",
+      },
+    ),
+    last_decision_at: Nullable(Timestamp({ description: 'When it last asked for a spend; null: never.' })),
+  },
+  { $id: 'AgentWithBudgets' },
+);
+
+const CreateAgentBody = Fields({
+  slug: Slug({ examples: ['infra-bot'] }),
+  name: Type.Optional(Line({ max: TEXT_LENGTHS.name }, { description: 'The slug when left out.' })),
+  mode: Type.Optional(OneOf(MODES, { description: "The workspace's mode when left out." })),
+  authority: Type.Optional(AuthorityBody),
+});
+
+const UpdateAgentBody = Fields(
+  {
+    name: Type.Optional(Line({ max: TEXT_LENGTHS.name })),
+    status: Type.Optional(OneOf(AGENT_STATUSES, { description: '`revoked` is permanent.' })),
+    mode: Type.Optional(OneOf(MODES)),
+  },
+  { examples: [{ status: 'paused' }] },
+);
+
+const IdParams = Fields({ id: Type.String({ description: "The agent's id or slug." }) });
+const ListQuery = Fields({
+  status: Type.Optional(QuerySeveral(OneOf(AGENT_STATUSES))),
+  mode: Type.Optional(QuerySeveral(OneOf(MODES))),
+  q: Type.Optional(
+    Line({ max: TEXT_LENGTHS.name }, { description: 'A part of the slug or name, in any case.' }),
+  ),
+  ...PageQuery,
+});
+
+/** The agents of a workspace. */
+export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
+  const { db, lane, cursors } = options;
+
+  return [
+    {
+      method: 'POST',
+      path: '/v1/agents',
+      operationId: 'createAgent',
+      tag: 'Agents',
+      summary: 'Create an agent',
+      description:
+        "Counts toward the plan's agent quota, for ever. ENFORCE needs a paid plan. With ENFORCE or an authority an administrator needs a fresh proof of identity.",
+      scopes: ['admin'],
+      weighs: async (call: Call<unknown, unknown, Static<typeof CreateAgentBody>>) => {
+        const { authority, mode = (await loadWorkspace(db, call.caller.workspace_id))?.mode } = call.body;
+        return authority !== undefined || mode !== 'SHADOW';
+      },
+      body: CreateAgentBody,
+      responses: { 201: { description: 'The agent.', schema: AgentBody } },
+      errors: ['agent_exists', 'agent_limit', 'plan_required'],
+      handler: async (call: Call<unknown, unknown, Static<typeof CreateAgentBody>>) => {
+        const agent = await lane.submit(call.caller.workspace_id, createAgent, call.body, originOf(call));
+        return { status: 201, body: agentBody(agent) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/agents',
+      operationId: 'listAgents',
+      tag: 'Agents',
+      summary: 'List agents',
+      description:
+        'Newest first, each with what is left of its budgets this month. All filters must hold together.',
+      scopes: ['read'],
+      shares: 'reads',
+      query: ListQuery,
+      responses: {
+        200: { description: 'A page of agents.', schema: page(AgentWithBudgets, { $id: 'AgentPage' }) },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor, ...filters } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listAgents', workspace_id, filters];
+        const after = cursors.open(list, cursor) as string | null;
+        const found = await listAgents(db, workspace_id, { after, limit: limit + 1 }, filters);
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.agent_id));
+        const standings = await loadAgentStandings(db, workspace_id, rows);
+        return {
+          status: 200,
+          body: { data: rows.map((agent, i) => ({ ...agentBody(agent), ...standings[i] })), next_cursor },
+        };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/agents/:id',
+      operationId: 'getAgent',
+      tag: 'Agents',
+      summary: 'Get one agent',
+      description: 'By id or slug, with what is left of its budgets this month.',
+      scopes: ['read'],
+      shares: 'reads',
+      agentKey: 'own',
+      params: IdParams,
+      responses: { 200: { description: 'The agent.', schema: AgentWithBudgets } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const agent = await visibleAgent(db, call.caller, call.params.id);
+        const [standing] = await loadAgentStandings(db, call.caller.workspace_id, [agent]);
+        return { status: 200, body: { ...agentBody(agent), ...standing } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/agents/:id/limits',
+      operationId: 'listAgentLimits',
+      tag: 'Agents',
+      summary: "List how an agent's limits over time stand",
+      description:
+        'What is used and left of the monthly budget, where one is set, and of each limit over time of its authority. Of a limit that counts merchants or payees by themselves: the 20 of which most is used.',
+      scopes: ['read'],
+      shares: 'reads',
+      agentKey: 'own',
+      params: IdParams,
+      responses: { 200: { description: 'All of them; there is one page.', schema: AgentLimitsBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const agent = await visibleAgent(db, call.caller, call.params.id);
+        const data = await loadAgentLimits(db, call.caller.workspace_id, agent);
+        return { status: 200, body: { data, next_cursor: null } };
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/v1/agents/:id',
+      operationId: 'updateAgent',
+      tag: 'Agents',
+      summary: "Change an agent's name, status or mode",
+      description:
+        'Takes effect on the very next request, on every node. Revoking is permanent. Another mode, and making it active again, need an administrator’s fresh proof of identity. Nothing to change answers 200 and writes nothing.',
+      scopes: ['admin'],
+      weighs: ({ body }: Call<unknown, unknown, Static<typeof UpdateAgentBody>>) =>
+        body.mode !== undefined || body.status === 'active',
+      params: IdParams,
+      body: UpdateAgentBody,
+      responses: { 200: { description: 'The agent as it is now.', schema: AgentBody } },
+      errors: ['not_found', 'plan_required'],
+      handler: async (call: Call<{ id: string }, unknown, Static<typeof UpdateAgentBody>>) => {
+        const input = { agent: call.params.id, changes: call.body };
+        const agent = await lane.submit(call.caller.workspace_id, updateAgent, input, originOf(call));
+        return { status: 200, body: agentBody(agent) };
+      },
+    },
+  ];
+}

@@ -1,0 +1,269 @@
+import { ACTOR_TYPES, type Actor } from '@purser/rules/domain/audit';
+import { type ApiKey, KEY_KINDS, KEY_STATUSES, keyBody, keyStatus, SCOPES } from '@purser/rules/domain/keys';
+import { ApiError, invalidField } from '@purser/rules/errors';
+import { TEXT_LENGTHS } from '@purser/rules/values/text';
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { createApiKey } from '../../engine/commands/create-api-key.ts';
+import { revokeApiKey } from '../../engine/commands/revoke-api-key.ts';
+import type { Lane } from '../../engine/lane/lane.ts';
+import { loadAgents } from '../../engine/storage/agents.ts';
+import { listKeys } from '../../engine/storage/api-keys.ts';
+import { loadKeyMakers } from '../../engine/storage/audit.ts';
+import { type Cursors, pageOf } from '../http/cursors.ts';
+import type { Call, Route } from '../http/route.ts';
+import {
+  AgentRef,
+  Fields,
+  Id,
+  Line,
+  Nullable,
+  OneOf,
+  PageQuery,
+  PrincipalId,
+  page,
+  QuerySeveral,
+  Timestamp,
+  WholeNumber,
+} from '../http/schemas.ts';
+import { type KeyDigest, keyHint } from '../installation/secrets.ts';
+import { originOf, ownPrincipal } from '../people/callers.ts';
+
+const MIN_LIFE_SECONDS = 60;
+const MAX_LIFE_SECONDS = 31_536_000;
+
+const CreateKeyBody = Fields(
+  {
+    name: Line({ max: TEXT_LENGTHS.name }, { examples: ['infra-bot in production'] }),
+    agent_id: Type.Optional(AgentRef({ description: 'Makes an agent key, bound to this agent.' })),
+    scopes: Type.Optional(
+      Type.Array(OneOf(SCOPES), {
+        minItems: 1,
+        maxItems: SCOPES.length,
+        uniqueItems: true,
+        description: 'Makes a scoped key.',
+        examples: [['review', 'read']],
+      }),
+    ),
+    principal_id: Type.Optional(
+      PrincipalId({
+        description:
+          'Reviews by this key are attributed to it. Scoped keys only. The principal of somebody who is or was a member is taken by that person alone.',
+      }),
+    ),
+    expires_in_seconds: Type.Optional(
+      WholeNumber(
+        { min: MIN_LIFE_SECONDS, max: MAX_LIFE_SECONDS },
+        { description: 'Without it the key never expires.' },
+      ),
+    ),
+  },
+  { examples: [{ name: 'infra-bot in production', agent_id: 'infra-bot' }] },
+);
+
+const shared = {
+  id: Id('api_key'),
+  name: Type.String(),
+  kind: OneOf(KEY_KINDS),
+  scopes: Type.Array(OneOf(SCOPES)),
+  agent_id: Nullable(Id('agent')),
+  principal_id: Nullable(Type.String()),
+  created_at: Timestamp(),
+  expires_at: Nullable(Timestamp()),
+  made_by: Fields(
+    { key_id: Nullable(Id('api_key')), principal_id: Nullable(Type.String({ examples: ['user:ada'] })) },
+    {
+      $id: 'MadeBy',
+      description:
+        'The maker: a key, with the principal that it carries, or a person, with `key_id` null. Both null: the operator.',
+    },
+  ),
+  made_by_person: Nullable(
+    Type.String({
+      description:
+        'The principal of the person at the root of its making: of the person who made it, or who made the first of the keys that led to it. Null: no person did.',
+      examples: ['user:ada'],
+    }),
+  ),
+};
+const NewKey = Fields(
+  { ...shared, key: Type.String({ description: 'The value, shown only here.', pattern: '^sk_' }) },
+  { $id: 'NewApiKey' },
+);
+const KeyItem = Fields(
+  {
+    ...shared,
+    hint: Type.String({ examples: ['sk_…a1b2'] }),
+    last_used_at: Nullable(Timestamp({ description: 'To the minute.' })),
+    created_by: Nullable(
+      Fields(
+        {
+          type: OneOf(ACTOR_TYPES),
+          key_id: Nullable(Id('api_key')),
+          principal_id: Nullable(Type.String({ examples: ['user:ada'] })),
+        },
+        { $id: 'KeyMaker', description: 'Who made it; null: nobody wrote it down.' },
+      ),
+    ),
+    status: OneOf(KEY_STATUSES),
+  },
+  { $id: 'ApiKey' },
+);
+
+const CurrentKey = Fields(
+  {
+    id: shared.id,
+    kind: shared.kind,
+    scopes: shared.scopes,
+    agent_id: shared.agent_id,
+    principal_id: shared.principal_id,
+  },
+  { $id: 'CurrentApiKey' },
+);
+
+const IdParams = Fields({ id: Type.String() });
+const ListQuery = Fields({
+  agent: Type.Optional(QuerySeveral(AgentRef(), { description: 'Keys bound to this agent, by slug or id.' })),
+  status: Type.Optional(QuerySeveral(OneOf(KEY_STATUSES))),
+  kind: Type.Optional(QuerySeveral(OneOf(KEY_KINDS))),
+  person: Type.Optional(
+    PrincipalId({
+      description: 'Keys that this person made, directly or by other keys, or that carry this principal.',
+    }),
+  ),
+  ...PageQuery,
+});
+
+const makerBody = ({ type, key_id, principal_id }: Actor) => ({ type, key_id, principal_id });
+
+/** Makes the routes for API keys. */
+export function makeApiKeyRoutes(options: {
+  db: pg.Pool;
+  lane: Lane;
+  cursors: Cursors;
+  newKey: () => string;
+  keyDigest: (key: string) => KeyDigest;
+}): Route[] {
+  const { db, lane, cursors } = options;
+  return [
+    {
+      method: 'POST',
+      path: '/v1/api-keys',
+      operationId: 'createApiKey',
+      tag: 'API keys',
+      summary: 'Create a key',
+      description:
+        'Either `agent_id` (an agent key) or `scopes` (a scoped key). The value is shown once, in this answer; only a keyed hash of it is kept. A scoped key that a signed-in person makes carries that person’s principal unless another is given. For one with more than `read` an administrator needs a fresh proof of identity.',
+      scopes: ['admin'],
+      weighs: ({ body }: Call<unknown, unknown, Static<typeof CreateKeyBody>>) =>
+        body.scopes?.some((scope) => scope !== 'read') ?? true,
+      body: CreateKeyBody,
+      responses: { 201: { description: 'The key, with its value.', schema: NewKey } },
+      errors: ['not_found'],
+      handler: async (call: Call<unknown, unknown, Static<typeof CreateKeyBody>>) => {
+        const { name, agent_id, scopes, principal_id, expires_in_seconds } = call.body;
+        if (agent_id === undefined && scopes === undefined) {
+          throw invalidField('scopes', 'is required for a scoped key; an agent key takes agent_id instead');
+        }
+        if (agent_id !== undefined && scopes !== undefined) {
+          throw invalidField('scopes', 'must be left out for an agent key, which has the scope authorize');
+        }
+        if (agent_id !== undefined && principal_id !== undefined) {
+          throw invalidField('principal_id', 'must be left out for an agent key');
+        }
+        const value = options.newKey();
+        const key = await lane.submit(
+          call.caller.workspace_id,
+          createApiKey,
+          {
+            name,
+            agent: agent_id ?? null,
+            scopes: scopes ?? [],
+            // What a person's key asks for counts as the person's own, so that they cannot review it.
+            principal_id: principal_id ?? (agent_id === undefined ? ownPrincipal(call) : null),
+            acting_principal: call.caller.principal_id,
+            expires_in_seconds: expires_in_seconds ?? null,
+            ...options.keyDigest(value),
+            hint: keyHint(value),
+          },
+          originOf(call),
+        );
+        const { id, ...rest } = keyBody(key);
+        return { status: 201, body: { id, key: value, ...rest } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/api-keys/current',
+      operationId: 'getCurrentApiKey',
+      tag: 'API keys',
+      summary: 'Tell what the key of this request may do',
+      description: 'Any key may ask; of other keys it learns nothing. A person asks `GET /v1/me`.',
+      scopes: SCOPES,
+      responses: { 200: { description: 'The key.', schema: CurrentKey } },
+      errors: [],
+      handler: async ({ caller: { key_id, kind, scopes, agent_id, principal_id } }: Call) => {
+        if (key_id === null)
+          throw new ApiError('insufficient_scope', 'This is for keys; who is signed in asks GET /v1/me.');
+        return { status: 200, body: { id: key_id, kind, scopes, agent_id, principal_id } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/api-keys',
+      operationId: 'listApiKeys',
+      tag: 'API keys',
+      summary: 'List keys',
+      description:
+        'Newest first, revoked and expired ones among them, without their values. All filters must hold together.',
+      scopes: ['admin'],
+      shares: 'reads',
+      query: ListQuery,
+      responses: { 200: { description: 'A page of keys.', schema: page(KeyItem, { $id: 'ApiKeyPage' }) } },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor, ...asked } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listApiKeys', workspace_id, asked];
+        const after = cursors.open(list, cursor) as string | null;
+        const { agent, ...rest } = asked;
+        const agents = agent === undefined ? undefined : await loadAgents(db, workspace_id, agent);
+        const filters = { ...rest, ...(agents && { agent_ids: agents.map(({ agent_id }) => agent_id) }) };
+        const found = await listKeys(db, workspace_id, { after, limit: limit + 1 }, filters);
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.key_id));
+        const ids = rows.map(({ key_id }) => key_id);
+        const makers = await loadKeyMakers(db, workspace_id, ids);
+        const makerOf = ({ key_id }: ApiKey) => {
+          const maker = makers.get(key_id);
+          return maker === undefined ? null : makerBody(maker);
+        };
+        const data = rows.map((key) => ({
+          ...keyBody(key),
+          hint: key.hint,
+          last_used_at: key.last_used_at,
+          created_by: makerOf(key),
+          status: keyStatus(key, key.clock_ms),
+        }));
+        return { status: 200, body: { data, next_cursor } };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/api-keys/:id',
+      operationId: 'revokeApiKey',
+      tag: 'API keys',
+      summary: 'Revoke a key',
+      description:
+        'Takes effect on the very next request, on every node. Revoking it again answers 204 again.',
+      scopes: ['admin'],
+      weighs: false,
+      params: IdParams,
+      responses: { 204: { description: 'It is revoked.', schema: null } },
+      errors: ['not_found', 'last_admin_key'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        await lane.submit(call.caller.workspace_id, revokeApiKey, { key_id: call.params.id }, originOf(call));
+        return { status: 204 };
+      },
+    },
+  ];
+}

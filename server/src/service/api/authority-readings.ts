@@ -1,0 +1,127 @@
+import { type Assess, PURPOSE_ASSESSMENTS } from '@purser/rules/domain/assessment';
+import type { Authority } from '@purser/rules/domain/authorities';
+import { ApiError } from '@purser/rules/errors';
+import { EXAMPLE_COUNT, exampleSpends } from '@purser/rules/purpose/example-spends';
+import { showReading } from '@purser/rules/purpose/shown-reading';
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { getAuthority, parseAuthority } from '../../engine/storage/authorities.ts';
+import { visibleAgent } from '../decisions/visible-agent.ts';
+import type { Call, Route } from '../http/route.ts';
+import { Fields, Nullable, OneOf } from '../http/schemas.ts';
+import type { WorkTime } from '../scheduling/work-time.ts';
+import { AuthorityBody } from './schemas/authorities.ts';
+
+const Place = Fields(
+  {
+    field: Type.String({ examples: ['purpose.constraints'] }),
+    index: Nullable(
+      Type.Integer({ minimum: 0, description: 'Its place in the list; null where the field is one text.' }),
+    ),
+    text: Type.String({ description: 'The sentence.', examples: ['No gift cards.'] }),
+  },
+  { $id: 'ReadingPlace', description: 'Where the operator wrote it.' },
+);
+const Term = Fields({
+  kind: Type.String({ description: 'What it is taken for.', examples: ['cloud and hosting'] }),
+  words: Type.String({ description: "The operator's words for it.", examples: ['servers'] }),
+  from: Place,
+});
+const Name = Fields({ name: Type.String({ examples: ['Hetzner Online'] }), from: Place });
+
+const AuthorityReading = Fields(
+  {
+    wanted: Type.Array(Term, { description: 'Kinds of goods that the purpose asks for.' }),
+    forbidden: Type.Array(Term, { description: 'What is never bought.' }),
+    conditions: Type.Array(
+      Fields({
+        text: Type.String({ examples: ['Domains only after approval'] }),
+        met_by: Type.String({ description: 'What shows that it holds.' }),
+        from: Place,
+      }),
+    ),
+    merchants: Type.Array(Name, { description: 'Names that are taken for merchants or payees.' }),
+    people: Type.Array(Name, { description: 'Names or words that are taken for people.' }),
+    not_understood: Type.Array(Fields({ text: Type.String(), from: Place }), {
+      description: 'Sentences from which no rule was read: say them in other words.',
+    }),
+    examples: Type.Array(
+      Fields({
+        spend: Fields({
+          action: Fields({
+            type: Type.String(),
+            merchant: Type.String(),
+            amount_minor: Type.Integer({ minimum: 1 }),
+            currency: Type.String(),
+            description: Type.String(),
+          }),
+        }),
+        assessment: OneOf(PURPOSE_ASSESSMENTS),
+        because: Type.String({ description: 'One sentence.' }),
+      }),
+      {
+        minItems: EXAMPLE_COUNT,
+        maxItems: EXAMPLE_COUNT,
+        description:
+          'Spends of this trade as the rules alone assess them, with nothing known of the agent; at least two assessments occur.',
+      },
+    ),
+  },
+  { $id: 'AuthorityReading', description: 'How the assessor reads an authority.' },
+);
+
+const IdParams = Fields({ id: Type.String({ description: "The agent's id or slug." }) });
+
+/**
+ * Makes the routes that show how an authority is read. `assess_time` is the share of the event loop's time in which the
+ * assessments of a workspace are made.
+ */
+export function makeReadingRoutes(options: { db: pg.Pool; assess: Assess; assess_time: WorkTime }): Route[] {
+  const { db, assess, assess_time } = options;
+  async function read(workspace_id: string, authority: Authority) {
+    return assess_time.spend(workspace_id, () => {
+      const reading = showReading(authority);
+      return { ...reading, examples: exampleSpends(authority, reading, assess) };
+    });
+  }
+  return [
+    {
+      method: 'POST',
+      path: '/v1/authority/reading',
+      operationId: 'readDraftAuthority',
+      tag: 'Agents',
+      summary: 'See how a draft is read',
+      description:
+        'What the assessor takes the words of a draft authority to want, forbid and demand, whom it takes them to name, what it did not understand, and ten spends with what it would make of them. Nothing is saved. The same draft gives the same reading.',
+      scopes: ['read'],
+      shares: 'reads',
+      body: AuthorityBody,
+      responses: { 200: { description: 'The reading.', schema: AuthorityReading } },
+      errors: [],
+      handler: async (call: Call<unknown, unknown, Authority>) => ({
+        status: 200,
+        body: await read(call.caller.workspace_id, call.body),
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/v1/agents/:id/authority/reading',
+      operationId: 'readAuthority',
+      tag: 'Agents',
+      summary: 'See how an authority is read',
+      description: "The same for the agent's newest authority.",
+      scopes: ['read'],
+      shares: 'reads',
+      params: IdParams,
+      responses: { 200: { description: 'The reading.', schema: AuthorityReading } },
+      errors: ['not_found'],
+      handler: async (call: Call<Static<typeof IdParams>, unknown, unknown>) => {
+        const { workspace_id } = call.caller;
+        const { agent_id } = await visibleAgent(db, call.caller, call.params.id);
+        const row = await getAuthority(db, workspace_id, agent_id, null);
+        if (row === undefined) throw new ApiError('not_found', 'The agent has no authority to read.');
+        return { status: 200, body: await read(workspace_id, parseAuthority(row)) };
+      },
+    },
+  ];
+}

@@ -1,0 +1,159 @@
+import {
+  BUDGET_STATUSES,
+  type LoadedBudget,
+  MAX_BUDGET_DEPTH,
+  MAX_BUDGETS,
+  type SharedBudget,
+  shownBudget,
+} from '@purser/rules/counters/shared-budgets';
+import { ApiError } from '@purser/rules/errors';
+import { budgetStandings } from '@purser/rules/policy/shared-budgets';
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { createBudget } from '../../../engine/commands/budgets/create-budget.ts';
+import { updateBudget } from '../../../engine/commands/budgets/update-budget.ts';
+import type { Lane } from '../../../engine/lane/lane.ts';
+import { readClock } from '../../../engine/storage/workspaces.ts';
+import { readBudgets } from '../../decisions/shared-budgets.ts';
+import { type Cursors, pageOf } from '../../http/cursors.ts';
+import type { Call, Route } from '../../http/route.ts';
+import { Currency, Fields, OneOf, PageQuery, page, Slug, TimeZone } from '../../http/schemas.ts';
+import { originOf } from '../../people/callers.ts';
+import { BudgetBody, BudgetLimit, BudgetName, BudgetPeriod, type ShownBudget } from '../schemas/budgets.ts';
+
+const CreateBody = Fields(
+  {
+    slug: Slug({ description: 'What authorities name it by.', examples: ['marketing'] }),
+    name: Type.Optional(BudgetName),
+    currency: Currency(),
+    period: BudgetPeriod,
+    time_zone: Type.Optional(TimeZone({ description: 'Of the period; `UTC` when left out.' })),
+    limit_minor: BudgetLimit,
+    parent: Type.Optional(
+      Type.String({
+        description: `Slug or id of the budget that it is a part of, in the same currency; at most ${MAX_BUDGET_DEPTH} lie above each other.`,
+        examples: ['company'],
+      }),
+    ),
+  },
+  { $id: 'CreateBudgetRequest' },
+);
+
+const UpdateBody = Fields(
+  {
+    name: Type.Optional(BudgetName),
+    limit_minor: Type.Optional(BudgetLimit),
+    status: Type.Optional(
+      OneOf(BUDGET_STATUSES, { description: 'Of a `frozen` budget nothing new may be spent.' }),
+    ),
+  },
+  { $id: 'UpdateBudgetRequest' },
+);
+
+const IdParams = Fields({ id: Type.String({ description: "The budget's id or slug." }) });
+const ListQuery = Fields(PageQuery);
+
+function budgetBody(loaded: LoadedBudget, all: readonly SharedBudget[], now_ms: number): ShownBudget {
+  const { created_at, updated_at } = loaded;
+  const [counted] = budgetStandings([loaded], now_ms);
+  const { counter_id, ...standing } = counted as NonNullable<typeof counted>;
+  return { ...shownBudget(loaded, all), standing, created_at, updated_at };
+}
+
+/** The budgets that several agents share. */
+export function makeBudgetRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
+  const { db, lane, cursors } = options;
+
+  /** The budget as it stands now. Throws ApiError `not_found`. */
+  async function standing(workspace_id: string, ref: string) {
+    const all = await readBudgets(db, workspace_id);
+    const found = all.find(({ budget_id, slug }) => budget_id === ref || slug === ref);
+    if (found === undefined) throw new ApiError('not_found', 'There is no such shared budget.');
+    return budgetBody(found, all, await readClock(db));
+  }
+
+  return [
+    {
+      method: 'POST',
+      path: '/v1/budgets',
+      operationId: 'createBudget',
+      tag: 'Budgets',
+      summary: 'Create a shared budget',
+      description: `What several agents may spend together, however their spends race. A spend counts in each budget that its agent's authority names in \`budgets\`, and in all above; each of them can cap or deny it. Slug, currency, period, zone and parent are fixed for good. At most ${MAX_BUDGETS}.`,
+      scopes: ['admin'],
+      body: CreateBody,
+      responses: { 201: { description: 'The budget.', schema: BudgetBody } },
+      errors: ['not_found', 'budget_exists', 'budget_limit'],
+      handler: async (call: Call<unknown, unknown, Static<typeof CreateBody>>) => {
+        const { workspace_id } = call.caller;
+        const { budget_id } = await lane.submit(workspace_id, createBudget, call.body, originOf(call));
+        return { status: 201, body: await standing(workspace_id, budget_id) };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/budgets',
+      operationId: 'listBudgets',
+      tag: 'Budgets',
+      summary: 'List the shared budgets',
+      description: 'Newest first, each as it stands now.',
+      scopes: ['read'],
+      shares: 'reads',
+      query: ListQuery,
+      responses: {
+        200: { description: 'A page of budgets.', schema: page(BudgetBody, { $id: 'BudgetPage' }) },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listBudgets', workspace_id];
+        const before = cursors.open(list, cursor) as string | null;
+        const all = await readBudgets(db, workspace_id);
+        const now_ms = await readClock(db);
+        const rest = all.filter(({ budget_id }) => before === null || budget_id < before).reverse();
+        const { rows, next_cursor } = pageOf(rest, limit, (last) => cursors.seal(list, last.budget_id));
+        return { status: 200, body: { data: rows.map((row) => budgetBody(row, all, now_ms)), next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/budgets/:id',
+      operationId: 'getBudget',
+      tag: 'Budgets',
+      summary: 'Get a shared budget',
+      description: 'As it stands now.',
+      scopes: ['read'],
+      shares: 'reads',
+      params: IdParams,
+      responses: { 200: { description: 'The budget.', schema: BudgetBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => ({
+        status: 200,
+        body: await standing(call.caller.workspace_id, call.params.id),
+      }),
+    },
+    {
+      method: 'PATCH',
+      path: '/v1/budgets/:id',
+      operationId: 'updateBudget',
+      tag: 'Budgets',
+      summary: 'Change a shared budget',
+      description:
+        'Its name, limit or status, from the next decision on. A limit under what is used lets nothing more through and takes nothing back. A frozen budget denies every new spend, and no review in ENFORCE can allow one that is pending (409 `budget_frozen`). What is held of it stays held, and a capability that was issued before may still be consumed.',
+      scopes: ['admin'],
+      weighs: ({ body }: Call<unknown, unknown, Static<typeof UpdateBody>>) =>
+        body.limit_minor !== undefined || body.status === 'active',
+      params: IdParams,
+      body: UpdateBody,
+      responses: { 200: { description: 'The budget.', schema: BudgetBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, Static<typeof UpdateBody>>) => {
+        const { workspace_id } = call.caller;
+        const input = { budget: call.params.id, changes: call.body };
+        const { budget_id } = await lane.submit(workspace_id, updateBudget, input, originOf(call));
+        return { status: 200, body: await standing(workspace_id, budget_id) };
+      },
+    },
+  ];
+}

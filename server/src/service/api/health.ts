@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto';
+import { publicJwk, type VerifyingKey } from '@purser/rules/domain/checkpoints';
+import { ApiError } from '@purser/rules/errors';
+import Type, { type TInteger } from 'typebox';
+import { FOLLOWERS, type FollowerName, type SkippedEvents } from '../../engine/followers/follower-names.ts';
+import type { Route } from '../http/route.ts';
+import { Fields } from '../http/schemas.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { makeDocsPage } from '../openapi/docs-page.ts';
+import { DOCS_STYLE } from '../openapi/docs-style.ts';
+import { makeOpenApi } from '../openapi/openapi.ts';
+import { WEBHOOK_EVENTS } from './schemas/webhook-events.ts';
+import { sharedAnswer } from './shared-answer.ts';
+
+/** Facts that do not prevent requests from being served, but that an operator should see. */
+export interface ReadinessDetail {
+  skipped_events: SkippedEvents;
+  /** How far the newest batch is ahead of the database's clock, whole seconds. */
+  clock_ahead_seconds: number;
+}
+
+export interface HealthOptions {
+  /** Resolves with the details if a request could be served now. Rejects with the reason if not. */
+  checkReady: () => Promise<ReadinessDetail>;
+  /** Whether the process was asked to end. It is ready no more from that moment on. */
+  isStopping: () => boolean;
+  /** Null if the metrics have an address of their own. */
+  metrics_route: Route | null;
+  /** Milliseconds of a clock that never runs backwards. */
+  now_ms: () => number;
+  /** The published keys that checkpoints are verified with, the current one first. */
+  checkpoint_keys: readonly VerifyingKey[];
+  /** The other routes that the documents describe. */
+  api_routes: readonly Route[];
+  version: string;
+}
+
+/** A check that hangs must fail before the prober's own time limit. */
+const READY_TIMEOUT_MS = 2_000;
+
+/** The page is one document with one style sheet, and loads nothing else. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(DOCS_STYLE).digest('base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const PublicKeys = Fields(
+  {
+    keys: Type.Array(
+      Fields({
+        kty: Type.Literal('OKP'),
+        crv: Type.Literal('Ed25519'),
+        x: Type.String({ description: 'The 32 bytes of the key, base64url.' }),
+        kid: Type.String({ description: 'The RFC 7638 thumbprint: the `key_id` of checkpoints.' }),
+        use: Type.Literal('sig'),
+        alg: Type.Literal('EdDSA'),
+      }),
+    ),
+  },
+  { $id: 'PublicKeys' },
+);
+
+const Status = Fields({ status: Type.Literal('ok') });
+
+const Readiness = Fields({
+  status: Type.Literal('ok'),
+  detail: Fields({
+    skipped_events: Fields(
+      Object.fromEntries(FOLLOWERS.map((name) => [name, Type.Integer({ minimum: 0 })])) as Record<
+        FollowerName,
+        TInteger
+      >,
+      {
+        description:
+          'Events of all workspaces that could not be added up and were left out: of the shadow report, and of what is learnt for later judgements. The log of the moment says why.',
+      },
+    ),
+    clock_ahead_seconds: Type.Integer({
+      minimum: 0,
+      description:
+        "How far the newest event is ahead of the database's clock, because it was recorded while that clock was wrong. Limits count by the clock all the same.",
+    }),
+    time_zone_data: Type.String({
+      description:
+        'The version of the IANA time zone database that calendar limits and active hours are counted by. It comes with Node; equal nodes have equal ones.',
+      examples: ['2025c'],
+    }),
+  }),
+});
+
+/** Every Node that has time zones names the version of their data. */
+const TIME_ZONE_DATA = process.versions.tz ?? 'unknown';
+
+const shared = {
+  method: 'GET',
+  tag: 'Service',
+  scopes: 'public',
+  errors: ['rate_limited', 'unavailable'],
+} as const;
+
+/**
+ * Makes the route of the metrics. They are collected at most once a second, which blocks the event loop for some ms.
+ */
+export function makeMetricsRoute(
+  metrics: Pick<Metrics, 'text' | 'content_type'>,
+  now_ms: () => number,
+): Route {
+  const text = sharedAnswer(async () => Buffer.from(await metrics.text()), now_ms);
+  return {
+    ...shared,
+    path: '/metrics',
+    operationId: 'getMetrics',
+    summary: 'Metrics for Prometheus.',
+    description: 'What all processes of the service have counted since it began, at most a second old.',
+    responses: {
+      200: {
+        description: 'Text in the Prometheus format.',
+        schema: Type.String(),
+        content_type: 'text/plain',
+      },
+    },
+    handler: async () => ({
+      status: 200,
+      text: { content: await text(), content_type: metrics.content_type },
+    }),
+  };
+}
+
+/** Makes the routes about the service itself, which need no key. */
+export function makeHealthRoutes(options: HealthOptions): Route[] {
+  const readiness = sharedAnswer(() => withinTimeout(options.checkReady()), options.now_ms);
+  const routes: Route[] = [
+    {
+      ...shared,
+      path: '/healthz',
+      is_probe: true,
+      errors: [],
+      operationId: 'getHealth',
+      summary: 'Is the process up?',
+      description: 'Answers as long as the process runs, whatever the database does.',
+      responses: { 200: { description: 'It is.', schema: Status } },
+      handler: async () => ({ status: 200, body: { status: 'ok' } }),
+    },
+    {
+      ...shared,
+      path: '/readyz',
+      is_probe: true,
+      operationId: 'getReadiness',
+      summary: 'Can it serve requests?',
+      description:
+        'Ready means: the database can be reached, takes writes and is migrated, and its clock is believed, which is looked at no more than once a second; and the process was not asked to end.',
+      responses: { 200: { description: 'It can.', schema: Readiness } },
+      handler: async () => {
+        if (options.isStopping())
+          throw new ApiError('unavailable', 'Stopping.', { retry_after_s: 1, reason: 'stopping' });
+        const detail = await readiness();
+        return { status: 200, body: { status: 'ok', detail: { ...detail, time_zone_data: TIME_ZONE_DATA } } };
+      },
+    },
+    ...(options.metrics_route === null ? [] : [options.metrics_route]),
+    {
+      ...shared,
+      path: '/.well-known/jwks.json',
+      operationId: 'getPublicKeys',
+      summary: 'The public keys that checkpoints of the ledger are signed with.',
+      description:
+        'A JWK set (RFC 7517). Keep a copy of your own: a signature proves as much as the key it is checked with.',
+      responses: { 200: { description: 'The keys.', schema: PublicKeys } },
+      handler: async () => ({ status: 200, body: { keys: options.checkpoint_keys.map(publicJwk) } }),
+    },
+    {
+      ...shared,
+      path: '/openapi.json',
+      operationId: 'getOpenApi',
+      summary: 'This API as OpenAPI 3.1.',
+      description: 'Made from the same declarations that check every request.',
+      responses: {
+        200: { description: 'The document.', schema: Type.Object({}, { additionalProperties: true }) },
+      },
+      handler: async () => ({
+        status: 200,
+        text: { content: openapi_json, content_type: 'application/json' },
+      }),
+    },
+    {
+      ...shared,
+      path: '/docs',
+      operationId: 'getDocs',
+      summary: 'This API as a page to read.',
+      description: 'The same as `/openapi.json`, for people.',
+      responses: { 200: { description: 'The page.', schema: Type.String(), content_type: 'text/html' } },
+      handler: async () => ({
+        status: 200,
+        text: { content: page, content_type: 'text/html; charset=utf-8' },
+        headers: {
+          'content-security-policy': CONTENT_SECURITY_POLICY,
+          'referrer-policy': 'no-referrer',
+          'cache-control': 'no-cache',
+        },
+      }),
+    },
+  ];
+  const document = makeOpenApi([...options.api_routes, ...routes], {
+    version: options.version,
+    events: WEBHOOK_EVENTS,
+  });
+  const openapi_json = Buffer.from(JSON.stringify(document));
+  const page = Buffer.from(makeDocsPage(document));
+  return routes;
+}
+
+async function withinTimeout<T>(check: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('the readiness check took too long')), READY_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([check, late]);
+  } catch (cause) {
+    if (cause instanceof ApiError) throw cause;
+    throw new ApiError('unavailable', 'Not ready.', { cause, retry_after_s: 1, reason: 'not_ready' });
+  } finally {
+    clearTimeout(timer);
+  }
+}

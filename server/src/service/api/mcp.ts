@@ -1,0 +1,86 @@
+import { credentialOf } from '@purser/rules/domain/keys';
+import { ApiError } from '@purser/rules/errors';
+import Type from 'typebox';
+import type { Call, Route } from '../http/route.ts';
+import type { Core } from '../installation/runtime.ts';
+import type { Site } from '../people/site.ts';
+import { makeWorkTime } from '../scheduling/work-time.ts';
+
+/** JSON-RPC: what is in it is for the protocol's library to judge. */
+const Message = Type.Record(Type.String(), Type.Unknown(), {
+  $id: 'McpMessage',
+  description: 'One JSON-RPC message of the Model Context Protocol.',
+  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
+});
+
+/**
+ * What a message costs besides the routes that it calls, ms of the event loop: measured, 0.5 to 0.8 of CPU, most of it the
+ * protocol's library. Of that one workspace may take a quarter of the time while others are there.
+ */
+const MESSAGE_MS = 0.7;
+const MESSAGE_SHARE = 0.25;
+
+/**
+ * Makes the route that speaks the Model Context Protocol. It does nothing itself: every tool calls the routes of the API
+ * with the caller's own key. `onFailure` is told of what fails unforeseen.
+ */
+export function makeMcpRoute({
+  core,
+  site,
+  onFailure,
+}: {
+  core: Pick<Core, 'now_ms' | 'presence'>;
+  site: Pick<Site, 'checkEntrance'>;
+  onFailure: (error: unknown) => void;
+}): Route {
+  // Loaded with the first message: the protocol's libraries take a sixth of the memory, and most processes never need them.
+  const load = async () => {
+    const { makeHttpDoor, offersOf } = await import('@purser/mcp');
+    return { door: makeHttpDoor(onFailure), offersOf };
+  };
+  let loaded: ReturnType<typeof load> | undefined;
+  const message_time = makeWorkTime({
+    reason: 'mcp_time',
+    share: MESSAGE_SHARE,
+    now_ms: core.now_ms,
+    isAlone: (workspace_id) => core.presence.isAlone(workspace_id),
+  });
+  return {
+    method: 'POST',
+    path: '/mcp',
+    operationId: 'mcp',
+    tag: 'Service',
+    summary: 'The Model Context Protocol, for agents and reviewers',
+    description:
+      'One JSON-RPC message of the revision 2026-07-28, or of those up to 2025-11-25. Stateless. The key comes as `Authorization: Bearer` or as `x-api-key`, and decides which tools there are; keys with `admin` or `consume` are refused. Each message counts as a request, and so does each route that a tool calls.',
+    scopes: ['authorize', 'review', 'read'],
+    entrance: { check: site.checkEntrance },
+    body: Message,
+    responses: {
+      200: { description: 'The answer.', schema: Message, or_as: ['text/event-stream'] },
+      202: { description: 'A notification was taken.', schema: null },
+    },
+    errors: ['method_not_allowed', 'misdirected_request'],
+    handler: async ({ caller, headers, body: message, dispatch }: Call) => {
+      loaded ??= load();
+      const { door, offersOf } = await loaded;
+      const offers = offersOf(caller);
+      if ('refusal' in offers) throw new ApiError('insufficient_scope', offers.refusal);
+      core.presence.note(caller.workspace_id);
+      const settle = await message_time.reserve(caller.workspace_id, MESSAGE_MS, credentialOf(caller));
+      settle(MESSAGE_MS);
+      const { status, content_type, body } = await door.answer({
+        headers,
+        message,
+        holder: caller,
+        call: async ({ idempotency_key, ...request }) => {
+          const keyed = idempotency_key === undefined ? {} : { 'idempotency-key': idempotency_key };
+          const answered = await dispatch({ ...request, headers: keyed });
+          return { status: answered.status, body: answered.json };
+        },
+      });
+      if (typeof body !== 'string') return { status, stream: { chunks: body, content_type, is_live: true } };
+      return { status, ...(body === '' ? {} : { text: { content: body, content_type } }) };
+    },
+  };
+}

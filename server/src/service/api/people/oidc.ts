@@ -1,0 +1,149 @@
+import { ApiError } from '@purser/rules/errors';
+import Type from 'typebox';
+import type { Answer, Call, Route } from '../../http/route.ts';
+import { Fields, OneOf } from '../../http/schemas.ts';
+import { fromOf } from '../../people/callers.ts';
+import {
+  CALLBACK_PATH,
+  type ProvedIdentity,
+  type Provider,
+  ProviderRefusal,
+  SIGN_IN_AGAIN,
+  type SignInAgain,
+} from '../../people/oidc.ts';
+import { OIDC_REFUSALS, OidcRefusal, type OidcRefusalCode } from '../../people/oidc-people.ts';
+import type { Sessions } from '../../people/sessions.ts';
+import type { From, SignedIn, SignInFlows } from '../../people/sign-in.ts';
+import type { Site } from '../../people/site.ts';
+import { verifying } from '../../people/verifying.ts';
+
+const StartQuery = Fields({
+  again: Type.Optional(
+    OneOf(SIGN_IN_AGAIN, {
+      description:
+        'For a window beside a page that waits: its `session` ended, or it needs a fresh `proof`, for which the provider is asked to have the person sign in there once more; when they did is told by its `auth_time`, and without one no proof is fresh. Comes back to `/console/signed-in`, which tells that page.',
+    }),
+  ),
+});
+type StartCall = Call<never, { again?: SignInAgain }, never>;
+
+/** Providers add parameters of their own. */
+const CallbackQuery = Type.Object(
+  {
+    code: Type.Optional(Type.String()),
+    state: Type.Optional(Type.String()),
+    iss: Type.Optional(Type.String()),
+    error: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true },
+);
+
+const REDIRECT = (description: string) => ({
+  302: { description, schema: null, headers: { location: 'Where the browser goes on.' } },
+});
+const CODES = Object.entries(OIDC_REFUSALS)
+  .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+  .join(' ');
+
+/** Signing in through the identity provider of the settings. Browsers come here by themselves, not through scripts. */
+export function makeOidcRoutes(options: {
+  provider: Provider | null;
+  flows: SignInFlows;
+  site: Site;
+  sessions: Pick<Sessions, 'digestsOf'>;
+  signIn: (proved: ProvedIdentity, from: From, earlier: readonly Buffer[]) => Promise<SignedIn>;
+}): Route[] {
+  const { provider, flows, site, sessions, signIn } = options;
+
+  const toSignIn = (code: OidcRefusalCode | 'auth_unavailable', cookies: string[]): Answer => ({
+    status: 302,
+    headers: { location: site.consoleUrl(`sign-in?error=${code}`), 'set-cookie': cookies },
+  });
+
+  /** A browser is led back to the page that says so; whoever else asks reads the error itself. */
+  function unavailable(error: unknown, call: Call, cookies: string[]): Answer {
+    const is_unavailable = error instanceof ApiError && error.code === 'auth_unavailable';
+    if (!is_unavailable || !String(call.headers.accept).includes('text/html')) throw error;
+    return toSignIn('auth_unavailable', cookies);
+  }
+
+  function theProvider(): Provider {
+    if (provider === null) throw new ApiError('not_found', 'No identity provider is set.');
+    return provider;
+  }
+
+  async function finish(
+    call: Call,
+    { proved, again, earlier }: Awaited<ReturnType<Provider['finish']>>,
+  ): Promise<Answer> {
+    const from = fromOf(call);
+    const cleared = site.clearTransaction();
+    try {
+      const { cookies } = await signIn(proved, from, earlier);
+      const location = site.consoleUrl(again === undefined ? '' : 'signed-in');
+      return { status: 302, headers: { location, 'set-cookie': [...cookies, cleared] } };
+    } catch (error) {
+      if (!(error instanceof OidcRefusal)) throw error;
+      if (proved.email !== null) {
+        flows.recordRefusal({
+          kind: 'oidc_failed',
+          method: 'oidc',
+          email: proved.email.slice(0, 512),
+          client_address: from.client_address,
+        });
+      }
+      return toSignIn(error.code, [cleared]);
+    }
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/v1/auth/oidc/start',
+      operationId: 'startOidc',
+      tag: 'Sign-in',
+      summary: 'Go to the identity provider',
+      description:
+        'For browsers: leads to the provider, which leads back, once. The session that the browser has ends when it comes back. 404 where none is set.',
+      scopes: 'public',
+      query: StartQuery,
+      responses: REDIRECT('To the provider.'),
+      errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable'],
+      handler: async (call: StartCall) => {
+        try {
+          site.checkTransport(call.headers);
+          const { again } = call.query;
+          const { url, cookie } = await theProvider().begin({
+            again,
+            earlier: sessions.digestsOf(call.headers),
+          });
+          return { status: 302, headers: { location: url, 'set-cookie': cookie } };
+        } catch (error) {
+          return unavailable(error, call as never, []);
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: CALLBACK_PATH,
+      operationId: 'finishOidc',
+      tag: 'Sign-in',
+      summary: 'Come back from the identity provider',
+      description: `Leads to \`/console/\` (or \`/console/signed-in\`, as \`again\` says) with a session, or to \`/console/sign-in?error=CODE\`. ${CODES} \`auth_unavailable\`: the provider does not answer.`,
+      scopes: 'public',
+      query: CallbackQuery,
+      responses: REDIRECT('To the console.'),
+      errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable', 'unavailable'],
+      handler: async (call: Call) => {
+        const cleared = site.clearTransaction();
+        try {
+          const back = await theProvider().finish(call.query, site.transactionCookie(call.headers));
+          return await verifying(() => finish(call, back));
+        } catch (error) {
+          if (error instanceof ProviderRefusal) return toSignIn('sign_in_failed', [cleared]);
+          return unavailable(error, call, [cleared]);
+        }
+      },
+    },
+  ];
+}

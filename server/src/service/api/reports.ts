@@ -1,0 +1,311 @@
+import type { Agent } from '@purser/rules/domain/agents';
+import type { Authority } from '@purser/rules/domain/authorities';
+import { ApiError, invalidField } from '@purser/rules/errors';
+import { showReading } from '@purser/rules/purpose/shown-reading';
+import { csvLine } from '@purser/rules/values/csv';
+import type pg from 'pg';
+import type { Static } from 'typebox';
+import { countSparedReviews } from '../../engine/directory/spared-reviews.ts';
+import { sumOverview } from '../../engine/reports/overview.ts';
+import { loadOverviewSources } from '../../engine/reports/read-overview.ts';
+import {
+  loadReportSources,
+  MAX_MERCHANTS,
+  type ReportSources,
+} from '../../engine/reports/read-shadow-report.ts';
+import { blockersOf, keyMakerWarnings, type Warning } from '../../engine/reports/readiness.ts';
+import {
+  type CurrencyCount as CurrencyCounts,
+  type KindCounts,
+  type ShadowSums,
+  sumCounters,
+} from '../../engine/reports/shadow-report.ts';
+import { getAgent } from '../../engine/storage/agents.ts';
+import { loadAuthoritiesOf } from '../../engine/storage/authorities.ts';
+import type { Queryable } from '../../engine/storage/database.ts';
+import { listModelUsage, type ModelUsageRow } from '../../engine/storage/model-usage.ts';
+import { readClock } from '../../engine/storage/workspaces.ts';
+import { getLastVerification } from '../../engine/verification/last-verification.ts';
+import type { Call, Route } from '../http/route.ts';
+import { attachment, CSV_TYPE, wantsCsv } from './csv-answers.ts';
+import { DEFAULT_DAYS, MAX_AGENTS, OverviewBody, ReportBody, ReportQuery } from './schemas/reports.ts';
+
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 366;
+
+/** Returns the requested period. The default is the last days up to the end of today. */
+function periodAsked(query: Static<typeof ReportQuery>, clock_ms: number): { from: string; to: string } {
+  const to_ms = query.to === undefined ? (Math.floor(clock_ms / DAY_MS) + 1) * DAY_MS : Date.parse(query.to);
+  const from_ms =
+    query.from === undefined
+      ? Math.floor((to_ms - 1) / DAY_MS) * DAY_MS - (DEFAULT_DAYS - 1) * DAY_MS
+      : Date.parse(query.from);
+  if (from_ms >= to_ms) {
+    throw query.to === undefined
+      ? invalidField('from', 'must not be after today')
+      : invalidField('to', 'must be after from');
+  }
+  if (to_ms - from_ms > MAX_DAYS * DAY_MS) {
+    throw invalidField('from', `must be at most ${MAX_DAYS} days before to`);
+  }
+  return { from: new Date(from_ms).toISOString(), to: new Date(to_ms).toISOString() };
+}
+
+/** The tables of a report as one table: a line for each row of each section and each of its currencies. */
+function* csvOf(
+  { from, to }: { from: string; to: string },
+  sums: ShadowSums,
+  slugOf: (id: string) => string,
+) {
+  yield csvLine([
+    'section',
+    'name',
+    'count',
+    'allow',
+    'review',
+    'deny',
+    'currency',
+    'currency_count',
+    'amount_minor',
+    'from',
+    'to',
+    'amount_cut',
+  ]);
+  const lines = function* (
+    section: string,
+    rows: readonly (Partial<KindCounts> & { count: number; amounts: CurrencyCounts[]; name: string })[],
+  ) {
+    for (const { name, count, allow, review, deny, amounts } of rows) {
+      for (const each of amounts.length === 0 ? [null] : amounts) {
+        const money = [each?.currency, each?.count, each?.amount_minor];
+        yield csvLine([section, name, count, allow, review, deny, ...money, from, to, each?.amount_cut]);
+      }
+    }
+  };
+  const { totals, by_reason, by_agent, by_merchant, by_day, outcomes, enforced } = sums;
+  yield* lines('totals', [{ ...totals, name: '', amounts: totals.by_currency }]);
+  yield* lines(
+    'by_reason',
+    by_reason.map((row) => ({ ...row, name: row.reason_code })),
+  );
+  yield* lines(
+    'by_agent',
+    by_agent.map((row) => ({ ...row, name: slugOf(row.agent_id) })),
+  );
+  yield* lines(
+    'by_merchant',
+    by_merchant.map((row) => ({ ...row, name: row.merchant })),
+  );
+  yield* lines(
+    'by_day',
+    by_day.map((row) => ({ ...row, name: row.day })),
+  );
+  yield* lines('executed_although_stopped', [{ ...outcomes.executed_although_stopped, name: '' }]);
+  yield* lines('enforced', [{ ...enforced, name: '' }]);
+}
+
+function present(sums: ShadowSums, sources: ReportSources): Record<string, unknown> {
+  const { agents, examples } = sources;
+  const nameOf = (agent_id: string) => ({ id: agent_id, slug: agents.get(agent_id)?.slug as string });
+  const { totals, by_reason, by_agent, by_merchant, by_day, labels, reviews, outcomes, enforced } = sums;
+  return {
+    totals,
+    by_reason: by_reason.map(({ example_ids, ...reason }) => ({
+      ...reason,
+      examples: example_ids.flatMap((id) => {
+        const example = examples.get(id);
+        if (example === undefined) return [];
+        const { agent_id, requested_amount_minor: amount_minor, ...rest } = example;
+        return [{ ...rest, agent: nameOf(agent_id), amount_minor }];
+      }),
+    })),
+    by_agent: by_agent.slice(0, MAX_AGENTS).map(({ agent_id, ...counts }) => {
+      const { mode, status, authority_version } = agents.get(agent_id) ?? {};
+      return { agent: nameOf(agent_id), mode, status, authority_version, ...counts };
+    }),
+    by_merchant,
+    by_day,
+    labels,
+    reviews,
+    outcomes,
+    enforced,
+  };
+}
+
+/** The UTC days of a period, both inclusive. */
+function daysOf({ from, to }: { from: string; to: string }): { from: string; to: string } {
+  return { from: from.slice(0, 10), to: new Date(Date.parse(to) - 1).toISOString().slice(0, 10) };
+}
+
+/** Sums of what the model was used for. The driver gives large numbers as texts. */
+function modelUsed(rows: readonly ModelUsageRow[]) {
+  const sum = (name: 'calls' | 'input_tokens' | 'cached_tokens' | 'output_tokens', of = rows) =>
+    of.reduce((total, row) => total + Number(row[name]), 0);
+  const currencies = [...new Set(rows.flatMap(({ currency }) => currency || []))].sort();
+  return {
+    calls: sum('calls'),
+    input_tokens: sum('input_tokens'),
+    cached_tokens: sum('cached_tokens'),
+    output_tokens: sum('output_tokens'),
+    costs: currencies.map((currency) => ({
+      currency,
+      cost_micros: rows
+        .filter((row) => row.currency === currency)
+        .reduce((total, { cost_micros }) => total + Number(cost_micros), 0),
+    })),
+    by_day: [...new Set(rows.map(({ day }) => day))].map((day) => {
+      const of = rows.filter((row) => row.day === day);
+      return {
+        day,
+        calls: sum('calls', of),
+        input_tokens: sum('input_tokens', of),
+        output_tokens: sum('output_tokens', of),
+      };
+    }),
+  };
+}
+
+const MAX_SENTENCES = 20;
+/** Authorities that are read for warnings; reading one takes some milliseconds. */
+const MAX_READ = 20;
+
+/** By authority, which is the same object while it is cached. */
+const sentences_of = new WeakMap<Authority, string[]>();
+function notUnderstood(authority: Authority): string[] {
+  const known = sentences_of.get(authority);
+  if (known !== undefined) return known;
+  const sentences = showReading(authority).not_understood.map(({ text }) => text);
+  sentences_of.set(authority, sentences);
+  return sentences;
+}
+
+/** What the assessor did not understand of the agents' authorities. */
+async function warningsAbout(
+  db: Queryable,
+  workspace_id: string,
+  agents: readonly Agent[],
+): Promise<Warning[]> {
+  const active = agents.filter(({ status }) => status !== 'revoked').slice(0, MAX_READ);
+  const authorities = await loadAuthoritiesOf(db, workspace_id, active);
+  const found = active.flatMap(({ agent_id, slug }) => {
+    const authority = authorities.get(agent_id);
+    const sentences = authority === undefined ? [] : notUnderstood(authority);
+    return sentences.length === 0 ? [] : [{ slug, sentences }];
+  });
+  if (found.length === 0) return [];
+  return [
+    {
+      code: 'PURPOSE_NOT_UNDERSTOOD',
+      message: 'Sentences of the authority gave no rule and hold nobody back: say them in other words.',
+      agents: found.map(({ slug }) => slug).sort(),
+      sentences: found.flatMap(({ sentences }) => sentences).slice(0, MAX_SENTENCES),
+    },
+  ];
+}
+
+/** Makes the routes for reports. `reports_db` has connections of its own, so that reports delay nothing else. */
+export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }): Route[] {
+  const { db, reports_db } = options;
+
+  /** What a report is asked of, and how it says so. */
+  async function askedFor({ caller, query }: Call<unknown, Static<typeof ReportQuery>, unknown>) {
+    const clock_ms = await readClock(db);
+    const period = periodAsked(query, clock_ms);
+    const agent = query.agent === undefined ? null : await getAgent(db, caller.workspace_id, query.agent);
+    if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
+    const head = {
+      ...period,
+      agent: agent === null ? null : { id: agent.agent_id, slug: agent.slug },
+      generated_at: new Date(clock_ms).toISOString(),
+    };
+    return { period, agent_id: agent?.agent_id ?? null, head };
+  }
+
+  return [
+    {
+      method: 'GET',
+      path: '/v1/reports/shadow',
+      operationId: 'getShadowReport',
+      tag: 'Reports',
+      summary: 'Get the shadow report',
+      description:
+        'What the service would have done with the spends of a period: by currency, reason, agent, merchant and day, how people reviewed and labelled it, what was spent all the same, and what speaks against ENFORCE. Exact at every moment. Periods of whole UTC days (`from=2026-11-01&to=2026-11-30`) are read fastest. With `accept: text/csv` its tables come as one table of CSV.',
+      scopes: ['read'],
+      takes_long: true,
+      shares: 'reports',
+      query: ReportQuery,
+      responses: { 200: { description: 'The report.', schema: ReportBody, or_as: ['text/csv'] } },
+      errors: ['not_found'],
+      handler: async (call: Call<unknown, Static<typeof ReportQuery>, unknown>) => {
+        const { workspace_id } = call.caller;
+        const { agent_id, period, head } = await askedFor(call);
+        const sources = await loadReportSources(reports_db, workspace_id, { agent_id, ...period });
+        if (sources === undefined) throw new ApiError('not_found', 'There is no such workspace.');
+        const sums = sumCounters(sources.counters, { max_merchants: MAX_MERCHANTS, agent_id });
+        if (wantsCsv(call.headers)) {
+          const slugOf = (id: string) => sources.agents.get(id)?.slug ?? id;
+          const content = [...csvOf(period, sums, slugOf)].join('');
+          return {
+            status: 200,
+            text: { content, content_type: CSV_TYPE },
+            headers: attachment('shadow-report.csv'),
+          };
+        }
+        const asked = { agent_id, ...period };
+        const merchants = await countSparedReviews(reports_db, workspace_id, asked, sources.agents);
+        const warnings: Warning[] = [
+          ...(await warningsAbout(reports_db, workspace_id, [...sources.agents.values()])),
+          ...keyMakerWarnings(sums.reviews),
+        ];
+        const blockers = blockersOf(sums, [...sources.agents.values()], sources.workspace);
+        return {
+          status: 200,
+          body: {
+            ...head,
+            ...present(sums, sources),
+            purpose_model: modelUsed(await listModelUsage(reports_db, workspace_id, daysOf(period))),
+            readiness: { ready: blockers.length === 0, blockers, warnings, merchants },
+          },
+        };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/reports/overview',
+      operationId: 'getOverview',
+      tag: 'Reports',
+      summary: 'Get an overview of both modes',
+      description:
+        'The decisions of a period, made in SHADOW and in ENFORCE, by day, decision, reason, agent, merchant and currency; what waits for a person now; and what the last verification of the history found. Exact at every moment.',
+      scopes: ['read'],
+      takes_long: true,
+      shares: 'reports',
+      query: ReportQuery,
+      responses: { 200: { description: 'The overview.', schema: OverviewBody } },
+      errors: ['not_found'],
+      handler: async (call: Call<unknown, Static<typeof ReportQuery>, unknown>) => {
+        const { workspace_id } = call.caller;
+        const asked = await askedFor(call);
+        const { agent_id } = asked;
+        const sources = await loadOverviewSources(reports_db, workspace_id, { agent_id, ...asked.period });
+        const { by_agent, ...sums } = sumOverview(sources.counters, {
+          max_merchants: MAX_MERCHANTS,
+          agent_id,
+        });
+        return {
+          status: 200,
+          body: {
+            ...asked.head,
+            ...sums,
+            by_agent: by_agent.slice(0, MAX_AGENTS).map(({ agent_id: id, ...counts }) => {
+              const { slug, mode, status } = sources.agents.get(id) ?? {};
+              return { agent: { id, slug }, mode, status, ...counts };
+            }),
+            pending_reviews: sources.pending_reviews,
+            last_verification: await getLastVerification(reports_db, workspace_id),
+          },
+        };
+      },
+    },
+  ];
+}

@@ -1,0 +1,226 @@
+import { randomBytes } from 'node:crypto';
+import { secretText } from '@purser/rules/domain/webhooks';
+import { makeBuiltInAssessor } from '@purser/rules/purpose/built-in-assessor';
+import { makeCreateDecision } from '../../engine/commands/create-decision.ts';
+import { makeCreateReview } from '../../engine/commands/create-review.ts';
+import { makeDirectories } from '../../engine/directory/directories.ts';
+import { clockDoubted } from '../../engine/lane/batch.ts';
+import type { Config } from '../config/config.ts';
+import { makeAuthorityCache, makeFindAgentId } from '../decisions/authority-cache.ts';
+import { makeAuthorizeSpend, type PreAssess } from '../decisions/authorize-spend.ts';
+import { makePreAssess } from '../decisions/pre-assess.ts';
+import { makeDecisionView } from '../decisions/present-decisions.ts';
+import { makeTrackRecords } from '../decisions/track-record.ts';
+import { makeCursors } from '../http/cursors.ts';
+import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
+import type { Answer, Call, Route } from '../http/route.ts';
+import { type Core, newId, newKey, newToken } from '../installation/runtime.ts';
+import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
+import { makeOidcSignIn } from '../people/oidc-people.ts';
+import { makeOwnAccount } from '../people/own-account.ts';
+import { makePasskeys } from '../people/passkeys.ts';
+import { makeWorkTime } from '../scheduling/work-time.ts';
+import { makeAgentRoutes } from './agents.ts';
+import { makeApiKeyRoutes } from './api-keys.ts';
+import { makeAuthorityRoutes } from './authorities.ts';
+import { makeReadingRoutes } from './authority-readings.ts';
+import { makeAuthorityTestRoutes } from './authority-tests.ts';
+import { makeBudgetRoutes } from './budgets/budgets.ts';
+import { makeCapabilityRoutes } from './capabilities.ts';
+import { makeChangeRoutes } from './changes.ts';
+import { makeDecisionReadRoutes } from './decision-reads.ts';
+import { makeDecisionRoutes } from './decisions.ts';
+import { makeLedgerRoutes } from './ledger.ts';
+import { makeMerchantRoutes } from './merchants.ts';
+import { makeOutcomeRoutes } from './outcomes.ts';
+import { makeAuthRoutes } from './people/auth.ts';
+import { makeMeRoutes } from './people/me.ts';
+import { makeMemberRoutes } from './people/members.ts';
+import { makeOidcRoutes } from './people/oidc.ts';
+import { makePasskeyRoutes } from './people/passkeys.ts';
+import { makeReportRoutes } from './reports.ts';
+import { makeReviewRoutes } from './reviews.ts';
+import { ASSESS_SHARE, makeResources, takingTurns } from './shared-resources.ts';
+import { makeSimulationRoutes } from './simulations.ts';
+import { makeWebhookDeliveryRoutes } from './webhook-deliveries.ts';
+import { makeWebhookRoutes } from './webhooks.ts';
+import { makeWorkspaceRoutes } from './workspace.ts';
+
+/** The settings that routes depend on. */
+type RouteConfig = Pick<
+  Config,
+  'review_ttl_seconds' | 'capability_ttl_seconds' | 'webhook_allow_private_network'
+> &
+  Partial<Pick<Config, 'purpose_merchants_file'>>;
+
+/**
+ * Of the event loop's time, how much the reads, lists, reports and exports of one workspace may take, and how much all
+ * replays of simulations together while somebody waits for anything else.
+ */
+const ANSWER_SHARE = 0.25;
+const REPLAY_SHARE = 0.25;
+
+const newWebhookSecret = () => secretText(randomBytes(32));
+const newNonce = () => randomBytes(12);
+
+/**
+ * Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone.
+ * `people`: what the process has of it already.
+ */
+export function makeApiRoutes(
+  core: Core,
+  config: RouteConfig & PeopleConfig,
+  preAssess: PreAssess | null = null,
+  { flows, links, site }: Pick<PeopleServices, 'flows' | 'links' | 'site'> = makePeopleServices(
+    core,
+    config,
+    makeOwnLimiter,
+  ),
+): Route[] {
+  const { db, lane, lists_db, metrics, now_ms, presence, reports_db, secrets } = core;
+  const isAlone = (workspace_id: string) => presence.isAlone(workspace_id);
+  const cursors = makeCursors(secrets.cursorMacs);
+  const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
+  const createDecision = makeCreateDecision({
+    review_ttl_seconds: config.review_ttl_seconds,
+    capability_ttl_seconds: config.capability_ttl_seconds,
+  });
+  const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
+  const tokens = secrets.capabilityTokens;
+  const findAgentId = makeFindAgentId(db);
+  const assess_time = makeWorkTime({ reason: 'assessments_time', share: ASSESS_SHARE, now_ms, isAlone });
+  const answer_time = makeWorkTime({ reason: 'answers_time', share: ANSWER_SHARE, now_ms, isAlone });
+  const replay_time = makeWorkTime({
+    reason: 'replays_time',
+    share: REPLAY_SHARE,
+    now_ms,
+    isAlone: () => presence.isQuiet(),
+    is_background: true,
+    // Their number is bounded by the turns at `simulations`, and one that has begun is not refused halfway.
+    max_wait_ms: Number.POSITIVE_INFINITY,
+  });
+  const view = makeDecisionView({ db, tokens });
+  const routes = [
+    ...makeDecisionRoutes({
+      authorizeSpend: makeAuthorizeSpend({
+        lane,
+        createDecision,
+        findAgentId,
+        authorities: makeAuthorityCache(),
+        preAssess:
+          preAssess ??
+          makePreAssess({
+            assess,
+            historyOf: makeTrackRecords(core),
+            directoryOf: makeDirectories(db),
+            assess_time,
+          }),
+        countDecision: metrics.countDecision,
+      }),
+      view,
+    }),
+    ...makeDecisionReadRoutes({ lists_db, cursors, findAgentId, view }),
+    ...makeReviewRoutes({ db, lane, createReview }),
+    ...makeOutcomeRoutes({ db, lane }),
+    ...makeCapabilityRoutes({ lane, tokens }),
+    ...makeAgentRoutes({ db, lane, cursors }),
+    ...makeAuthorityRoutes({ db, lane, cursors }),
+    ...makeBudgetRoutes({ db, lane, cursors }),
+    ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
+    ...makeReadingRoutes({ db, assess, assess_time }),
+    ...makeSimulationRoutes({ db, assess, replay_time }),
+    ...makeAuthorityTestRoutes({ db, assess, createDecision, createReview, replay_time }),
+    ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: (key) => secrets.keyDigests(key)[0] }),
+    ...makeWebhookRoutes({
+      db,
+      lane,
+      cursors,
+      allow_private: config.webhook_allow_private_network,
+      newSecret: newWebhookSecret,
+      sealSecret: (workspace_id, secret) => secrets.sealWebhookSecret(workspace_id, secret, newNonce()),
+    }),
+    ...makeWebhookDeliveryRoutes({
+      db,
+      lists_db,
+      lane,
+      cursors,
+      openSecret: secrets.openWebhookSecret,
+    }),
+    ...makeMemberRoutes({ db, lane, cursors, links, site, flows }),
+    ...makeWorkspaceRoutes({ db, lane, cursors }),
+    ...makeChangeRoutes({ db, now_ms }),
+    ...makeReportRoutes({ db, reports_db }),
+    ...makeLedgerRoutes({
+      db,
+      lists_db,
+      ledger_db: core.ledger_db,
+      cursors,
+      now_ms,
+      keys: secrets.verifyingKeys,
+      checkpoint_dir: core.checkpoint_dir,
+      signer: core.signer,
+    }),
+  ];
+  const resources = makeResources(metrics.watchUse, isAlone);
+  return routes.map((route) => takingTurns(route, resources, { answer_time, presence }));
+}
+
+/** Sessions, passwords and the door, as the settings say. `makeLimiter` makes the counters of wrong passwords. */
+export function makePeopleServices(
+  core: Core,
+  config: PeopleConfig,
+  makeLimiter: MakeLimiter,
+): PeopleServices {
+  const { db, keys_db, lane, secrets, log, now_ms, clock } = core;
+  return makePeople(config, {
+    db,
+    sessions_db: keys_db,
+    clock,
+    lane,
+    secrets,
+    log,
+    makeLimiter,
+    newId,
+    newToken,
+    newNonce,
+    now_ms,
+    clock_ms: Date.now,
+  });
+}
+
+/** Ending a session stays possible at any time: it dates nothing that could let anybody in. */
+const ENDS_SESSIONS = new Set(['/v1/auth/sign-out', '/v1/me/sessions', '/v1/me/sessions/:id']);
+
+/**
+ * The route, which writes nothing while the database's clock is in doubt. What these routes write themselves has times of that
+ * clock, and what they accept expires by it. The lane refuses everything else.
+ */
+function refusingInDoubt(route: Route, core: Core): Route {
+  if (route.method === 'GET' || ENDS_SESSIONS.has(route.path)) return route;
+  const handle = route.handler as (call: Call) => Promise<Answer>;
+  return {
+    ...route,
+    async handler(call: Call) {
+      const doubt = core.clock.doubt();
+      if (doubt !== null) throw clockDoubted(doubt);
+      return handle(call);
+    },
+  };
+}
+
+/** The routes that take no key: the door, and a person's own account. */
+export function makePersonRoutes(core: Core, config: PeopleConfig, people: PeopleServices): Route[] {
+  const { db, lane } = core;
+  const { flows, site, provider, sessions } = people;
+  const oidc = provider === null ? null : { name: config.oidc_name };
+  const offers = { password: config.password_sign_in === 'on', passkey: site.relyingParty() !== null, oidc };
+  const passkeys = makePasskeys({ db, flows, site });
+  const signIn = makeOidcSignIn({ db, lane, flows, rules: config });
+  const routes = [
+    ...makeAuthRoutes({ flows, passkeys, site, offers }),
+    ...makeOidcRoutes({ provider, flows, site, sessions, signIn }),
+    ...makePasskeyRoutes({ db, passkeys, flows, site }),
+    ...makeMeRoutes({ db, sessions, account: makeOwnAccount({ db, lane, rename: flows.rename }) }),
+  ];
+  return routes.map((route) => refusingInDoubt(route, core));
+}

@@ -1,0 +1,69 @@
+import { MODES } from '@purser/rules/domain/agents';
+import { DECISIONS, OUTCOME_STATES, REASON_CODES, REVIEW_STATES } from '@purser/rules/domain/decisions';
+import { LABELS } from '@purser/rules/domain/labels';
+import { MAX_AMOUNT_MINOR } from '@purser/rules/values/money';
+import { TEXT_LENGTHS } from '@purser/rules/values/text';
+import Type from 'typebox';
+import {
+  AgentRef,
+  Currency,
+  Fields,
+  Line,
+  OneOf,
+  PageQuery,
+  PrincipalId,
+  QueryBoolean,
+  QueryBound,
+  QueryInteger,
+  QuerySeveral,
+} from '../../http/schemas.ts';
+
+const RequestedAmount = QueryInteger(
+  { min: 0, max: MAX_AMOUNT_MINOR },
+  { description: 'Inclusive, requested amount, minor units.' },
+);
+
+/** What a list or an export of decisions may be narrowed to; all must hold together. */
+export const DecisionFilterFields = {
+  agent: Type.Optional(AgentRef()),
+  decision: Type.Optional(QuerySeveral(OneOf(DECISIONS))),
+  effective_decision: Type.Optional(
+    QuerySeveral(OneOf(DECISIONS), { description: 'What is in force; one or several, separated by commas.' }),
+  ),
+  mode: Type.Optional(QuerySeveral(OneOf(MODES))),
+  reason: Type.Optional(
+    QuerySeveral(OneOf(REASON_CODES), {
+      description: 'Any of `reason_codes`; one or several, separated by commas.',
+    }),
+  ),
+  review_state: Type.Optional(QuerySeveral(OneOf(REVIEW_STATES))),
+  outcome_state: Type.Optional(QuerySeveral(OneOf(OUTCOME_STATES))),
+  label: Type.Optional(
+    QuerySeveral(OneOf(LABELS), { description: 'The current label; one or several, separated by commas.' }),
+  ),
+  currency: Type.Optional(QuerySeveral(Currency())),
+  merchant: Type.Optional(
+    Line({ max: TEXT_LENGTHS.merchant }, { description: 'The whole name, as it was requested.' }),
+  ),
+  q: Type.Optional(
+    Line({ max: TEXT_LENGTHS.merchant }, { description: 'A part of the merchant, in any case.' }),
+  ),
+  min_amount: Type.Optional(RequestedAmount),
+  max_amount: Type.Optional(RequestedAmount),
+  reviewed: Type.Optional(QueryBoolean()),
+  reviewed_by: Type.Optional(
+    PrincipalId({ description: 'The principal whose review stands, such as `user:ada`.' }),
+  ),
+  labeled: Type.Optional(QueryBoolean()),
+  from: Type.Optional(QueryBound('from')),
+  to: Type.Optional(QueryBound('to')),
+  order: Type.Optional(
+    OneOf(['asc', 'desc', 'expires'], {
+      description:
+        'By time, newest first (`desc`) when left out. `expires`: pending reviews alone, the one whose time runs out soonest first; in SHADOW none runs out, and those come last.',
+    }),
+  ),
+};
+
+/** The query of `GET /v1/decisions`. */
+export const ListQuery = Fields({ ...DecisionFilterFields, ...PageQuery });

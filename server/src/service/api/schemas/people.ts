@@ -1,0 +1,79 @@
+import { ROLES, SCOPES } from '@purser/rules/domain/keys';
+import { EMAIL } from '@purser/rules/domain/people';
+import { TEXT_LENGTHS } from '@purser/rules/values/text';
+import Type from 'typebox';
+import { Fields, Formed, Id, Line, Nullable, OneOf, Timestamp } from '../../http/schemas.ts';
+
+/** An e-mail that somebody is to be known by. */
+export const EmailIn = () =>
+  Formed(`^\\s*${EMAIL.source.slice(1, -1)}\\s*$`, 'must be an e-mail address', {
+    description: 'Compared in lower case.',
+    examples: ['ada@example.com'],
+  });
+
+/** A person's name. */
+export const PersonName = () => Line({ max: TEXT_LENGTHS.name }, { examples: ['Ada Lovelace'] });
+
+/** A password, old or new; what a new one must be is told by `passwordProblem`. */
+export const PasswordIn = (description: string) => Type.String({ maxLength: 4_096, description });
+
+export const NEW_PASSWORD =
+  '12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name.';
+
+/** A secret in a link or of a terminal. */
+export const TokenIn = (description: string) => Type.String({ maxLength: 512, description });
+
+/** Who is signed in, where, and what they may do. */
+export const MeBody = Fields(
+  {
+    user: Fields({ id: Id('user'), email: Type.String(), name: Type.String() }),
+    has_password: Type.Boolean({
+      description: 'False: they come in with a passkey or through the identity provider.',
+    }),
+    workspace: Nullable(
+      Fields(
+        { id: Id('workspace'), name: Type.String() },
+        {
+          description:
+            'The current workspace of the session. Null, as `role` and `principal_id`: they have yet to accept a membership.',
+        },
+      ),
+    ),
+    role: Nullable(OneOf(ROLES)),
+    scopes: Type.Array(OneOf(SCOPES)),
+    principal_id: Nullable(
+      Type.String({
+        description: 'Whom the reviews are attributed to.',
+        examples: ['user:ada'],
+      }),
+    ),
+    session: Fields({ id: Id('session'), created_at: Timestamp(), expires_at: Timestamp() }),
+    workspaces: Type.Array(
+      Fields({
+        id: Id('workspace'),
+        name: Type.String(),
+        role: OneOf(ROLES),
+        status: OneOf(['active', 'pending'], {
+          description:
+            '`pending`: they were added before their e-mail was proved, and have yet to accept or to leave.',
+        }),
+      }),
+    ),
+  },
+  { $id: 'Me' },
+);
+
+/** What a browser gives of a passkey that has signed a challenge. */
+export const AuthenticatorAnswer = Type.Object(
+  {
+    id: Type.String({ maxLength: 2_048 }),
+    rawId: Type.String({ maxLength: 2_048 }),
+    type: Type.String(),
+    response: Type.Object({}, { additionalProperties: true }),
+  },
+  {
+    $id: 'AuthenticatorAnswer',
+    additionalProperties: true,
+    description: 'What `navigator.credentials.get` gave, in its JSON form.',
+  },
+);

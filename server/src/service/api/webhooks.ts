@@ -1,0 +1,330 @@
+import {
+  DEFAULT_EVENT_TYPES,
+  DISABLED_REASONS,
+  eventsOf,
+  MAX_EVENT_TYPES,
+  MAX_WEBHOOKS,
+  WEBHOOK_EVENT_TYPES,
+  WEBHOOK_STATUSES,
+  webhookBody,
+} from '@purser/rules/domain/webhooks';
+import { ApiError, invalidField } from '@purser/rules/errors';
+import type pg from 'pg';
+import Type, { type Static } from 'typebox';
+import { createWebhook } from '../../engine/commands/create-webhook.ts';
+import { deleteWebhook } from '../../engine/commands/delete-webhook.ts';
+import { rotateWebhookSecret } from '../../engine/commands/rotate-webhook-secret.ts';
+import { testWebhook } from '../../engine/commands/test-webhook.ts';
+import { NO_SUCH_WEBHOOK, updateWebhook } from '../../engine/commands/update-webhook.ts';
+import type { Lane } from '../../engine/lane/lane.ts';
+import { getWebhookEndpoint, listWebhookEndpoints } from '../../engine/storage/webhooks.ts';
+import { type Cursors, pageOf } from '../http/cursors.ts';
+import type { Call, Route } from '../http/route.ts';
+import {
+  Fields,
+  Id,
+  Line,
+  Nullable,
+  OneOf,
+  PageQuery,
+  page,
+  Timestamp,
+  WholeNumber,
+} from '../http/schemas.ts';
+import { originOf } from '../people/callers.ts';
+import { judgeUrl, MAX_URL_LENGTH } from '../webhook-delivery/urls.ts';
+
+const DEFAULT_OVERLAP_SECONDS = 86_400;
+const MAX_OVERLAP_SECONDS = 604_800;
+
+const UrlIn = Line(
+  { max: MAX_URL_LENGTH },
+  {
+    description: 'A public `https://` URL, without credentials or fragment. Redirects are not followed.',
+    examples: ['https://hooks.example.com/purser'],
+  },
+);
+const EventsIn = Type.Array(OneOf(WEBHOOK_EVENT_TYPES), {
+  minItems: 1,
+  maxItems: MAX_EVENT_TYPES,
+  description: 'What the endpoint is told of.',
+  examples: [['decision.created']],
+});
+
+const CreateBody = Fields({
+  url: UrlIn,
+  events: Type.Optional(EventsIn),
+});
+const UpdateBody = Fields({
+  url: Type.Optional(UrlIn),
+  events: Type.Optional(EventsIn),
+  status: Type.Optional(
+    OneOf(WEBHOOK_STATUSES, { description: 'While it is `disabled` nothing is put into its queue.' }),
+  ),
+});
+const RotateBody = Fields({
+  overlap_seconds: Type.Optional(
+    WholeNumber(
+      { min: 0, max: MAX_OVERLAP_SECONDS },
+      {
+        description: `How long the secrets before go on signing \`webhook-signature\` beside the new one; ${DEFAULT_OVERLAP_SECONDS} when omitted.`,
+      },
+    ),
+  ),
+});
+
+const named = {
+  id: Id('webhook'),
+  url: Type.String({ examples: ['https://hooks.example.com/purser'] }),
+  events: Type.Array(OneOf(WEBHOOK_EVENT_TYPES)),
+};
+const secret = Type.String({
+  pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
+  description: 'Keys the signatures. Shown only here.',
+});
+const shown = {
+  ...named,
+  status: OneOf(WEBHOOK_STATUSES),
+  disabled_reason: Nullable(
+    OneOf(DISABLED_REASONS, {
+      description: '`ONLY_FAILURES`: nothing but failures for 5 days. Null while it is active.',
+    }),
+  ),
+  secret_rotated_at: Nullable(Timestamp()),
+  created_at: Timestamp(),
+  updated_at: Timestamp(),
+};
+const NewWebhook = Fields({ ...named, secret }, { $id: 'NewWebhook' });
+const RotatedWebhook = Fields(
+  {
+    ...named,
+    secret,
+    previous_secrets_expire_at: Nullable(
+      Timestamp({ description: 'Until then the secrets before sign too; null: they do so no more.' }),
+    ),
+  },
+  { $id: 'RotatedWebhook' },
+);
+const Webhook = Fields(shown, { $id: 'Webhook' });
+const WebhookItem = Fields(
+  {
+    ...shown,
+    failing_since: Nullable(Timestamp({ description: 'The first failure after which nothing succeeded.' })),
+  },
+  { $id: 'WebhookItem' },
+);
+
+const IdParams = Fields({ id: Type.String() });
+const ListQuery = Fields(PageQuery);
+
+export interface WebhookRouteOptions {
+  db: pg.Pool;
+  lane: Lane;
+  cursors: Cursors;
+  /** Whether endpoints may be `http://` and on loopback or private networks. */
+  allow_private: boolean;
+  newSecret: () => string;
+  /** Encrypts a secret for its workspace. Each call gives another text. */
+  sealSecret: (workspace_id: string, secret: string) => string;
+}
+
+/** Makes the routes for webhook endpoints. */
+export function makeWebhookRoutes(options: WebhookRouteOptions): Route[] {
+  const { db, lane, cursors, newSecret, sealSecret } = options;
+
+  function judged(url: string): string {
+    const found = judgeUrl(url, options.allow_private);
+    if (!found.ok) throw invalidField('url', found.problem);
+    return found.url;
+  }
+
+  return [
+    {
+      method: 'POST',
+      path: '/v1/webhooks',
+      operationId: 'createWebhook',
+      tag: 'Webhooks',
+      summary: 'Create an endpoint',
+      description: `Needs the Team plan or a trial of it; at most ${MAX_WEBHOOKS} endpoints. Without \`events\` the endpoint is told of ${DEFAULT_EVENT_TYPES.map((type) => `\`${type}\``).join(', ')}; any later type goes only to endpoints that name it. The secret is shown once, in this answer.`,
+      scopes: ['admin'],
+      body: CreateBody,
+      responses: { 201: { description: 'The endpoint, with its secret.', schema: NewWebhook } },
+      errors: ['not_found', 'plan_required', 'webhook_limit'],
+      handler: async (call: Call<unknown, unknown, Static<typeof CreateBody>>) => {
+        const { workspace_id } = call.caller;
+        const url = judged(call.body.url);
+        const value = newSecret();
+        const endpoint = await lane.submit(
+          workspace_id,
+          createWebhook,
+          {
+            url,
+            events: call.body.events === undefined ? null : [...new Set(call.body.events)],
+            sealed_secret: sealSecret(workspace_id, value),
+          },
+          originOf(call),
+        );
+        const body = { id: endpoint.endpoint_id, url, events: eventsOf(endpoint), secret: value };
+        return { status: 201, body };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/webhooks',
+      operationId: 'listWebhooks',
+      tag: 'Webhooks',
+      summary: 'List endpoints',
+      description: 'Newest first, without their secrets.',
+      scopes: ['admin'],
+      shares: 'reads',
+      query: ListQuery,
+      responses: {
+        200: { description: 'A page of endpoints.', schema: page(WebhookItem, { $id: 'WebhookPage' }) },
+      },
+      errors: [],
+      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
+        const { limit = 50, cursor } = call.query;
+        const { workspace_id } = call.caller;
+        const list = ['listWebhooks', workspace_id];
+        const after = cursors.open(list, cursor) as string | null;
+        const found = await listWebhookEndpoints(db, workspace_id, { after, limit: limit + 1 });
+        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.endpoint_id));
+        const data = rows.map((row) => ({ ...webhookBody(row), failing_since: row.failing_since }));
+        return { status: 200, body: { data, next_cursor } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/v1/webhooks/:id',
+      operationId: 'getWebhook',
+      tag: 'Webhooks',
+      summary: 'Get one endpoint',
+      description: 'Without its secret.',
+      scopes: ['admin'],
+      shares: 'reads',
+      params: IdParams,
+      responses: { 200: { description: 'The endpoint.', schema: WebhookItem } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const found = await getWebhookEndpoint(db, call.caller.workspace_id, call.params.id);
+        if (found === undefined) throw new ApiError('not_found', NO_SUCH_WEBHOOK);
+        return { status: 200, body: { ...webhookBody(found), failing_since: found.failing_since } };
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/v1/webhooks/:id',
+      operationId: 'updateWebhook',
+      tag: 'Webhooks',
+      summary: 'Change an endpoint',
+      description:
+        'What is left out stays. Events that happen while it is disabled are not queued for it; what was waiting goes on when it is active again, to the URL that it has then.',
+      scopes: ['admin'],
+      params: IdParams,
+      body: UpdateBody,
+      responses: { 200: { description: 'The endpoint as it is now.', schema: Webhook } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, Static<typeof UpdateBody>>) => {
+        const { url, events, status } = call.body;
+        const endpoint = await lane.submit(
+          call.caller.workspace_id,
+          updateWebhook,
+          {
+            endpoint_id: call.params.id,
+            changes: {
+              ...(url === undefined ? {} : { url: judged(url) }),
+              ...(events === undefined ? {} : { events: [...new Set(events)] }),
+              ...(status === undefined ? {} : { status }),
+            },
+            reason: 'REQUESTED',
+          },
+          originOf(call),
+        );
+        return { status: 200, body: webhookBody(endpoint) };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1/webhooks/:id',
+      operationId: 'deleteWebhook',
+      tag: 'Webhooks',
+      summary: 'Delete an endpoint',
+      description:
+        'Stops deliveries to it at once, those that wait for another attempt among them, and removes its secret. Its attempts stay listed.',
+      scopes: ['admin'],
+      params: IdParams,
+      responses: { 204: { description: 'It is deleted.', schema: null } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const input = { endpoint_id: call.params.id };
+        await lane.submit(call.caller.workspace_id, deleteWebhook, input, originOf(call));
+        return { status: 204 };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/webhooks/:id/rotate-secret',
+      operationId: 'rotateWebhookSecret',
+      tag: 'Webhooks',
+      summary: "Replace an endpoint's secret",
+      description:
+        'From now on `x-svc-signature` is keyed with the new secret alone. `webhook-signature` carries one signature of each secret, new and old, until the overlap ends; with `overlap_seconds` 0 the old ones end now.',
+      scopes: ['admin'],
+      params: IdParams,
+      body: RotateBody,
+      bodyOptional: true,
+      responses: { 200: { description: 'The endpoint, with its new secret.', schema: RotatedWebhook } },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, Static<typeof RotateBody>>) => {
+        const { workspace_id } = call.caller;
+        const value = newSecret();
+        const endpoint = await lane.submit(
+          workspace_id,
+          rotateWebhookSecret,
+          {
+            endpoint_id: call.params.id,
+            sealed_secret: sealSecret(workspace_id, value),
+            overlap_seconds: call.body.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS,
+          },
+          originOf(call),
+        );
+        const body = {
+          id: endpoint.endpoint_id,
+          url: endpoint.url,
+          events: eventsOf(endpoint),
+          secret: value,
+          previous_secrets_expire_at: endpoint.secrets[1]?.expires_at ?? null,
+        };
+        return { status: 200, body };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/v1/webhooks/:id/test',
+      operationId: 'testWebhook',
+      tag: 'Webhooks',
+      summary: 'Send a test event',
+      description:
+        'A `webhook.test` event, signed and retried like every other, to this endpoint alone. Its attempts are listed with the deliveries.',
+      scopes: ['admin'],
+      params: IdParams,
+      responses: {
+        202: {
+          description: 'It is on its way.',
+          schema: Fields({ endpoint_id: Id('webhook'), event_id: Id('event') }, { $id: 'WebhookTest' }),
+        },
+      },
+      errors: ['not_found'],
+      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
+        const endpoint_id = call.params.id;
+        const { event_id } = await lane.submit(
+          call.caller.workspace_id,
+          testWebhook,
+          { endpoint_id },
+          originOf(call),
+        );
+        return { status: 202, body: { endpoint_id, event_id } };
+      },
+    },
+  ];
+}

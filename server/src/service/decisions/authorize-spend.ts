@@ -1,0 +1,104 @@
+import type { Mode } from '@purser/rules/domain/agents';
+import type { Origin } from '@purser/rules/domain/audit';
+import type { DecisionKind, ReasonCode } from '@purser/rules/domain/decisions';
+import type { Caller } from '@purser/rules/domain/keys';
+import type { SpendRequest } from '@purser/rules/domain/spends';
+import { ApiError } from '@purser/rules/errors';
+import type {
+  Assessed,
+  CreateDecisionInput,
+  CreatedDecision,
+  KnownAuthority,
+  StaleDecision,
+} from '../../engine/commands/create-decision.ts';
+import { type Command, Stale } from '../../engine/lane/command.ts';
+import type { Lane } from '../../engine/lane/lane.ts';
+import type { AuthorityCache, FindAgentId } from './authority-cache.ts';
+
+/** A spend to be decided. */
+export interface AskedSpend {
+  caller: Caller;
+  request: SpendRequest;
+  idempotency_key: string;
+  /** SHA-256 of the RFC 8785 form of the request body as it was sent. */
+  request_hash: Buffer;
+  origin: Origin;
+}
+
+/**
+ * Assesses a spend before it enters the lane, against `known` or an authority that it loads itself, and the merchants
+ * listed for the agent. Returns null if it finds no authority: the lane then answers `stale` with the current one.
+ */
+export type PreAssess = (
+  spend: { workspace_id: string; agent_id: string; idempotency_key: string; request: SpendRequest },
+  known: KnownAuthority | undefined,
+) => Promise<Assessed | null> | Assessed | null;
+
+export interface AuthorizeSpendOptions {
+  lane: Lane;
+  createDecision: Command<CreateDecisionInput, CreatedDecision, StaleDecision>;
+  findAgentId: FindAgentId;
+  authorities: AuthorityCache;
+  preAssess: PreAssess;
+  countDecision: (decision: DecisionKind, mode: Mode, reason: ReasonCode) => void;
+}
+
+/** Each change of the authority before the lane decides takes another attempt. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Makes the function that decides a spend: it finds the agent, assesses the spend against the agent's authority, and lets
+ * the lane decide it and hold the money. If the authority or the listed merchants have changed since, the lane returns `stale` and
+ * the spend is assessed again. Throws ApiError: `agent_required`, `not_found`, what the lane refuses, or `unavailable` if
+ * the authority changed at every attempt. Nothing was decided where it throws.
+ */
+export function makeAuthorizeSpend(
+  options: AuthorizeSpendOptions,
+): (spend: AskedSpend) => Promise<CreatedDecision> {
+  const { lane, createDecision, findAgentId, authorities, preAssess, countDecision } = options;
+
+  async function agentOf(
+    { workspace_id, kind, agent_id }: Caller,
+    named: string | undefined,
+  ): Promise<string> {
+    if (kind === 'agent') return agent_id as string;
+    if (named === undefined) {
+      throw new ApiError('agent_required', 'This key is not bound to an agent: name one with `agent`.');
+    }
+    const found = await findAgentId(workspace_id, named);
+    if (found === undefined) throw new ApiError('not_found', 'There is no such agent.');
+    return found;
+  }
+
+  return async ({ caller, request, idempotency_key, request_hash, origin }) => {
+    const { workspace_id } = caller;
+    const agent_id = await agentOf(caller, request.agent);
+    const bound = caller.kind === 'agent';
+    const spend = { workspace_id, agent_id, idempotency_key, request };
+    let assessed: Assessed | null = null;
+    let smaller: Pick<CreateDecisionInput, 'also_minor'> = {};
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      // The assessment for the authority in force still holds.
+      if (smaller.also_minor === undefined) assessed = await preAssess(spend, authorities.latest(agent_id));
+      const input = { agent_id, bound, request, idempotency_key, request_hash, assessed, ...smaller };
+      const result = await lane.submit(workspace_id, createDecision, input, origin);
+      if (result instanceof Stale) {
+        const { also_minor, ...current } = result.current;
+        authorities.remember(agent_id, current);
+        smaller = also_minor === undefined ? {} : { also_minor };
+        continue;
+      }
+      if (result.decided !== null) {
+        const { decision, mode, reason_code, authority } = result.decided;
+        authorities.remember(agent_id, authority);
+        countDecision(decision, mode, reason_code);
+      }
+      return result;
+    }
+    throw new ApiError(
+      'unavailable',
+      "The agent's authority, or its listed merchants, changed each time the spend was assessed; nothing was decided; retry.",
+      { retry_after_s: 1, reason: 'authority_changing' },
+    );
+  };
+}

@@ -1,0 +1,43 @@
+import type { Assess } from '@purser/rules/domain/assessment';
+import type { Directory } from '@purser/rules/merchants/directory';
+import type { DirectoryOf } from '../../engine/directory/directories.ts';
+import { isVouchedFor, withoutOpinion } from '../model-judge/second-opinion.ts';
+import type { WorkTime } from '../scheduling/work-time.ts';
+import type { PreAssess } from './authorize-spend.ts';
+import { factsAbout, type TrackRecordOf, type TrackRecords } from './track-record.ts';
+
+/**
+ * Makes the assessment by the built-in assessor and the agent's track record, against the cached authority. An authority
+ * that demands a model's judgement gets none here, so only what somebody vouches for is aligned.
+ */
+export function makePreAssess(options: {
+  assess: Assess;
+  historyOf: TrackRecordOf;
+  directoryOf: DirectoryOf;
+  /** The time of the event loop that assessments of a workspace may take. */
+  assess_time: WorkTime;
+}): PreAssess {
+  const { assess, historyOf, directoryOf, assess_time } = options;
+  return ({ workspace_id, agent_id, request }, known) => {
+    if (known === undefined) return null;
+    const { hash, authority, directory_version } = known;
+    const assessWith = (records: TrackRecords, directory: Directory) =>
+      assess_time.spend(
+        workspace_id,
+        () => {
+          const built_in = assess(authority, request, factsAbout(request, records, directory));
+          const made = { authority_hash: hash, authority, directory, assessment: built_in };
+          if (authority.purpose.judge !== 'model') return made;
+          const is_vouched_for = isVouchedFor(built_in, authority, request);
+          const options = { is_required: true, is_vouched_for };
+          return { ...made, assessment: withoutOpinion(built_in, 'not_configured', options) };
+        },
+        agent_id,
+      );
+    const records = historyOf(workspace_id, agent_id, authority);
+    const directory = directoryOf(workspace_id, agent_id, directory_version);
+    return records instanceof Promise || directory instanceof Promise
+      ? Promise.all([records, directory]).then(([past, listed]) => assessWith(past, listed))
+      : assessWith(records, directory);
+  };
+}

@@ -1,0 +1,140 @@
+import type { Agent } from '@purser/rules/domain/agents';
+import { capabilityIdOf, capabilityStatusAt, toldConsumption } from '@purser/rules/domain/capabilities';
+import { capabilityIdIn, decodeDecision, withToken } from '@purser/rules/domain/decision-document';
+import { currentDecision } from '@purser/rules/domain/decision-states';
+import type { Decision } from '@purser/rules/domain/decisions';
+import type { Caller } from '@purser/rules/domain/keys';
+import { reviewBody } from '@purser/rules/domain/reviews';
+import type pg from 'pg';
+import type { CreatedDecision } from '../../engine/commands/create-decision.ts';
+import { loadAgents } from '../../engine/storage/agents.ts';
+import { makeWorkspaceBatchLoader } from '../../engine/storage/batch-loader.ts';
+import { loadConsumptions } from '../../engine/storage/consumptions.ts';
+import { type DecisionRecord, loadDecisionRecords } from '../../engine/storage/decisions.ts';
+import { listBudgets } from '../../engine/storage/derived/budgets.ts';
+import { loadLabels } from '../../engine/storage/labels.ts';
+import { loadReviews } from '../../engine/storage/reviews.ts';
+import { readClock } from '../../engine/storage/workspaces.ts';
+import type { CapabilityTokens } from '../installation/secrets.ts';
+
+/** Limits of the batch loader, for each workspace. */
+const MAX_BATCH = 100;
+const MAX_WAITING = 5_000;
+/** More than one, so that a statement that hangs does not block all lookups. */
+const MAX_CONCURRENT = 2;
+
+/** Decisions as a caller may see them. */
+export interface DecisionView {
+  /** The current view of each record, in the order given. No capability has its token: lists and exports never show it. */
+  present(caller: Caller, rows: readonly DecisionRecord[]): Promise<Decision[]>;
+  /**
+   * The current view of one decision, with its capability's token if the caller may see it; undefined if there is none that
+   * the caller may see.
+   */
+  find(caller: Caller, decision_id: string): Promise<Decision | undefined>;
+  /** The stored answer to a request, with the capability's token if the caller may see it. */
+  answer(caller: Caller, created: CreatedDecision): string;
+}
+
+const NO_COUNTER = { held_minor: 0, committed_minor: 0 };
+
+/** A capability's token is shown to the key that asked for the decision, and to the agent's own keys. */
+const maySeeToken = (caller: Caller, decision: Pick<Decision, 'requested_by' | 'agent'>) =>
+  caller.key_id === decision.requested_by.key_id || caller.agent_id === decision.agent.id;
+
+/** The only agent whose decisions a caller may see; null if it may see all of its workspace. */
+export const onlyAgentOf = (caller: Caller): string | null =>
+  caller.kind === 'agent' ? caller.agent_id : null;
+
+/** Makes the view. It adds live counters, the latest review and label, and the agent's status to each record. */
+export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityTokens }): DecisionView {
+  const { db, tokens } = options;
+
+  /** The current view of each record, in order, without tokens. */
+  async function loadViews(workspace_id: string, rows: readonly DecisionRecord[]): Promise<Decision[]> {
+    if (rows.length === 0) return [];
+    const budget_keys = rows.map(({ decision }) => ({
+      agent_id: decision.agent.id,
+      period: decision.reservation.period,
+      currency: decision.currency,
+    }));
+    const review_ids = rows.flatMap(({ state }) => state?.review_id ?? []);
+    const label_ids = rows.flatMap(({ state }) => state?.label_id ?? []);
+    const consumed_ids = rows.flatMap(({ state }) =>
+      typeof state?.capability_consumed_at === 'string' ? capabilityIdOf(state.decision_id) : [],
+    );
+    const enforced = new Set(
+      rows.flatMap(({ decision }) => (decision.mode === 'ENFORCE' ? decision.agent.id : [])),
+    );
+    const [budgets, clock_ms, reviews, labels, consumptions, agents] = await Promise.all([
+      listBudgets(db, workspace_id, budget_keys),
+      readClock(db),
+      review_ids.length === 0 ? [] : loadReviews(db, workspace_id, review_ids),
+      label_ids.length === 0 ? [] : loadLabels(db, workspace_id, label_ids),
+      consumed_ids.length === 0 ? [] : loadConsumptions(db, workspace_id, consumed_ids),
+      enforced.size === 0 ? [] : loadAgents(db, workspace_id, [...enforced]),
+    ]);
+    const nameOf = ({ agent_id, period, currency }: (typeof budget_keys)[number]) =>
+      `${agent_id} ${period} ${currency}`;
+    const counters = new Map(budgets.map((row) => [nameOf(row), row]));
+    const review_by_id = new Map(reviews.map((row) => [row.review_id, reviewBody(row)]));
+    const label_by_id = new Map(labels.map((label) => [label.label_id, label]));
+    const consumption_by_id = new Map(consumptions.map((each) => [each.capability_id, each]));
+    const agent_by_id = new Map(agents.map((agent) => [agent.agent_id, agent]));
+    return rows.map(({ decision, state }, i) => {
+      const records = {
+        counter: counters.get(nameOf(budget_keys[i] as (typeof budget_keys)[number])) ?? NO_COUNTER,
+        review: review_by_id.get(state?.review_id ?? '') ?? null,
+        label: label_by_id.get(state?.label_id ?? '') ?? null,
+      };
+      const view = currentDecision(decision, state, records, clock_ms);
+      const { capability } = view;
+      if (capability === null) return view;
+      const status = capabilityStatusAt(capability, agent_by_id.get(decision.agent.id) as Agent, clock_ms);
+      const used = consumption_by_id.get(capability.capability_id);
+      const consumption = used === undefined ? {} : { consumption: toldConsumption(used) };
+      return { ...view, capability: { ...capability, status, ...consumption } };
+    });
+  }
+
+  /** A decision as this caller sees it: with its capability's token where the caller may see that. */
+  function shownTo(caller: Caller, decision: Decision): Decision {
+    const { capability } = decision;
+    if (capability === null || !maySeeToken(caller, decision)) return decision;
+    const token = tokens.of(caller.workspace_id, capability.capability_id);
+    return { ...decision, capability: Object.assign({ token }, capability) };
+  }
+
+  const loadDecision = makeWorkspaceBatchLoader<string, Decision>((workspace_id) => ({
+    keyOf: (decision_id) => decision_id,
+    load: async (decision_ids) => {
+      const rows = await loadDecisionRecords(
+        db,
+        decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
+      );
+      const views = await loadViews(workspace_id, rows);
+      return new Map(views.map((view) => [view.decision_id, view]));
+    },
+    max_batch: MAX_BATCH,
+    max_waiting: MAX_WAITING,
+    max_concurrent: MAX_CONCURRENT,
+  }));
+
+  return {
+    present: ({ workspace_id }, rows) => loadViews(workspace_id, rows),
+    async find(caller, decision_id) {
+      const found = await loadDecision(caller.workspace_id, decision_id);
+      const own = onlyAgentOf(caller);
+      if (found === undefined || (own !== null && found.agent.id !== own)) return undefined;
+      return shownTo(caller, found);
+    },
+    answer(caller, { document, replayed }) {
+      const capability_id = capabilityIdIn(document);
+      if (capability_id === undefined) return document;
+      // The key that created the decision may see the token. A replay may come from another key, so only there the
+      // document is decoded, which takes 11 µs for 3.6 KB.
+      if (replayed && !maySeeToken(caller, decodeDecision(document))) return document;
+      return withToken(document, tokens.of(caller.workspace_id, capability_id));
+    },
+  };
+}

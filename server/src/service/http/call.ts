@@ -1,0 +1,207 @@
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '@purser/rules/domain/keys';
+import { sha256 } from '@purser/rules/domain/ledger';
+import { ApiError, invalidField } from '@purser/rules/errors';
+import { canonicalJson } from '@purser/rules/values/canonical-json';
+import type { FastifyRequest } from 'fastify';
+import { checkProof } from './access.ts';
+import type { ParsedQuery } from './query-string.ts';
+import type { Answer, Call, Dispatch, Route } from './route.ts';
+import { parseStrictJson } from './strict-json.ts';
+import { compileSchema, echo } from './validation.ts';
+
+/** The largest request body, in bytes. */
+export const BODY_LIMIT = 65_536;
+
+/**
+ * The number of bytes of a too large body that are still read and discarded. Many clients read the answer only after
+ * they have sent the whole body; they would otherwise see a broken connection instead of the refusal.
+ */
+const MAX_DISCARDED = 4 * 1024 * 1024;
+
+const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset=("?)utf-8\2[ \t]*)?$/i;
+const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
+
+const TOO_LARGE = `must be at most ${BODY_LIMIT} bytes`;
+const PARAM = /^[A-Za-z0-9_-]{1,64}$/;
+const FILE_PARAM = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
+
+/** Returns whether a body follows the headers. A chunked body may still turn out to be empty. */
+export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/** Many clients send `{}` with every POST, so routes without a body take it. */
+const takesEmptyObject = (route: { method?: string; body?: unknown }) =>
+  route.body === undefined && route.method === 'POST';
+
+/**
+ * Checks before the body is read what its headers already show. Throws if the route takes no body, if the body is
+ * missing, and if the content type or content encoding is not supported.
+ */
+export function checkBodyHeaders(
+  message: IncomingMessage,
+  route: { method?: string; body?: unknown; bodyOptional?: boolean },
+): void {
+  const { headers } = message;
+  const chunked = headers['transfer-encoding'] !== undefined;
+  const has_body = hasBody(message);
+  if (route.body === undefined) {
+    // A chunked body may be empty, which only reading it shows. A GET is refused without reading it.
+    const is_refused = message.method === 'GET' || (!chunked && !takesEmptyObject(route));
+    if (has_body && is_refused) throw invalidField('body', 'must be empty');
+    if (!has_body || chunked) return;
+  }
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw invalidField('content-encoding', 'must be absent or identity');
+  if (!has_body && route.bodyOptional === true) return;
+  if (!has_body) throw invalidField('body', 'is required');
+  const type = headers['content-type'];
+  if (type !== 'application/json' && (type === undefined || !JSON_TYPE.test(type)))
+    throw invalidField('content-type', 'must be application/json');
+}
+
+/**
+ * Reads a body to its end. Calls `done` once: with the bytes, with `invalid_request` if there are more than
+ * `BODY_LIMIT`, or with the error of the connection if the client closed it.
+ */
+export function readBody(
+  message: NodeJS.ReadableStream & { headers?: IncomingMessage['headers'] },
+  done: (error: Error | null, body?: Buffer) => void,
+): void {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  function onData(chunk: Buffer) {
+    length += chunk.length;
+    if (length <= BODY_LIMIT) chunks.push(chunk);
+    else if (length > MAX_DISCARDED) finish(invalidField('body', TOO_LARGE));
+  }
+  function onEnd() {
+    if (length > BODY_LIMIT) finish(invalidField('body', TOO_LARGE));
+    else finish(null);
+  }
+  function finish(error: Error | null) {
+    message.removeListener('data', onData);
+    message.removeListener('end', onEnd);
+    message.removeListener('error', finish);
+    if (error !== null) done(error);
+    else done(null, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length));
+  }
+  message.on('data', onData);
+  message.on('end', onEnd);
+  message.on('error', finish);
+}
+
+type Check = (request: FastifyRequest) => void;
+
+/**
+ * Makes the checks that run once the body was received and before Fastify validates it, in this order: path, query,
+ * idempotency key, syntax of the body. Each throws the error that the caller receives. They are not given to Fastify as
+ * schemas, because it validates the body before the query, and because an invalid path parameter has to be a 404.
+ */
+export function makeChecks(route: Route): Check[] {
+  const checks: Check[] = [makePathCheck(route)];
+  if (route.serves_files !== true) checks.push(makeQueryCheck(route));
+  if (route.idempotent === true) checks.push(({ headers }) => checkIdempotencyKey(headers));
+  if (takesEmptyObject(route)) checks.push(takeEmptyObject);
+  else checks.push(route.body === undefined ? refuseBody : parseJson);
+  return checks;
+}
+
+/** A parameter that cannot be an id, or the name of a file, is answered like one that does not exist. */
+function makePathCheck({ serves_files }: Route): Check {
+  const form = serves_files === true ? FILE_PARAM : PARAM;
+  return ({ params }) => {
+    for (const value of Object.values(params as Record<string, string>)) {
+      if (!form.test(value)) throw new ApiError('not_found', 'No such resource.');
+    }
+  };
+}
+
+function makeQueryCheck({ query: schema }: Route): Check {
+  const validate = schema === undefined ? refuseParameters : compileSchema(schema, 'query');
+  return (request) => {
+    const { values, invalid } = request.query as ParsedQuery;
+    if (invalid !== null) throw invalidField(echo(invalid.field), invalid.problem);
+    validate(values);
+    request.query = values;
+  };
+}
+
+function refuseParameters(values: unknown): void {
+  for (const name in values as object) throw invalidField(echo(name), 'is not a known query parameter');
+}
+
+/** This repeats the check of the headers, because a chunked body may turn out not to be empty. */
+function refuseBody({ body }: FastifyRequest): void {
+  if (body !== undefined && (body as Buffer).length > 0) throw invalidField('body', 'must be empty');
+}
+
+function takeEmptyObject(request: FastifyRequest): void {
+  const bytes = request.body as Buffer | undefined;
+  request.body = undefined;
+  if (bytes === undefined || bytes.length === 0) return;
+  const value = parseStrictJson(bytes);
+  const is_empty_object =
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+  if (!is_empty_object) throw invalidField('body', 'must be empty or {}');
+}
+
+function parseJson(request: FastifyRequest): void {
+  const { exchange } = request;
+  const bytes = request.body as Buffer | undefined;
+  const is_empty = bytes === undefined || bytes.length === 0;
+  if (is_empty && exchange.route?.bodyOptional !== true) throw invalidField('body', 'is required');
+  request.body = is_empty ? {} : parseStrictJson(bytes);
+  // The hash is taken before validation, which replaces text by its normalised form.
+  if (exchange.route?.idempotent === true) exchange.body_hash = hashBody(request.body);
+}
+
+/** Returns the SHA-256 of the RFC 8785 form of a parsed body. */
+function hashBody(body: unknown): Buffer {
+  let text: string;
+  try {
+    text = canonicalJson(body);
+  } catch (cause) {
+    throw new ApiError('invalid_request', 'body: has no canonical JSON form (RFC 8785)', { cause });
+  }
+  return sha256(text);
+}
+
+/**
+ * Throws unless the request has a valid `idempotency-key`. Node joins a header that was sent twice with ", ", which is
+ * invalid because of its space.
+ */
+function checkIdempotencyKey(headers: IncomingMessage['headers']): void {
+  const key = headers['idempotency-key'];
+  if (key === undefined) throw invalidField('idempotency-key', 'is required');
+  if (typeof key !== 'string' || !IDEMPOTENCY_KEY.test(key))
+    throw invalidField('idempotency-key', 'must be 1 to 255 visible ASCII characters, sent once');
+}
+
+/** Calls the route's handler with a request that has passed all checks, the proof of identity last. */
+export async function callHandler(
+  route: Route,
+  request: FastifyRequest,
+  { hold, dispatch }: { hold: Call['hold']; dispatch: Dispatch },
+): Promise<Answer> {
+  const { exchange, params, query, body, headers } = request;
+  // `Route` erases the types that the schemas gave the handler. The validated values have these types.
+  const call: Call<never, never, never> = {
+    params: params as never,
+    query: query as never,
+    body: body as never,
+    headers,
+    // This is null on public routes, whose handlers do not read it.
+    caller: exchange.caller as Caller,
+    request_id: exchange.request_id,
+    client_address: exchange.client_address,
+    body_hash: exchange.body_hash,
+    hold,
+    dispatch,
+  };
+  await checkProof(route, call);
+  return route.handler(call);
+}

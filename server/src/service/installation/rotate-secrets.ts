@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { OPERATOR } from '@purser/rules/domain/audit';
+import { openRetiredKeys, retireKey } from '@purser/rules/domain/checkpoints';
+import { rewrapWebhookSecrets } from '../../engine/commands/rewrap-webhook-secrets.ts';
+import {
+  listUnwrappedKeys,
+  readInstallation,
+  replaceSecret,
+  type UnwrappedApiKey,
+} from '../../engine/migration/installation.ts';
+import { MigrationError } from '../../engine/migration/migrate.ts';
+import { connectOnce, type DatabaseAddress } from '../../engine/storage/database.ts';
+import { loadWebhookEndpoints } from '../../engine/storage/webhooks.ts';
+import { listWorkspaces, readClock } from '../../engine/storage/workspaces.ts';
+import type { Core } from './runtime.ts';
+
+/** The result of a rotation, and what still needs the old secret keys. */
+export interface Rotation {
+  /** Whether this run made the present key that of the installation. */
+  replaced: boolean;
+  /** Since when it is that key. Null if there never was another. */
+  since: string | null;
+  webhook_secrets: { rewrapped: number; unreadable: number };
+  /** The API keys that were not used since. They are rewrapped at their next use. */
+  api_keys: UnwrappedApiKey[];
+  /** When the last capability that was issued before expires. Null if it has expired. */
+  capabilities_until: string | null;
+  /** Whether nothing needs the old secret keys any more. */
+  done: boolean;
+}
+
+/** Makes the present secret key that of the installation, and vouches for the keys that signed checkpoints before. */
+async function replaceIn(core: Core, address: DatabaseAddress): Promise<boolean> {
+  const { installationChecks, checkpointKey, verifyingKeys } = core.secrets;
+  // As the owner of the tables: the service's own role may not change this row.
+  const owner = await connectOnce(address);
+  try {
+    const found = await readInstallation(owner);
+    if (found === null || found.secret_check.equals(installationChecks[0])) return false;
+    const now = new Date(await readClock(owner)).toISOString();
+    const retired_at = new Map(
+      openRetiredKeys(found.retired_keys, verifyingKeys).map((key) => [key.key_id, key.retired_at]),
+    );
+    const retired_keys = verifyingKeys
+      .filter(({ key_id }) => key_id !== checkpointKey.key_id)
+      .map((key) => retireKey(key, retired_at.get(key.key_id) ?? now, checkpointKey));
+    const change = { from: found.secret_check, to: installationChecks[0], retired_keys };
+    if (await replaceSecret(owner, change)) return true;
+    throw new MigrationError(
+      'another rotation of SECRET_KEY was under way; look at its result and try again',
+    );
+  } finally {
+    await owner.end();
+  }
+}
+
+async function rewrapWebhooks(core: Core): Promise<Rotation['webhook_secrets']> {
+  const { db, lane, secrets } = core;
+  const origin = { actor: OPERATOR, request_id: null, client_address: null };
+  const counts = { rewrapped: 0, unreadable: 0 };
+  for (const { workspace_id } of await listWorkspaces(db)) {
+    for (const { endpoint_id, secrets: kept } of await loadWebhookEndpoints(db, workspace_id)) {
+      const sealed = new Map<string, string>();
+      for (const each of kept) {
+        if (secrets.isSealedNow(workspace_id, each.sealed)) continue;
+        try {
+          const secret = secrets.openWebhookSecret(workspace_id, each.sealed);
+          sealed.set(each.sealed, secrets.sealWebhookSecret(workspace_id, secret, randomBytes(12)));
+        } catch {
+          counts.unreadable += 1;
+        }
+      }
+      if (sealed.size === 0) continue;
+      counts.rewrapped += await lane.submit(
+        workspace_id,
+        rewrapWebhookSecrets,
+        { endpoint_id, sealed },
+        origin,
+      );
+    }
+  }
+  return counts;
+}
+
+/**
+ * Makes the present secret key that of the installation, encrypts the webhook secrets with it, and returns what still
+ * needs the old keys. All nodes must know the key before. It can be repeated at any time and then does what is left.
+ * Throws MigrationError if another rotation is in progress.
+ */
+export async function rotateSecrets(
+  core: Core,
+  address: DatabaseAddress,
+  options: { capability_ttl_seconds: number },
+): Promise<Rotation> {
+  const replaced = await replaceIn(core, address);
+  const webhook_secrets = await rewrapWebhooks(core);
+  const since = (await readInstallation(core.db))?.secret_since ?? null;
+  const api_keys = await listUnwrappedKeys(core.db, core.secrets.secret_id);
+  const last_expiry_ms = since === null ? 0 : Date.parse(since) + options.capability_ttl_seconds * 1000;
+  const is_past = last_expiry_ms <= (await readClock(core.db));
+  return {
+    replaced,
+    since,
+    webhook_secrets,
+    api_keys,
+    capabilities_until: is_past ? null : new Date(last_expiry_ms).toISOString(),
+    done: api_keys.length === 0 && is_past,
+  };
+}
+
+const MAX_SHOWN_KEYS = 100;
+
+/** Returns the result of a rotation as lines for a person. */
+export function rotationLines(rotation: Rotation): string[] {
+  const { replaced, since, webhook_secrets, api_keys, capabilities_until, done } = rotation;
+  const { rewrapped, unreadable } = webhook_secrets;
+  const lines = [
+    replaced
+      ? 'SECRET_KEY is now the key of this installation.'
+      : `SECRET_KEY has been the key of this installation ${since === null ? 'from the beginning' : `since ${since}`}.`,
+    `Webhook secrets  ${rewrapped} re-wrapped${unreadable === 0 ? '' : `, ${unreadable} sealed with a key that is not known here: give their endpoints new ones (rotate-secret)`}`,
+    `API keys         ${api_keys.length === 0 ? 'all under this key' : `${api_keys.length} not used since; each is re-wrapped within seconds of its next use`}`,
+    ...api_keys
+      .slice(0, MAX_SHOWN_KEYS)
+      .map(
+        (key) =>
+          `  ${key.workspace_id}  ${key.key_id}  ${key.hint}  ${key.name}  last used ${key.last_used_at ?? 'never'}`,
+      ),
+    `Capabilities     ${capabilities_until === null ? 'none from before' : `from before run out by ${capabilities_until}`}`,
+    'Checkpoints      what the old keys signed is known without them',
+  ];
+  lines.push(
+    done
+      ? 'SECRET_KEYS_OLD may go.'
+      : 'Keep SECRET_KEYS_OLD until then, and run this again. Without it those keys and capabilities are refused.',
+  );
+  return lines;
+}

@@ -1,0 +1,137 @@
+import type { PurposeAssessment } from '@purser/rules/domain/assessment';
+import type { Authority } from '@purser/rules/domain/authorities';
+import type { SpendRequest } from '@purser/rules/domain/spends';
+import type { ModelAnswer, ModelClient } from './model-client.ts';
+import { promptFor, seenByModel } from './prompt.ts';
+import type { Form } from './protocols.ts';
+import { readOpinion } from './read-opinion.ts';
+
+/** A spend of which nobody doubts what to say. */
+const KNOWN_AUTHORITY: Authority = {
+  purpose: {
+    objective: 'Keep the staging servers running: hosting and backup storage.',
+    constraints: ['No toys and no games.'],
+  },
+  currency: 'EUR',
+};
+const KNOWN_SPEND: SpendRequest = {
+  action: {
+    type: 'purchase',
+    merchant: 'Toy World',
+    amount_minor: 4_990,
+    currency: 'EUR',
+    description: 'A board game for the children',
+  },
+};
+const KNOWN_ANSWER: PurposeAssessment = 'PURPOSE_MISALIGNED';
+
+/** What the probe found. */
+export type ProbeResult =
+  | { kind: 'works'; form: Form; is_right: boolean; duration_ms: number }
+  | { kind: 'fails'; answer: ModelAnswer };
+
+export interface ProbeOptions {
+  client: ModelClient;
+  model: string;
+  parameters: Readonly<Record<string, unknown>>;
+  timeout_ms: number;
+  newNonce: () => string;
+  now_ms: () => number;
+}
+
+/** Statuses by which endpoints refuse the form of a question. */
+const FORM_REFUSED = new Set([400, 415, 422, 501]);
+
+/** True for an answer without an opinion that may have one in another form. */
+export function mayBeOfForm(answer: ModelAnswer): boolean {
+  if (answer.kind === 'http_error') return FORM_REFUSED.has(answer.status);
+  return answer.kind === 'answered' || answer.kind === 'not_understood';
+}
+
+/**
+ * Asks about a known spend in each of the protocol's forms until one is answered so that it can be read. Ends at the
+ * first failure that no other form would mend. Never rejects.
+ */
+export async function probe(options: ProbeOptions): Promise<ProbeResult> {
+  const { client, model, parameters, now_ms } = options;
+  const seen = seenByModel(KNOWN_AUTHORITY, KNOWN_SPEND);
+  let last: ModelAnswer = { kind: 'stopping' };
+  for (const form of client.protocol.forms) {
+    const nonce = options.newNonce();
+    const prompt = promptFor(seen, { examples: [], nonce, examples_code: nonce });
+    const from_ms = now_ms();
+    last = await client.ask({ prompt, model, parameters, form }, options.timeout_ms);
+    const opinion = last.kind === 'answered' ? readOpinion(last.content, seen) : null;
+    if (opinion !== null) {
+      const is_right = opinion.assessment === KNOWN_ANSWER;
+      return { kind: 'works', form, is_right, duration_ms: Math.round(now_ms() - from_ms) };
+    }
+    if (!mayBeOfForm(last)) break;
+  }
+  return { kind: 'fails', answer: last.kind === 'answered' ? { kind: 'not_understood', usage: null } : last };
+}
+
+/** After a probe without an opinion the next one begins at the earliest after this time. */
+const AGAIN_MS = 30_000;
+
+/** What is known of the forms that the endpoint takes. */
+export interface Probing {
+  /** The form to ask in; the best of the protocol's until the probe found out. */
+  form(): Form;
+  /** Resolves when the first probe has ended. */
+  first: Promise<void>;
+  /** Tells that a spend got no opinion in a way that another form may mend. While no form is known it is probed for. */
+  noteRefused(): void;
+}
+
+/** Probes at once, and again only when `noteRefused` gives reason to. Logs each result that differs from the last. */
+export function startProbing(options: ProbeOptions & { log: Parameters<typeof logProbe>[2] }): Probing {
+  const { client, model, log, now_ms } = options;
+  let form = client.protocol.forms[0] as Form;
+  let is_known = false;
+  let is_under_way = false;
+  let again_ms = 0;
+  let told: string | undefined;
+
+  async function round(): Promise<void> {
+    is_under_way = true;
+    const result = await probe(options);
+    is_under_way = false;
+    again_ms = now_ms() + AGAIN_MS;
+    const kind = result.kind === 'works' ? 'works' : result.answer.kind;
+    if (kind !== told && kind !== 'stopping')
+      logProbe(result, { model, protocol: client.protocol.name }, log);
+    told = kind;
+    if (result.kind === 'fails') return;
+    form = result.form;
+    is_known = true;
+  }
+  return {
+    form: () => form,
+    first: round(),
+    noteRefused() {
+      if (!is_known && !is_under_way && now_ms() >= again_ms) void round();
+    },
+  };
+}
+
+/** Says in one line whether the judge works. */
+function logProbe(
+  result: ProbeResult,
+  { model, protocol }: { model: string; protocol: string },
+  log: { info(details: object, message: string): void; warn(details: object, message: string): void },
+): void {
+  if (result.kind === 'works') {
+    const { form, duration_ms, is_right } = result;
+    const details = { model, protocol, ...form, duration_ms };
+    if (is_right) log.info(details, 'the purpose model works: it answered a known case rightly');
+    else log.warn(details, 'the purpose model answers, but was wrong about a plainly misaligned spend');
+    return;
+  }
+  const { answer } = result;
+  const status = answer.kind === 'http_error' ? { status: answer.status } : {};
+  log.warn(
+    { model, protocol, outcome: answer.kind, ...status },
+    'the purpose model does not work: a known case got no opinion',
+  );
+}

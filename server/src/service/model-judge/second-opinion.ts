@@ -1,0 +1,170 @@
+import {
+  type Assessment,
+  type Judgement,
+  type PurposeAssessment,
+  type PurposeEvidence,
+  storedAssessment,
+} from '@purser/rules/domain/assessment';
+import type { Authority } from '@purser/rules/domain/authorities';
+import type { SpendRequest } from '@purser/rules/domain/spends';
+import { allowedMerchant } from '@purser/rules/purpose/allowed-merchants';
+import type { LabelledSpend } from './prompt.ts';
+import type { Opinion } from './read-opinion.ts';
+
+/** Reasons for a missing opinion; each text completes "No second opinion: ". */
+export const NO_OPINION = {
+  timeout: 'the model did not answer in time',
+  unreachable: 'the model could not be reached',
+  http_error: 'the model answered with an error',
+  too_large: 'the model answered more than is read',
+  not_understood: 'the model did not answer in the form asked for',
+  busy: 'the model was busy with other spends',
+  rate_limited: 'the model asked to be left alone for a while',
+  daily_limit: "the workspace's limit for a day is reached",
+  rules_only: 'the authority leaves the judgement to the rules',
+  not_configured: 'no model is configured',
+  circuit_open: 'the model failed lately and is left alone for a while',
+  stopping: 'the service was stopping',
+} as const;
+export type NoOpinion = keyof typeof NO_OPINION;
+
+export type Asked = { opinion: Opinion } | { none: NoOpinion };
+
+/** On whose behalf the model is asked; workspaces share neither opinions nor circuits. */
+export interface Asker {
+  workspace_id: string;
+  agent_id: string;
+}
+
+/** What a model is asked about; `authority_hash` is that of `authority`. */
+export interface ModelQuestion {
+  authority_hash: string;
+  authority: Authority;
+  request: SpendRequest;
+  /** Fields of the spend in which a rule found words that read like an instruction. */
+  suspicious: readonly string[];
+  /** Earlier spends of the agent with what people said of them. */
+  examples: readonly LabelledSpend[];
+}
+
+/**
+ * Asks a model about a spend. Never rejects, and resolves within a bounded time with an opinion or the reason why there is
+ * none.
+ */
+export type AskModel = (asker: Asker, spend: ModelQuestion) => Promise<Asked>;
+
+/** How an opinion changed the built-in assessment. */
+export const OPINION_EFFECTS = ['agreed', 'lowered', 'cleared', 'not_raised'] as const;
+export type OpinionEffect = (typeof OPINION_EFFECTS)[number];
+
+const RANK: Record<PurposeAssessment, number> = {
+  PURPOSE_MISALIGNED: 0,
+  PURPOSE_UNCLEAR: 1,
+  PURPOSE_ALIGNED: 2,
+};
+const WORD: Record<PurposeAssessment, string> = {
+  PURPOSE_MISALIGNED: 'misaligned',
+  PURPOSE_UNCLEAR: 'unclear',
+  PURPOSE_ALIGNED: 'aligned',
+};
+
+const MAX_EVIDENCE = 12;
+
+/** What an opinion needs to know of a judgement. */
+type Judged = Assessment & Pick<Judgement, 'is_final'>;
+
+/** True if an opinion could change a judgement: never one that is final, and a misaligned one only where it may clear. */
+export function isOpen(built_in: Judged, { may_clear }: { may_clear: boolean }): boolean {
+  if (built_in.assessment !== 'PURPOSE_MISALIGNED') return true;
+  return may_clear && !built_in.is_final && !isSuspicious(built_in);
+}
+
+/** Words that mislead one judge may mislead the other. */
+const isSuspicious = ({ evidence }: Assessment) => evidence.some(({ effect }) => effect === 'suspicious');
+
+/**
+ * Combines the built-in judgement with a model's opinion. The opinion can lower it, and raises it in one case: to ALIGNED,
+ * from anything that is not final, if `may_clear` is set, both judges read the whole spend, the model quotes the operator,
+ * and the built-in assessor found nothing suspicious.
+ */
+export function withOpinion(
+  built_in: Judged,
+  opinion: Opinion,
+  options: { model: string; may_clear: boolean },
+): { assessment: Assessment; effect: OpinionEffect } {
+  const { model } = options;
+  const method = `${built_in.method}+model/${model}`;
+  const from = built_in.assessment;
+  const to = opinion.assessment;
+  const stay = (effect: OpinionEffect, sentence: string) => ({
+    effect,
+    assessment: { ...storedAssessment(built_in), method, rationale: `${built_in.rationale} ${sentence}` },
+  });
+  const follow = (effect: OpinionEffect, rationale: string, evidence: readonly PurposeEvidence[]) => ({
+    effect,
+    assessment: {
+      assessment: to,
+      confidence: opinion.confidence,
+      method,
+      rationale,
+      evidence: [...opinion.evidence, ...evidence].slice(0, MAX_EVIDENCE),
+    },
+  });
+
+  if (RANK[to] === RANK[from]) return stay('agreed', `The model ${model} agrees.`);
+  if (RANK[to] < RANK[from]) {
+    return follow(
+      'lowered',
+      `The model ${model} calls it ${WORD[to]}: "${opinion.rationale}" The built-in assessor called it ${WORD[from]}: ${built_in.rationale}`,
+      built_in.evidence,
+    );
+  }
+  const may_clear =
+    options.may_clear && to === 'PURPOSE_ALIGNED' && !built_in.is_final && !isSuspicious(built_in);
+  if (may_clear && opinion.saw_all && opinion.quotes_operator) {
+    const said = from === 'PURPOSE_UNCLEAR' ? 'could not tell' : 'called it misaligned';
+    return follow(
+      'cleared',
+      `The model ${model} calls it aligned, which the operator lets count: "${opinion.rationale}" The built-in assessor ${said}: ${built_in.rationale}`,
+      built_in.evidence,
+    );
+  }
+  return stay('not_raised', `The model ${model} calls it ${WORD[to]}, which does not raise the assessment.`);
+}
+
+/** Confidence of UNCLEAR where a required opinion is missing. */
+const UNJUDGED_CONFIDENCE = 0.5;
+
+/**
+ * True if a spend may count as aligned without a required opinion: its merchant is on the operator's list, or people
+ * confirmed such spends. Neither the words of the spend nor a name in the purpose's texts are enough.
+ */
+export function isVouchedFor(
+  { vouched_by }: Pick<Judgement, 'vouched_by'>,
+  authority: Authority,
+  request: SpendRequest,
+): boolean {
+  const by = vouched_by?.by;
+  return by === 'DIRECTORY' || by === 'PERSON' || allowedMerchant(authority, request) !== null;
+}
+
+/**
+ * The built-in assessment where the model returned no opinion, with the reason. It stays as it is, unless the opinion is
+ * required and nobody vouches for the spend: then ALIGNED becomes UNCLEAR.
+ */
+export function withoutOpinion(
+  built_in: Assessment,
+  why: NoOpinion,
+  options: { is_required: boolean; is_vouched_for: boolean },
+): Assessment {
+  const rationale = `${built_in.rationale} No second opinion: ${NO_OPINION[why]}.`;
+  const is_lowered =
+    options.is_required && !options.is_vouched_for && built_in.assessment === 'PURPOSE_ALIGNED';
+  if (!is_lowered) return { ...built_in, rationale };
+  return {
+    ...built_in,
+    assessment: 'PURPOSE_UNCLEAR',
+    confidence: UNJUDGED_CONFIDENCE,
+    rationale: `${rationale} It is required here, so the purpose counts as unclear.`,
+  };
+}

@@ -1,0 +1,163 @@
+import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { Logger } from 'pino';
+import { decisionIdIn, type Tracing } from '../../engine/tracing.ts';
+
+/** The end of the service waits so long for a collector that does not take the last spans. */
+const FLUSH_MS = 1_000;
+/** A span links with so many requests; a batch can have more. */
+const MAX_LINKS = 100;
+
+/** An exporter that says in the log when spans begin or cease to be lost. */
+function makeExporter(url: string, log: Logger): OTLPTraceExporter {
+  const exporter = new OTLPTraceExporter({ url });
+  const send = exporter.export.bind(exporter);
+  let is_lost = false;
+  exporter.export = (spans, done) =>
+    send(spans, (result) => {
+      const lost = result.error !== undefined;
+      if (lost && !is_lost) log.warn({ problem: result.error?.message }, 'traces cannot be sent');
+      if (!lost && is_lost) log.info({}, 'traces are sent again');
+      is_lost = lost;
+      done(result);
+    });
+  return exporter;
+}
+
+/**
+ * Starts tracing to the collector at `endpoint` by OTLP over HTTP. Sampling, the name of the service and the rest follow
+ * the `OTEL_` variables of the environment as OpenTelemetry defines them.
+ */
+export function startTracing(options: { endpoint: string; version: string; log: Logger }): Tracing {
+  const named = resourceFromAttributes({ 'service.name': 'purser', 'service.version': options.version });
+  const of_environment = detectResources({ detectors: [envDetector] });
+  const exporter = makeExporter(`${options.endpoint.replace(/\/$/, '')}/v1/traces`, options.log);
+  const provider = new BasicTracerProvider({
+    resource: defaultResource().merge(named).merge(of_environment),
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  });
+  const tracer = provider.getTracer('purser', options.version);
+  const propagator = new W3CTraceContextPropagator();
+  const carrier = {
+    get: (headers: Record<string, unknown>, name: string) => headers[name] as string | undefined,
+    keys: Object.keys,
+  };
+  const requests = new Map<string, Span>();
+  const batches = new WeakMap<object, Context>();
+
+  return {
+    beginRequest({ headers, method, route, request_id }) {
+      const span = tracer.startSpan(
+        `${method} ${route}`,
+        {
+          kind: SpanKind.SERVER,
+          attributes: {
+            'http.request.method': method,
+            'http.route': route,
+            'purser.request_id': request_id,
+          },
+        },
+        propagator.extract(ROOT_CONTEXT, headers, carrier),
+      );
+      requests.set(request_id, span);
+      return {
+        trace_id: span.spanContext().traceId,
+        noteDecision(params, json = '') {
+          const { id = '' } = (params ?? {}) as { id?: string };
+          const decision_id = id.startsWith('dec_') ? id : decisionIdIn(json);
+          if (decision_id !== undefined) span.setAttribute('purser.decision_id', decision_id);
+        },
+        end(status, workspace_id) {
+          span.setAttribute('http.response.status_code', status);
+          if (workspace_id !== undefined) span.setAttribute('purser.workspace_id', workspace_id);
+          if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+          span.end();
+        },
+        release() {
+          if (requests.get(request_id) === span) requests.delete(request_id);
+        },
+      };
+    },
+
+    async traceBatch(client, parts, work) {
+      const jobs = parts.flatMap((part) => part.jobs);
+      const asked = jobs.flatMap(({ origin }) => requests.get(origin.request_id ?? '') ?? []);
+      const [first, ...others] = new Set(asked);
+      const span = tracer.startSpan(
+        'batch',
+        {
+          attributes: {
+            'purser.batch.workspaces': parts.length,
+            'purser.batch.commands': jobs.length,
+            'purser.batch.kinds': [...new Set(jobs.map(({ command }) => command.name))],
+          },
+          links: others.slice(0, MAX_LINKS).map((other) => ({ context: other.spanContext() })),
+        },
+        first === undefined ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, first),
+      );
+      for (const other of others) other.addLink({ context: span.spanContext() });
+      batches.set(client, trace.setSpan(ROOT_CONTEXT, span));
+      try {
+        const results = await work();
+        const decided = results.flatMap((answers) =>
+          (answers ?? []).flatMap(({ value }) => {
+            const { document } = (value ?? {}) as { document?: string };
+            return (typeof document === 'string' ? decisionIdIn(document) : undefined) ?? [];
+          }),
+        );
+        if (decided.length > 0) span.setAttribute('purser.decision_ids', decided);
+        return results;
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR });
+        throw error;
+      } finally {
+        batches.delete(client);
+        span.end();
+      }
+    },
+
+    beginStatements(client) {
+      const batch = batches.get(client);
+      if (batch === undefined) return null;
+      const attributes = { 'db.system.name': 'postgresql' };
+      const span = tracer.startSpan('statements', { kind: SpanKind.CLIENT, attributes }, batch);
+      const names: string[] = [];
+      let open = 0;
+      const settled = () => {
+        open -= 1;
+        if (open > 0) return;
+        span.setAttribute('db.operation.batch.size', names.length);
+        span.setAttribute('purser.statements', names);
+        span.end();
+      };
+      return {
+        // All statements of a group are sent before the first of them can be answered.
+        add(statement, answer) {
+          open += 1;
+          names.push(statement);
+          answer.then(settled, () => {
+            span.setStatus({ code: SpanStatusCode.ERROR });
+            settled();
+          });
+        },
+      };
+    },
+
+    async stop() {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, FLUSH_MS);
+      });
+      await Promise.race([provider.shutdown().catch(() => {}), late]);
+      clearTimeout(timer);
+    },
+  };
+}

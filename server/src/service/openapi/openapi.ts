@@ -1,0 +1,413 @@
+import { ROLES, scopesOfRole } from '@purser/rules/domain/keys';
+import { ERRORS, type ErrorCode } from '@purser/rules/errors';
+import type { TSchema } from 'typebox';
+import { mayWeigh } from '../http/access.ts';
+import type { Route } from '../http/route.ts';
+import { ErrorBody } from '../http/schemas.ts';
+
+/** A JSON Schema as the document carries it; `$ref` names a schema of `components`. */
+export type JsonSchema = { [keyword: string]: unknown };
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  /** Of a parameter with several values: they are separated by commas. */
+  style?: 'form';
+  explode?: false;
+  schema: JsonSchema;
+}
+
+export interface Response {
+  description: string;
+  headers?: Record<string, { description?: string; schema?: JsonSchema; $ref?: string }>;
+  content?: Record<string, { schema: JsonSchema }>;
+}
+
+export interface Operation {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags: string[];
+  /** One entry for each scope that is enough; empty on public routes. */
+  security: Record<string, string[]>[];
+  parameters?: Parameter[];
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
+  responses: Record<string, Response | ResponseRef>;
+}
+
+/** Names a response of `components`. */
+export interface ResponseRef {
+  $ref: string;
+}
+
+/** The parts of an OpenAPI 3.1 document that this one has. */
+export interface OpenApi {
+  openapi: '3.1.0';
+  info: {
+    title: string;
+    version: string;
+    summary: string;
+    description: string;
+    contact: { name: string };
+    license: { name: string; identifier: string };
+  };
+  servers: { url: string; description: string }[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  /** What is delivered to endpoints, by type of event. */
+  webhooks: Record<string, { post: Omit<Operation, 'parameters'> }>;
+  components: {
+    securitySchemes: Record<string, JsonSchema>;
+    headers: Record<string, { description: string; schema: JsonSchema }>;
+    /** The error responses, each once. */
+    responses: Record<string, Response>;
+    schemas: Record<string, JsonSchema>;
+  };
+}
+
+const RETRY_AFTER = { description: 'Seconds to wait.', schema: { type: 'integer' } };
+const OUTCOME = {
+  description: '`unknown`: the request may have been carried out. Without it nothing was.',
+  schema: { type: 'string', const: 'unknown' },
+};
+
+const INTRODUCTION = `Purser decides whether a software agent may make a spend, holds the money it allows, and keeps a history that nobody can quietly edit.
+
+Every request carries its key in the header \`x-api-key\`. Bodies are JSON in UTF-8, at most 64 KiB; unknown fields and unknown query parameters are refused, so a mistyped limit is never dropped in silence.
+
+Money is an integer in minor units of its currency (\`1250\` with \`USD\` is 12.50 dollars, with \`JPY\` 1250 yen). Times are ISO 8601 in UTC.
+
+Every answer carries \`x-request-id\`; a client may send its own of 1 to 128 safe characters. A W3C \`traceparent\` is carried into the logs.
+
+A key may make a limited number of requests a minute (600 unless set otherwise), refused ones included. \`RateLimit-Policy\` and \`RateLimit\` tell how it stands; over the limit the answer is 429 with \`Retry-After: 60\`.
+
+Where \`idempotency-key\` is required, a request that was sent twice is done once: the second answer is the first one, with status 200 and the header \`idempotent-replay: true\`.
+
+Lists answer newest first with \`data\` and \`next_cursor\`; give \`next_cursor\` back as \`cursor\` for the next page.`;
+
+const TAG_DESCRIPTIONS: Record<Route['tag'], string> = {
+  Decisions: 'Ask whether a spend may be made, and look at what was decided.',
+  'Reviews and labels': 'What people say of decisions.',
+  Outcomes: 'What really happened to spends.',
+  Capabilities: 'What a payment adapter needs in ENFORCE to make a payment.',
+  Agents: 'The agents of the workspace and what each of them is allowed.',
+  Merchants:
+    'Merchants that people list for an agent, whatever its authority says, and suggestions of which to list.',
+  Budgets: 'What several agents may spend together.',
+  'API keys': 'Who may call this API, and for what.',
+  Reports: 'What SHADOW showed, and what speaks against ENFORCE.',
+  Webhooks: 'Signed events, pushed to your own service, retried until it has received them.',
+  Workspace: 'The plan, the quotas and what was done in the workspace.',
+  People: 'Who works in the workspace, in which role, and who is invited.',
+  'Sign-in': 'People: how they come in, their sessions, and their own account.',
+  Ledger: 'The hash-chained history and its verification.',
+  Service: 'The state of the service itself. No key is needed.',
+};
+
+/** What any route with a key may answer, besides the errors that it names itself. */
+export const KEYED_ERRORS: readonly ErrorCode[] = [
+  'invalid_request',
+  'unauthenticated',
+  'insufficient_scope',
+  'cross_site_request',
+  'rate_limited',
+  'internal_error',
+  'auth_unavailable',
+  'unavailable',
+];
+/** The same of routes without a key. */
+const PUBLIC_ERRORS: readonly ErrorCode[] = ['invalid_request', 'internal_error'];
+
+/** How often an agent key's exception is told: once, in the same words everywhere. */
+const OWN_ONLY = "An agent key may call this too, without the scope; it sees what is its own agent's.";
+
+export interface OpenApiOptions {
+  version: string;
+  /** What webhooks deliver: the body of each type of event, and when it is sent. */
+  events: Readonly<Record<string, { summary: string; body: TSchema }>>;
+}
+
+/** `openapi.json`: the routes as they are declared. Throws when two different schemas share an `$id`. */
+export function makeOpenApi(routes: readonly Route[], options: OpenApiOptions): OpenApi {
+  const shared: Shared = { schemas: {}, errors: {} };
+  const { schemas } = shared;
+  const paths: OpenApi['paths'] = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:([A-Za-z_]+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, shared) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Purser API',
+      version: options.version,
+      summary: 'Spend authorization for software agents.',
+      description: INTRODUCTION,
+      contact: { name: 'The administrator of this Purser' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This server.' }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({
+      name,
+      description: TAG_DESCRIPTIONS[name],
+    })),
+    paths,
+    webhooks: Object.fromEntries(
+      Object.entries(options.events).map(([type, { summary, body }]) => [
+        type,
+        { post: delivery(summary, publicForm(body, schemas)) },
+      ]),
+    ),
+    components: {
+      securitySchemes: {
+        ApiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'A key (`sk_…`). Each operation lists the scopes of which one is enough.',
+        },
+        Session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-purser',
+          description:
+            'The session of a person who is signed in, sent by the browser. Where the service is at plain http on loopback the cookie has another name. A request other than GET needs `Sec-Fetch-Site: same-origin` or an `Origin` of the service. Each operation lists the scopes of which the role gives one; where none is listed, every role does.',
+        },
+      },
+      headers: {
+        'x-request-id': {
+          description: "The request's id: the client's own or a fresh one.",
+          schema: { type: 'string' },
+        },
+        'RateLimit-Policy': {
+          description: 'The limit: `q` requests in `w` seconds.',
+          schema: { type: 'string', examples: ['"default";q=600;w=60'] },
+        },
+        RateLimit: {
+          description: 'How the key stands: `r` requests left, a fresh count in `t` seconds.',
+          schema: { type: 'string', examples: ['"default";r=599;t=60'] },
+        },
+      },
+      responses: sorted(shared.errors),
+      schemas: sorted(schemas),
+    },
+  };
+}
+
+/** What operations refer to in `components`, collected while they are rendered. */
+interface Shared {
+  schemas: Record<string, JsonSchema>;
+  errors: Record<string, Response>;
+}
+
+function sorted<T>(named: Record<string, T>): Record<string, T> {
+  return Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The response that `response` is or names. */
+export function responseOf(response: Response | ResponseRef, { components }: OpenApi): Response {
+  return '$ref' in response
+    ? (components.responses[response.$ref.split('/').at(-1) as string] as Response)
+    : response;
+}
+
+function operation(route: Route, shared: Shared): Operation {
+  const { schemas } = shared;
+  const is_public = route.scopes === 'public';
+  const parameters = [
+    ...pathParameters(route, schemas),
+    ...(route.idempotent ? [IDEMPOTENCY_KEY] : []),
+    ...parametersOf(route.query, 'query', schemas),
+  ];
+  const headers: Response['headers'] = { 'x-request-id': { $ref: '#/components/headers/x-request-id' } };
+  if (!is_public) {
+    headers['RateLimit-Policy'] = { $ref: '#/components/headers/RateLimit-Policy' };
+    headers.RateLimit = { $ref: '#/components/headers/RateLimit' };
+  }
+
+  const responses: Operation['responses'] = {};
+  for (const [status, answer] of Object.entries(route.responses)) {
+    const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'string' } },
+    ]);
+    responses[status] = {
+      description: answer.description,
+      headers: { ...headers, ...Object.fromEntries(own) },
+      ...(answer.schema === null
+        ? {}
+        : {
+            content: {
+              [answer.content_type ?? 'application/json']: { schema: publicForm(answer.schema, schemas) },
+              ...Object.fromEntries(
+                (answer.or_as ?? []).map((type) => [type, { schema: { type: 'string' } }]),
+              ),
+            },
+          }),
+    };
+  }
+  for (const [status, codes] of errorsByStatus(route)) {
+    const may_have_happened = status === '503' && route.method !== 'GET';
+    // The name says everything that the response depends on, so equal names are equal responses.
+    const name = [...codes, ...(is_public ? ['keyless'] : []), ...(may_have_happened ? ['write'] : [])].join(
+      '.',
+    );
+    shared.errors[name] = {
+      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
+      headers: {
+        ...headers,
+        ...(status === '429' || status === '503' ? { 'Retry-After': RETRY_AFTER } : {}),
+        ...(may_have_happened ? { 'purser-outcome': OUTCOME } : {}),
+      },
+      content: { 'application/json': { schema: publicForm(ErrorBody, schemas) } },
+    };
+    responses[status] = { $ref: `#/components/responses/${name}` };
+  }
+
+  return {
+    operationId: route.operationId,
+    summary: route.summary,
+    description: route.agentKey === 'own' ? `${route.description}\n\n${OWN_ONLY}` : route.description,
+    tags: [route.tag],
+    security: securityOf(route),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: route.bodyOptional !== true,
+            content: { 'application/json': { schema: publicForm(route.body, schemas) } },
+          },
+        }),
+    responses,
+  };
+}
+
+/** One entry for each scope of a key that is enough, then one for each that a person's role gives. */
+function securityOf({ scopes, entrance }: Route): Record<string, string[]>[] {
+  if (scopes === 'public') return [];
+  if (scopes === 'session') return [{ Session: [] }];
+  if (entrance !== undefined) return scopes.map((scope) => ({ ApiKey: [scope] }));
+  const of_people = scopes.filter((scope) => ROLES.some((role) => scopesOfRole(role).includes(scope)));
+  return [
+    ...scopes.map((scope) => ({ ApiKey: [scope] })),
+    ...of_people.map((scope) => ({ Session: [scope] })),
+  ];
+}
+
+function delivery(summary: string, schema: JsonSchema): Omit<Operation, 'parameters'> {
+  return {
+    operationId: (schema.$ref as string).split('/').at(-1) as string,
+    summary,
+    description: 'Signed in `x-svc-signature`. Delivered at least once, in any order.',
+    tags: ['Webhooks'],
+    security: [],
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: {
+      '2XX': { description: 'Received.' },
+      '4XX': { description: 'Not received: sent again, as after any answer but 2xx.' },
+    },
+  };
+}
+
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'idempotency-key',
+  in: 'header',
+  required: true,
+  description: 'Names this request; sending it again with the same key does it once.',
+  schema: {
+    type: 'string',
+    pattern: '^[!-~]{1,255}$',
+    minLength: 1,
+    maxLength: 255,
+    examples: ['order-4711'],
+  },
+};
+
+function pathParameters(route: Route, schemas: Record<string, JsonSchema>): Parameter[] {
+  const declared = parametersOf(route.params, 'path', schemas);
+  return [...route.path.matchAll(/:([A-Za-z_]+)/g)].map(
+    ([, name]) =>
+      declared.find((parameter) => parameter.name === name) ?? {
+        name: name as string,
+        in: 'path',
+        required: true,
+        schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{1,64}$' },
+      },
+  );
+}
+
+function parametersOf(
+  schema: TSchema | undefined,
+  place: 'path' | 'query',
+  schemas: Record<string, JsonSchema>,
+): Parameter[] {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = publicNode(schema, schemas) as {
+    properties?: Record<string, JsonSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(description === undefined ? {} : { description: description as string }),
+    ...(rest.type === 'array' ? { style: 'form' as const, explode: false as const } : {}),
+    schema: rest,
+  }));
+}
+
+/** Every code that the route may answer with. */
+export function errorsOf(route: Route): Set<ErrorCode> {
+  const codes = new Set([...(route.scopes === 'public' ? PUBLIC_ERRORS : KEYED_ERRORS), ...route.errors]);
+  if (mayWeigh(route)) codes.add('reauthentication_required');
+  return codes;
+}
+
+/** Every code that the route may answer with, by status, in the order of the table of errors. */
+function errorsByStatus(route: Route): Map<string, ErrorCode[]> {
+  const codes = errorsOf(route);
+  // Only what changes something has to come from the console itself.
+  if (route.method === 'GET') codes.delete('cross_site_request');
+  const by_status = new Map<string, ErrorCode[]>();
+  for (const code of Object.keys(ERRORS) as ErrorCode[]) {
+    if (!codes.has(code)) continue;
+    const status = String(ERRORS[code].status);
+    by_status.set(status, [...(by_status.get(status) ?? []), code]);
+  }
+  return by_status;
+}
+
+/** The schema without our own keywords; one with an `$id` is put into `schemas` and referred to. */
+function publicForm(schema: TSchema, schemas: Record<string, JsonSchema>): JsonSchema {
+  const { $id } = schema as { $id?: string };
+  const node = publicNode(schema, schemas);
+  if ($id === undefined) return node;
+  const known = schemas[$id];
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(node))
+    throw new Error(`two different schemas have the $id ${$id}`);
+  schemas[$id] = node;
+  return { $ref: `#/components/schemas/${$id}` };
+}
+
+/** Keywords whose values are data, not schemas. */
+const DATA_KEYWORDS = new Set(['enum', 'const', 'default', 'examples', 'required']);
+/** Keywords whose values are maps from names to schemas: a name there is no keyword. */
+const MAP_KEYWORDS = new Set(['properties', 'patternProperties', '$defs']);
+
+function publicNode(schema: TSchema, schemas: Record<string, JsonSchema>): JsonSchema {
+  const node: JsonSchema = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === '$id' || keyword.startsWith('x-')) continue;
+    if (DATA_KEYWORDS.has(keyword) || typeof value !== 'object' || value === null) node[keyword] = value;
+    else if (MAP_KEYWORDS.has(keyword))
+      node[keyword] = Object.fromEntries(
+        Object.entries(value).map(([name, part]) => [name, publicForm(part as TSchema, schemas)]),
+      );
+    else if (Array.isArray(value)) node[keyword] = value.map((part) => publicForm(part as TSchema, schemas));
+    else node[keyword] = publicForm(value as TSchema, schemas);
+  }
+  return node;
+}

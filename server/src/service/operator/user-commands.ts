@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto';
+import { OPERATOR } from '@purser/rules/domain/audit';
+import { ROLES, type Role } from '@purser/rules/domain/keys';
+import { EMAIL, normaliseEmail, type User } from '@purser/rules/domain/people';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { inviteMember } from '../../engine/commands/people/invite-member.ts';
+import { revokeSessions } from '../../engine/commands/people/revoke-sessions.ts';
+import { listWorkspaces, readClock } from '../../engine/storage/workspaces.ts';
+import type { Config } from '../config/config.ts';
+import { StartError } from '../installation/open-database.ts';
+import { type Core, newId } from '../installation/runtime.ts';
+import { makeLinkTokens } from '../people/links.ts';
+import { endSessions } from '../people/session-rows.ts';
+import { formatSetupCode, keepSetupCode, SETUP_CODE_BYTES } from '../people/setup-code.ts';
+import { insertSignIn, type SignInKind } from '../people/sign-in-rows.ts';
+import { makeSite, type Site } from '../people/site.ts';
+import {
+  disableUser,
+  enableUser,
+  findUserByEmail,
+  hasPeople,
+  listMemberships,
+  listUsers,
+} from '../people/user-rows.ts';
+
+/** How a command reaches the database, and where it writes. */
+export interface UserCommandOptions {
+  operate: (command: (core: Core, config: Config) => Promise<void>) => Promise<void>;
+  print: (text: string) => void;
+}
+
+const ORIGIN = { actor: OPERATOR, request_id: null, client_address: null };
+
+function emailArgument(text: string): string {
+  if (!EMAIL.test(text.trim())) throw new InvalidArgumentError('must be an e-mail address.');
+  return normaliseEmail(text);
+}
+
+/** Where the links of a command lead: `PUBLIC_URL`, else the port of the settings. */
+function siteOf(core: Core, config: Config): Site {
+  const site = makeSite({ public_url: config.public_url, installation: core.secrets.secret_id });
+  site.listensOn(config.port);
+  return site;
+}
+
+async function userOf(core: Core, email: string): Promise<User> {
+  const user = await findUserByEmail(core.db, email);
+  if (user === undefined) throw new StartError(`--email: nobody here has the e-mail ${email}.`);
+  return user;
+}
+
+/** Ends a person's sessions, with a record in each workspace that they are a member of. */
+async function endAllSessions(core: Core, { user_id }: User): Promise<void> {
+  for (const { workspace_id } of await listMemberships(core.db, user_id)) {
+    await core.lane.submit(workspace_id, revokeSessions, { user_id }, ORIGIN);
+  }
+  await endSessions(core.db, user_id, null);
+}
+
+/** Records what the operator did to an account, in each workspace that the person is a member of. */
+function recordOf(core: Core, { user_id, email }: User, kind: SignInKind): Promise<void> {
+  const done = { kind, method: 'operator', email, user_id, client_address: null } as const;
+  return insertSignIn(core.db, done, () => newId('sign_in'));
+}
+
+async function workspaceOf(core: Core, given: string | undefined): Promise<string> {
+  const all = await listWorkspaces(core.db);
+  if (all.length === 0) throw new StartError('There is no workspace yet: start the service once.');
+  const found = given === undefined ? all : all.filter((each) => each.workspace_id === given);
+  if (given !== undefined && found.length === 0) {
+    throw new StartError(`--workspace: there is no workspace ${given}.`);
+  }
+  if (found.length !== 1) throw new StartError('--workspace: say which one; `workspace list` lists them.');
+  return found[0]?.workspace_id as string;
+}
+
+/** Adds the operator's commands about people: `user list`, `invite`, `reset-link`, `disable`, `enable` and so on. */
+export function addUserCommands(program: Command, { operate, print }: UserCommandOptions): void {
+  const user = program.command('user').description('Look after the people who sign in.');
+  const withEmail = (command: Command) =>
+    command.requiredOption('--email <email>', 'whose', emailArgument).option('--json', 'print JSON');
+  const tell = (json: boolean | undefined, body: object, text: string) =>
+    print(json === true ? JSON.stringify(body) : text);
+
+  user
+    .command('list')
+    .description('List the people, with the workspaces they are members of.')
+    .option('--json', 'print JSON')
+    .action((options: { json?: boolean }) =>
+      operate(async (core) => {
+        const users = await listUsers(core.db);
+        if (options.json === true) return print(JSON.stringify(users));
+        for (const { user_id, email, disabled_at, workspaces } of users) {
+          const where = disabled_at === null ? workspaces.join(', ') || 'no workspace' : 'disabled';
+          print(`${user_id}  ${email}  ${where}`);
+        }
+      }),
+    );
+  withEmail(user.command('invite'))
+    .description('Invite a person to a workspace, and print the link, which is good for 7 days.')
+    .addOption(new Option('--role <role>', 'in which role').choices(ROLES).makeOptionMandatory())
+    .option('--workspace <id>', 'which one, where there are several')
+    .option('--principal <principal>', 'whom their reviews are attributed to, such as user:ada')
+    .action(
+      (options: { email: string; role: Role; workspace?: string; principal?: string; json?: boolean }) =>
+        operate(async (core, config) => {
+          const { email, role, principal: principal_id = null } = options;
+          if (principal_id !== null && !/^user:[!-~]{1,128}$/.test(principal_id)) {
+            throw new StartError('--principal: must be user: and 1 to 128 visible ASCII characters.');
+          }
+          const workspace_id = await workspaceOf(core, options.workspace);
+          const { invitation_id, expires_at } = await core.lane.submit(
+            workspace_id,
+            inviteMember,
+            { email, role, principal_id, acting_principal: null },
+            ORIGIN,
+          );
+          const token = makeLinkTokens(core.secrets.macs('link')).invitation(workspace_id, invitation_id);
+          const url = `${siteOf(core, config).consoleUrl('invitation')}#${token}`;
+          tell(options.json, { id: invitation_id, url, expires_at }, `Invitation  ${url}`);
+        }),
+    );
+  withEmail(user.command('reset-link'))
+    .description('Print a link that sets a new password, which is good for a day and one use.')
+    .action((options: { email: string; json?: boolean }) =>
+      operate(async (core, config) => {
+        const found = await userOf(core, options.email);
+        if (found.disabled_at !== null) throw new StartError(`--email: ${found.email} is disabled.`);
+        if (config.password_sign_in === 'off') {
+          throw new StartError('PASSWORD_SIGN_IN is off: nobody signs in with a password here.');
+        }
+        const links = makeLinkTokens(core.secrets.macs('link'));
+        const token = links.reset(found, await readClock(core.db));
+        await recordOf(core, found, 'reset_link_made');
+        const url = `${siteOf(core, config).consoleUrl('reset')}#${token}`;
+        tell(options.json, { url }, `New password  ${url}`);
+      }),
+    );
+  withEmail(user.command('disable'))
+    .description('Let a person in nowhere, from their next request on, until they are enabled again.')
+    .action((options: { email: string; json?: boolean }) =>
+      operate(async (core) => {
+        const found = await userOf(core, options.email);
+        await disableUser(core.db, found.user_id);
+        await recordOf(core, found, 'account_disabled');
+        await endAllSessions(core, found);
+        tell(options.json, { user_id: found.user_id }, `${found.email} is disabled.`);
+      }),
+    );
+  withEmail(user.command('enable'))
+    .description('Let a disabled person in again, with the password and passkeys that they had.')
+    .action((options: { email: string; json?: boolean }) =>
+      operate(async (core) => {
+        const found = await userOf(core, options.email);
+        if (found.disabled_at === null) throw new StartError(`--email: ${found.email} is not disabled.`);
+        await enableUser(core.db, found.user_id);
+        await recordOf(core, found, 'account_enabled');
+        tell(options.json, { user_id: found.user_id }, `${found.email} is enabled.`);
+      }),
+    );
+  withEmail(user.command('revoke-sessions'))
+    .description('Sign a person out everywhere, from their next request on.')
+    .action((options: { email: string; json?: boolean }) =>
+      operate(async (core) => {
+        const found = await userOf(core, options.email);
+        await endAllSessions(core, found);
+        tell(options.json, { user_id: found.user_id }, `${found.email} is signed out everywhere.`);
+      }),
+    );
+  user
+    .command('setup-link')
+    .description('While there is nobody: print a link that makes the first administrator, good for an hour.')
+    .option('--json', 'print JSON')
+    .action((options: { json?: boolean }) =>
+      operate(async (core, config) => {
+        if (await hasPeople(core.db)) {
+          throw new StartError('There is an administrator already; use `user invite` or `user reset-link`.');
+        }
+        const code = formatSetupCode(randomBytes(SETUP_CODE_BYTES));
+        await keepSetupCode(core.db, code, core.secrets.macs('setup-code')[0]);
+        const url = siteOf(core, config).consoleUrl(`setup#${code}`);
+        tell(options.json, { url }, `Console  ${url}`);
+      }),
+    );
+}

@@ -1,0 +1,198 @@
+import { type Actor, type Origin, SYSTEM } from '@purser/rules/domain/audit';
+import { ROLES, type Role } from '@purser/rules/domain/keys';
+import { type Credited, EMAIL, nameProblem, normaliseEmail, type User } from '@purser/rules/domain/people';
+import { ApiError } from '@purser/rules/errors';
+import { normaliseText, TEXT_RULES } from '@purser/rules/values/text';
+import type pg from 'pg';
+import { acceptMembership } from '../../engine/commands/people/accept-membership.ts';
+import { joinWorkspace } from '../../engine/commands/people/join-workspace.ts';
+import { updateMember } from '../../engine/commands/people/update-member.ts';
+import type { Lane } from '../../engine/lane/lane.ts';
+import { nameToJoinWith } from './account-names.ts';
+import type { ProvedIdentity } from './oidc.ts';
+import type { From, SignedIn, SignInFlows } from './sign-in.ts';
+import {
+  findUserByEmail,
+  findUserByIdentity,
+  linkIdentity,
+  listMemberships,
+  listPendingInvitations,
+} from './user-rows.ts';
+
+/** Who may join through the identity provider, and in which role. */
+export interface OidcRules {
+  /** Lower case; empty: any. */
+  oidc_allowed_domains: readonly string[];
+  oidc_default_role: Role | 'none';
+  oidc_role_claim: string | null;
+  oidc_role_admin: string | null;
+  oidc_role_reviewer: string | null;
+  oidc_role_viewer: string | null;
+}
+
+/** Why a person whom the provider vouches for is not let in: the `error` of the page that says so. */
+export const OIDC_REFUSALS = {
+  sign_in_failed: 'The identity provider’s answer is not good: begin anew.',
+  email_unverified: 'The provider does not vouch for the e-mail.',
+  domain_not_allowed: 'People of this domain are not let in.',
+  email_taken: 'Another account of the provider is linked with this e-mail.',
+  not_invited: 'Nobody has invited this e-mail.',
+  account_disabled: 'The account is disabled.',
+} as const;
+export type OidcRefusalCode = keyof typeof OIDC_REFUSALS;
+
+/** A person who is not let in. */
+export class OidcRefusal extends Error {
+  override name = 'OidcRefusal';
+  readonly code: OidcRefusalCode;
+
+  constructor(code: OidcRefusalCode) {
+    super(OIDC_REFUSALS[code]);
+    this.code = code;
+  }
+}
+
+const JOINING: Actor = { type: 'user', key_id: null, session_id: null, principal_id: null };
+
+/** The role that the claims give, the highest of several; null: none. */
+function roleOfClaims(claims: Readonly<Record<string, unknown>>, rules: OidcRules): Role | null {
+  if (rules.oidc_role_claim === null) return null;
+  const value = claims[rules.oidc_role_claim];
+  const held = Array.isArray(value) ? value : [value];
+  const wanted: Record<Role, string | null> = {
+    admin: rules.oidc_role_admin,
+    reviewer: rules.oidc_role_reviewer,
+    viewer: rules.oidc_role_viewer,
+  };
+  return ROLES.find((role) => wanted[role] !== null && held.includes(wanted[role])) ?? null;
+}
+
+/**
+ * Makes what lets in whom the provider vouches for. A person is known by issuer and subject; the e-mail counts only where
+ * the provider has verified it, and only until it is linked. Throws `OidcRefusal`.
+ */
+export function makeOidcSignIn(options: {
+  db: pg.Pool;
+  lane: Lane;
+  flows: SignInFlows;
+  rules: OidcRules;
+}): (proved: ProvedIdentity, from: From, earlier: readonly Buffer[]) => Promise<SignedIn> {
+  const { db, lane, flows, rules } = options;
+
+  const originOf = ({ request_id, client_address }: From, actor: Actor): Origin => ({
+    actor,
+    request_id,
+    client_address,
+  });
+
+  /** The verified e-mail in the form in which it is compared; null if there is none. */
+  function emailOf({ verified_email }: ProvedIdentity): string | null {
+    const email = verified_email === null ? null : normaliseEmail(verified_email);
+    return email !== null && EMAIL.test(email) ? email : null;
+  }
+
+  function checkDomain(email: string | null): void {
+    const { oidc_allowed_domains: allowed } = rules;
+    if (allowed.length === 0) return;
+    if (email === null) throw new OidcRefusal('email_unverified');
+    if (!allowed.includes(email.slice(email.lastIndexOf('@') + 1)))
+      throw new OidcRefusal('domain_not_allowed');
+  }
+
+  /**
+   * The person's account: linked already, or linked now by the verified e-mail, which ends every other credential where nobody
+   * had proved that e-mail; undefined if there is none.
+   */
+  async function accountOf({ identity }: ProvedIdentity, email: string | null): Promise<User | undefined> {
+    const linked = await findUserByIdentity(db, identity);
+    if (linked?.disabled_at != null) throw new OidcRefusal('account_disabled');
+    if (linked !== undefined) return linked;
+    if (email === null) throw new OidcRefusal('email_unverified');
+    const user = await findUserByEmail(db, email);
+    if (user === undefined) return undefined;
+    if (user.disabled_at !== null) throw new OidcRefusal('account_disabled');
+    const credential_epoch = await linkIdentity(db, user.user_id, identity);
+    if (credential_epoch === null) throw new OidcRefusal('email_taken');
+    return { ...user, credential_epoch };
+  }
+
+  /**
+   * Joins the installation's own workspace, by invitation or because the settings have a role for them, and then the others that
+   * the person is invited to. So whoever else invited them does not have them in their workspace first.
+   */
+  async function join(
+    proved: ProvedIdentity,
+    email: string,
+    known: User | undefined,
+    from: From,
+  ): Promise<Credited | undefined> {
+    const said = normaliseText(proved.name ?? '', TEXT_RULES.name);
+    const own =
+      said.ok && nameProblem(said.text) === null
+        ? said.text
+        : (email.split('@')[0] as string).slice(0, TEXT_RULES.name.max);
+    let user: Credited | undefined = known;
+    const joinBy = async (
+      workspace_id: string,
+      admittance: Parameters<typeof joinWorkspace.needs>[0]['admittance'],
+    ) => {
+      const { identity } = proved;
+      const whose = { user_id: user?.user_id ?? null, workspace_ids: [workspace_id] };
+      const name = await nameToJoinWith(db, known ?? { name: own, email }, whose);
+      if (known !== undefined) await flows.giveName(known, name, from);
+      const input = { admittance, email, user: user ?? null, name, password_hash: null, identity };
+      user = await lane.submit(workspace_id, joinWorkspace, input, originOf(from, JOINING));
+    };
+    const first = await flows.firstWorkspace();
+    const invitations = await listPendingInvitations(db, email);
+    const joinInvited = async (is_first: boolean) => {
+      for (const { workspace_id, invitation_id, principal_id } of invitations) {
+        if ((workspace_id === first) !== is_first) continue;
+        await joinBy(workspace_id, { by: 'invitation', invitation_id, principal_id }).catch(ignoreRefusal);
+      }
+    };
+    await joinInvited(true);
+    const role = roleOfClaims(proved.claims, rules) ?? rules.oidc_default_role;
+    if (role !== 'none') {
+      const memberships = user === undefined ? [] : await listMemberships(db, user.user_id);
+      const here = memberships.find((each) => each.workspace_id === first);
+      if (here === undefined) await joinBy(first, { by: 'provider', role }).catch(ignoreRefusal);
+      else if (here.is_pending && user !== undefined) {
+        const { user_id } = user;
+        await lane.submit(first, acceptMembership, { user_id }, originOf(from, JOINING)).catch(ignoreRefusal);
+      }
+    }
+    await joinInvited(false);
+    return user;
+  }
+
+  /** Gives a member of the first workspace the role that the claims name now. */
+  async function followRole(proved: ProvedIdentity, user_id: string, from: From): Promise<void> {
+    const role = roleOfClaims(proved.claims, rules);
+    if (role === null) return;
+    const first = await flows.firstWorkspace();
+    const here = (await listMemberships(db, user_id)).find((each) => each.workspace_id === first);
+    if (here === undefined || here.is_pending || here.role === role) return;
+    await lane
+      .submit(first, updateMember, { user_id, role, keep_keys: false }, originOf(from, SYSTEM))
+      .catch(ignoreRefusal);
+  }
+
+  return async (proved, from, earlier) => {
+    const email = emailOf(proved);
+    checkDomain(email);
+    const account = await accountOf(proved, email);
+    // An e-mail that is not the account's own says nothing of whom it was invited as.
+    const joining = email !== null && (account === undefined || account.email === email) ? email : null;
+    const user = joining === null ? account : await join(proved, joining, account, from);
+    if (user === undefined) throw new OidcRefusal('not_invited');
+    await followRole(proved, user.user_id, from);
+    if ((await listMemberships(db, user.user_id)).length === 0) throw new OidcRefusal('not_invited');
+    return flows.letIn(user, 'oidc', from, { proved_at_ms: proved.proved_at_ms, earlier });
+  };
+}
+
+/** What the lane refuses is no way in; whether there is another one is seen afterwards. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof ApiError) || error.status >= 500) throw error;
+}

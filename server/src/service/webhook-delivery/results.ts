@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+import type { Queryable } from '../../engine/storage/database.ts';
+import { type AttemptResult, recordAttempts } from './queue-rows.ts';
+
+/** Records the results of attempts in batches: those that arrive during one statement are written by the next. */
+export interface Results {
+  /** Records a result. `onRecorded` is called once it is in the database. */
+  add(result: AttemptResult, onRecorded: () => void): void;
+  /** Resolves when all results were recorded, or were given up after a failure. */
+  finish(): Promise<void>;
+}
+
+const MAX_AT_ONCE = 500;
+const RETRY_MS = 500;
+
+/** Makes the recorder. A result is retried until the database accepts it or the worker stops. */
+export function makeResults(options: { db: Queryable; log: Logger }): Results {
+  const waiting: { result: AttemptResult; onRecorded: () => void }[] = [];
+  let under_way: Promise<void> | null = null;
+  let finishing = false;
+  let hurry = () => {};
+
+  async function run(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, MAX_AT_ONCE);
+      try {
+        await recordAttempts(
+          options.db,
+          batch.map(({ result }) => result),
+        );
+        waiting.splice(0, batch.length);
+        for (const { onRecorded } of batch) onRecorded();
+      } catch (error) {
+        options.log.warn(
+          { err: error, results: waiting.length },
+          'results of webhooks could not be recorded',
+        );
+        // Deliveries without a recorded result are sent again by the next worker.
+        if (finishing) break;
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, RETRY_MS);
+          hurry = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+    }
+    under_way = null;
+  }
+
+  return {
+    add(result, onRecorded) {
+      waiting.push({ result, onRecorded });
+      under_way ??= run();
+    },
+    async finish() {
+      finishing = true;
+      hurry();
+      await under_way;
+    },
+  };
+}

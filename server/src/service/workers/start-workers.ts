@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import {
+  aggregateFeedback,
+  MAX_PAGES_A_ROUND as LEARN_PAGES,
+} from '../../engine/feedback/aggregate-feedback.ts';
+import { makeFollowerRound } from '../../engine/followers/follow-chains.ts';
+import {
+  MAX_PAGES_A_ROUND as ROLL_UP_PAGES,
+  rollUpDecisions,
+} from '../../engine/reports/roll-up-decisions.ts';
+import { readClock } from '../../engine/storage/workspaces.ts';
+import type { SecondOpinion } from '../api/second-opinion.ts';
+import type { Config } from '../config/config.ts';
+import { type Core, random } from '../installation/runtime.ts';
+import { pruneOldSignIns } from '../people/session-rows.ts';
+import type { Sessions } from '../people/sessions.ts';
+import { makeResolve, makeSystemResolve } from '../webhook-delivery/addresses.ts';
+import { connectEndpoint } from '../webhook-delivery/client.ts';
+import { makeDatabaseClock } from '../webhook-delivery/clock.ts';
+import { startWebhookDelivery, type WebhookDeliverer } from '../webhook-delivery/deliver.ts';
+import { MAX_WINDOW } from '../webhook-delivery/leased-queues.ts';
+import { pruneOldWebhooks } from '../webhook-delivery/prune.ts';
+import { makeReservationSweep } from './expire-reservations.ts';
+import { makeKnownMerchantsFill } from './fill-known-merchants.ts';
+import { startLoop } from './loop.ts';
+import type { KeyUses } from './note-key-uses.ts';
+import type { KeyRewrapping } from './rewrap-keys.ts';
+import { sweepOldCounters } from './sweep-counters.ts';
+
+const SWEEP_PAUSE_MS = 1_000;
+const KEY_USES_PAUSE_MS = 5_000;
+/** Feedback reaches the assessor within a few of these pauses. */
+const LEARN_PAUSE_MS = 1_000;
+const ROLL_UP_PAUSE_MS = 2_000;
+const FILL_PAUSE_MS = 2_000;
+const PRUNE_PAUSE_MS = 60_000;
+/** What the model cost is in reports, and counts at the other nodes, after this time. */
+const MODEL_USAGE_PAUSE_MS = 2_000;
+const SIGN_PAUSE_MS = 1_000;
+/** The database's clock is read this often for the watch over it, also while nobody writes. */
+const CLOCK_PAUSE_MS = 5_000;
+
+type WorkerConfig = Pick<
+  Config,
+  'webhook_allow_private_network' | 'webhook_retry_first_ms' | 'webhook_retry_max_ms' | 'webhook_timeout_ms'
+>;
+
+/** Starts the delivery of webhooks with the settings. */
+function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
+  const { webhooks_db, lane, log, secrets, metrics } = core;
+  const allow_private = config.webhook_allow_private_network;
+  const timeout_ms = config.webhook_timeout_ms;
+  const client = {
+    resolve: allow_private ? makeSystemResolve() : makeResolve(),
+    allow_private,
+    timeout_ms,
+    connections: MAX_WINDOW,
+  };
+  const delivery = startWebhookDelivery({
+    db: webhooks_db,
+    lane,
+    log,
+    clock: makeDatabaseClock({
+      readClock: () => readClock(webhooks_db),
+      watch: core.clock,
+    }),
+    onClockStep: core.clock.onStep,
+    random,
+    worker: randomUUID(),
+    openSecret: secrets.openWebhookSecret,
+    connect: (url) => connectEndpoint(url, client),
+    schedule: { first_ms: config.webhook_retry_first_ms, max_ms: config.webhook_retry_max_ms },
+    timeout_ms,
+    countAttempt: metrics.countWebhookAttempt,
+  });
+  core.onPublished(delivery.wake);
+  return delivery;
+}
+
+/** Starts the workers. They run inside `serve`, or as a process of their own with `work`. */
+export function startWorkers(
+  core: Core,
+  config: WorkerConfig,
+  of_requests: {
+    key_uses: KeyUses;
+    rewrapping: KeyRewrapping;
+    sessions: Sessions;
+    second_opinion: SecondOpinion | null;
+  } | null,
+): { stop(): Promise<void> } {
+  const { db, lane, log, followers_db: pool, webhooks_db, clock } = core;
+  const loop = (name: string, pause_ms: number, work: () => Promise<void>, may = () => true) => {
+    const round = async () => void (may() && (await work()));
+    return startLoop({ name, pause_ms, round, log, now_ms: core.now_ms });
+  };
+  const believed = () => clock.doubt() === null;
+  const delivery = startWebhooks(core, config);
+  const loops = [
+    loop('watch-clock', CLOCK_PAUSE_MS, core.readClock),
+    loop('sweep-reservations', SWEEP_PAUSE_MS, makeReservationSweep({ db, lane, log }), believed),
+    loop(
+      'roll-up-decisions',
+      ROLL_UP_PAUSE_MS,
+      makeFollowerRound({ pool, follower: rollUpDecisions, max_pages: ROLL_UP_PAGES, log }),
+    ),
+    loop(
+      'aggregate-feedback',
+      LEARN_PAUSE_MS,
+      makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log }),
+    ),
+    loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsFill({ pool, log })),
+    loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), clock.isSettled),
+    loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), clock.isSettled),
+    loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db), clock.isSettled),
+    loop('sign-checkpoints', SIGN_PAUSE_MS, core.signer.round, believed),
+  ];
+  if (of_requests !== null) {
+    const { key_uses, rewrapping, sessions, second_opinion } = of_requests;
+    loops.push(
+      loop('note-key-uses', KEY_USES_PAUSE_MS, key_uses.flush, believed),
+      loop('rewrap-keys', KEY_USES_PAUSE_MS, rewrapping.flush, believed),
+      loop('note-session-uses', KEY_USES_PAUSE_MS, sessions.flush),
+    );
+    if (second_opinion !== null) {
+      const { flushUsage: round } = second_opinion;
+      loops.push(loop('note-model-usage', MODEL_USAGE_PAUSE_MS, round));
+    }
+  }
+  for (const { name, idleSeconds } of loops) core.metrics.watchWorker(name, idleSeconds);
+  return {
+    async stop() {
+      await Promise.all([delivery.stop(), ...loops.map((each) => each.stop())]);
+    },
+  };
+}
