@@ -52,7 +52,7 @@ function circlesIn(nodes: Iterable<string>, next: (node: string) => Iterable<str
 
 /** Where clock, randomness and environment are read, because they are handed on from there or are the point. */
 const READS_THE_WORLD =
-  /^server\/src\/(\w[\w-]*\.ts|service\/(config|installation|operator|scheduling)\/|service\/api\/(routes|second-opinion)\.ts)/;
+  /^server\/src\/(\w[\w-]*\.ts|service\/(config|installation|operator|scheduling)\/|service\/(api\/(routes|second-opinion)|people\/first-start|workers\/start-workers)\.ts)/;
 
 describe('rooms', () => {
   test('no layer imports a later one', () => {
