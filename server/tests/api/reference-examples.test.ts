@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeDocsPage } from '../../src/service/openapi/docs-page.ts';
-import type { OpenApi } from '../../src/service/openapi/openapi.ts';
+import type { OpenApi } from '../../src/service/openapi/document-types.ts';
 import { exampleOf } from '../../src/service/openapi/schema-words.ts';
 import { freshKey, type RunningService, startTestService } from '../support/running-service.ts';
 

@@ -1,12 +1,13 @@
+import { makeVerifyingKey } from '@purser/rules/domain/checkpoints';
+import { ERRORS } from '@purser/rules/errors';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HealthOptions, makeHealthRoutes, makeMetricsRoute } from '../../src/service/api/health.ts';
 import { WEBHOOK_EVENTS } from '../../src/service/api/schemas/webhook-events.ts';
-import { makeVerifyingKey } from '@purser/rules/domain/checkpoints';
-import { ERRORS } from '@purser/rules/errors';
 import { Fields, Line } from '../../src/service/http/schemas.ts';
 import { makeMetrics } from '../../src/service/observability/metrics.ts';
-import { makeOpenApi, type OpenApi, responseOf } from '../../src/service/openapi/openapi.ts';
+import type { OpenApi } from '../../src/service/openapi/document-types.ts';
+import { makeOpenApi, responseOf } from '../../src/service/openapi/openapi.ts';
 import { errorOf, FAKE_ROUTES, startFakes } from '../support/http-fakes.ts';
 
 type Fakes = Awaited<ReturnType<typeof startFakes>>;
