@@ -1,14 +1,7 @@
 import { ERRORS } from '@purser/rules/errors';
 import { DOCS_STYLE } from './docs-style.ts';
-import {
-  type JsonSchema,
-  KEYED_ERRORS,
-  type OpenApi,
-  type Operation,
-  type Parameter,
-  type Response,
-  responseOf,
-} from './openapi.ts';
+import type { JsonSchema, OpenApi, Operation, Parameter, Response } from './document-types.ts';
+import { KEYED_ERRORS, responseOf } from './openapi.ts';
 import { exampleOf, type FieldRow, fieldRows, refName, resolve, typeInWords } from './schema-words.ts';
 
 interface Entry {

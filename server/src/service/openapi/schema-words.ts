@@ -1,4 +1,4 @@
-import type { JsonSchema, OpenApi } from './openapi.ts';
+import type { JsonSchema, OpenApi } from './document-types.ts';
 
 /** One line of a table of fields. */
 export interface FieldRow {
