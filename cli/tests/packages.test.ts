@@ -12,6 +12,8 @@ const run = async (file: string, args: string[], cwd = ROOT, env = process.env) 
   return stdout + stderr;
 };
 const node = (args: string[], cwd?: string) => run(process.execPath, args, cwd);
+/** The packed packages, and where they are in the repository. */
+const FOLDERS = { contract: 'packages/contract', sdk: 'sdk', mcp: 'mcp', cli: 'cli' } as const;
 const read = async (path: string) => JSON.parse(await readFile(join(ROOT, path), 'utf8'));
 
 /** A folder in which the packed packages stand as if a registry had given them, with what they depend on beside them. */
@@ -21,11 +23,11 @@ const tarballs: Record<string, string> = {};
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'purser-packages-'));
   const modules = join(folder, 'node_modules');
-  for (const name of ['sdk', 'mcp', 'cli']) {
+  for (const [name, place] of Object.entries(FOLDERS)) {
     const told = await run(
       'npm',
       ['pack', '--json', '--pack-destination', folder, '--loglevel=error'],
-      join(ROOT, name),
+      join(ROOT, place),
     );
     const [packed] = JSON.parse(told);
     files[name] = packed.files.map((file: { path: string }) => file.path);
@@ -34,7 +36,7 @@ beforeAll(async () => {
     const at = join(modules, '@purser', name);
     await mkdir(at, { recursive: true });
     await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', at]);
-    const { dependencies = {} } = await read(`${name}/package.json`);
+    const { dependencies = {} } = await read(`${place}/package.json`);
     for (const dependency of Object.keys(dependencies).filter((each) => !each.startsWith('@purser/'))) {
       await mkdir(join(modules, dependency, '..'), { recursive: true });
       await symlink(join(ROOT, 'node_modules', dependency), join(modules, dependency));
@@ -54,7 +56,9 @@ test.each(['mcp', 'cli'])('@purser/%s has what it promises, and nothing else', a
     each.startsWith('@purser/'),
   );
   for (const [each, wanted] of own)
-    expect(wanted).toBe((await read(`${each.replace('@purser/', '')}/package.json`)).version);
+    expect(wanted).toBe(
+      (await read(`${FOLDERS[each.replace('@purser/', '') as keyof typeof FOLDERS]}/package.json`)).version,
+    );
   const source = await readFile(join(ROOT, name, 'src/version.ts'), 'utf8');
   expect(source).toContain(`'${version}'`);
   const known = /^(dist|src)\/|^(README\.md|LICENSE|CHANGELOG\.md|package\.json|server\.json)$/;

@@ -1,3 +1,4 @@
+import { REASON_ROWS } from '@purser/contract/reasons';
 import type { Decision } from './decision.ts';
 import { formatMoney, majorUnits } from './money.ts';
 import { bounded } from './text.ts';
@@ -32,39 +33,6 @@ export interface SpendRemedy {
   /** How the spend would then stand. */
   then: Spend['status'];
 }
-
-/**
- * Reasons whose explanation names what a model must not know: from which amount on a person looks (it would split its
- * purchases) and which names are on the blocklist.
- */
-const UNEXPLAINED = ['REVIEW_THRESHOLD_EXCEEDED', 'MERCHANT_BLOCKED'];
-
-/** What is said in place of such an explanation. */
-const MEANINGS: Readonly<Record<Decision['reason_code'], string>> = {
-  WITHIN_AUTHORITY: 'Nothing speaks against it.',
-  NO_AUTHORITY: 'No authority is set for this agent.',
-  CURRENCY_NOT_AUTHORIZED: 'Another currency is authorized.',
-  MERCHANT_BLOCKED: 'This merchant may not be paid.',
-  PER_TRANSACTION_LIMIT_EXCEEDED: 'It is over the limit of a single purchase.',
-  MONTHLY_BUDGET_EXCEEDED: "It is over what is left of the month's budget.",
-  AMOUNT_LIMITED: 'The amount was reduced to what is authorized.',
-  MIN_AMOUNT_UNREACHABLE: 'Less than the smallest acceptable amount is authorized.',
-  PURPOSE_MISALIGNED: 'It does not serve the purpose.',
-  PURPOSE_UNCLEAR: 'Whether it serves the purpose cannot be told.',
-  REVIEW_THRESHOLD_EXCEEDED: 'A person looks at a purchase of this size before it is made.',
-  AUTHORITY_NOT_YET_VALID: 'The authority for this agent does not hold yet.',
-  AUTHORITY_EXPIRED: 'The authority for this agent has ended.',
-  ACTION_TYPE_NOT_ALLOWED: 'Purchases of this type are not authorized.',
-  ACTION_TYPE_NEEDS_REVIEW: 'A person looks at purchases of this type before they are made.',
-  MERCHANT_NOT_ALLOWED: 'Only certain merchants may be paid, and this is none of them.',
-  PAYEE_NOT_ALLOWED: 'This merchant may be paid at its known accounts only.',
-  OUTSIDE_ACTIVE_HOURS: 'It is outside the hours in which purchases are authorized.',
-  DUPLICATE_SPEND: 'The same purchase was made shortly before.',
-  VELOCITY_LIMIT_EXCEEDED: 'It is more, or more often, than is authorized within that time.',
-  BUDGET_EXCEEDED: 'It is over what is left of a budget that several agents share.',
-  BUDGET_FROZEN: 'A budget that several agents share is frozen.',
-  NEW_MERCHANT: 'This merchant, or this account of it, was never paid before.',
-};
 
 const DO_NOT_BUY = 'Do not buy this, and do not try again in another way; tell your principal.';
 
@@ -148,8 +116,8 @@ function explanationOf(decision: Decision): string {
   if (decision.review_state === 'DENIED') return 'A person denied it.';
   if (decision.review_state === 'EXPIRED') return 'Nobody reviewed it in time.';
   const { reason_codes, explanation } = decision;
-  if (!reason_codes.some((code) => UNEXPLAINED.includes(code))) return bounded(explanation);
-  return reason_codes.map((code) => MEANINGS[code] ?? code).join(' ');
+  if (!reason_codes.some((code) => REASON_ROWS[code]?.is_secret)) return bounded(explanation);
+  return reason_codes.map((code) => REASON_ROWS[code]?.told ?? code).join(' ');
 }
 
 function nextStepOf(

@@ -1,5 +1,6 @@
+import { REASONS } from '@purser/contract/reasons';
 import type { Authority } from '@purser/rules/domain/authorities';
-import { CONTRACT_STAGES, REASONS, STAGES, type Stage } from '@purser/rules/domain/decisions';
+import { CONTRACT_STAGES, STAGES, type Stage } from '@purser/rules/domain/decisions';
 import { ERRORS, REFUSAL_REASONS } from '@purser/rules/errors';
 import { makeHealthRoutes, makeMetricsRoute } from './service/api/health.ts';
 import { makeMcpRoute } from './service/api/mcp.ts';
@@ -83,9 +84,12 @@ function renderReasons(): string {
     '',
     '`remedies` says what the caller can do about a decision that is not ALLOW: reduce the amount, retry at a moment, use another currency, choose another merchant, wait for a review, ask the operator. Each was tried: `then` is what would be decided if this one thing were changed and nothing else, and `clears` the reasons that are gone then. What is only two steps away is not offered.',
     '',
-    '| Reason | What it means |',
-    '|---|---|',
-    ...Object.entries(REASONS).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`),
+    '| Reason | Stages that give it | Severity | Meaning |',
+    '|---|---|---|---|',
+    ...Object.entries(REASONS).map(([code, { stages, severities, meaning }]) => {
+      const given_by = stages.map((stage) => `\`${stage}\``).join(', ');
+      return `| \`${code}\` | ${given_by} | ${severities.join(' or ')} | ${meaning} |`;
+    }),
     '',
   ].join('\n');
 }

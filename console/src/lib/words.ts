@@ -1,4 +1,5 @@
-import type { StageFinding } from '@purser/sdk';
+import { REASON_ROWS } from '@purser/contract/reasons';
+import { STAGE_ROWS, type Stage } from '@purser/contract/stages';
 
 /** Names of the API's codes in the interface. A missing code is spelled out from its own letters. */
 const WORDS: Record<string, string> = {
@@ -84,53 +85,6 @@ const WORDS: Record<string, string> = {
   ENFORCE: 'Enforce',
 };
 
-/** Short names of reasons. The compiler reports a reason, or below a stage, that has none. */
-const REASONS: Readonly<Record<NonNullable<StageFinding['reason_code']>, string>> = {
-  WITHIN_AUTHORITY: 'Within policy',
-  NO_AUTHORITY: 'No policy',
-  CURRENCY_NOT_AUTHORIZED: 'Currency not allowed',
-  MERCHANT_BLOCKED: 'Merchant blocked',
-  PER_TRANSACTION_LIMIT_EXCEEDED: 'Over the per-transaction limit',
-  MONTHLY_BUDGET_EXCEEDED: 'Over the monthly budget',
-  AMOUNT_LIMITED: 'Amount capped',
-  MIN_AMOUNT_UNREACHABLE: 'Cap below the minimum amount',
-  PURPOSE_MISALIGNED: 'Against the purpose',
-  PURPOSE_UNCLEAR: 'Purpose unclear',
-  REVIEW_THRESHOLD_EXCEEDED: 'Over the review threshold',
-  AUTHORITY_NOT_YET_VALID: 'Policy not yet valid',
-  AUTHORITY_EXPIRED: 'Policy expired',
-  ACTION_TYPE_NOT_ALLOWED: 'Action type not allowed',
-  ACTION_TYPE_NEEDS_REVIEW: 'Action type needs review',
-  MERCHANT_NOT_ALLOWED: 'Merchant not allowed',
-  PAYEE_NOT_ALLOWED: 'Payee not allowed',
-  OUTSIDE_ACTIVE_HOURS: 'Outside active hours',
-  DUPLICATE_SPEND: 'Duplicate request',
-  VELOCITY_LIMIT_EXCEEDED: 'Over a velocity limit',
-  BUDGET_EXCEEDED: 'Over a shared budget',
-  BUDGET_FROZEN: 'Shared budget frozen',
-  NEW_MERCHANT: 'New merchant',
-};
-
-/** Headings of a decision's stages. */
-const STAGES: Readonly<Record<StageFinding['stage'], string>> = {
-  authority: 'Policy',
-  currency: 'Currency',
-  merchant: 'Merchant',
-  per_transaction_limit: 'Per-transaction limit',
-  monthly_budget: 'Monthly budget',
-  min_amount: 'Minimum amount',
-  purpose: 'Purpose',
-  review_threshold: 'Review threshold',
-  validity: 'Validity',
-  action_type: 'Action type',
-  merchant_allowlist: 'Allowed merchants',
-  active_hours: 'Active hours',
-  duplicate: 'Duplicates',
-  velocity: 'Velocity limits',
-  shared_budget: 'Shared budgets',
-  new_merchant: 'New merchants',
-};
-
 /** Turns `SOME_CODE` or `some.thing_else` into a phrase with spaces and a capital. */
 function spelled(code: string): string {
   const text = code.replace(/[_.]+/g, ' ').toLowerCase();
@@ -138,7 +92,5 @@ function spelled(code: string): string {
 }
 
 export const words = (code: string): string => WORDS[code] ?? spelled(code);
-export const reasonWords = (code: string): string =>
-  (REASONS as Record<string, string | undefined>)[code] ?? spelled(code);
-export const stageWords = (stage: StageFinding['stage']): string => STAGES[stage];
-export const REASON_CODES: readonly string[] = Object.keys(REASONS);
+export const reasonWords = (code: string): string => REASON_ROWS[code]?.label ?? spelled(code);
+export const stageWords = (stage: Stage): string => STAGE_ROWS[stage].label;

@@ -1,6 +1,7 @@
+import { REASON_CODES } from '@purser/contract/reasons';
 import type { Filter } from '../../components/Filters.tsx';
 import type { View } from '../../lib/views.ts';
-import { REASON_CODES, reasonWords, words } from '../../lib/words.ts';
+import { reasonWords, words } from '../../lib/words.ts';
 
 const said = (codes: readonly string[]) => codes.map((code) => [code, words(code)] as const);
 

@@ -1,3 +1,5 @@
+import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
+import { CONTRACT_STAGES, STAGES, type Stage } from '@purser/contract/stages';
 import type { Mode } from './agents.ts';
 import type { Assessment } from './assessment.ts';
 import type { Capability } from './capabilities.ts';
@@ -10,70 +12,7 @@ import type { Action, TraceStep } from './spends.ts';
 export const DECISIONS = ['ALLOW', 'REVIEW', 'DENY'] as const;
 export type DecisionKind = (typeof DECISIONS)[number];
 
-/** The stages that stand in every decision's `policy_trace`, in their order. */
-export const CONTRACT_STAGES = [
-  'authority',
-  'currency',
-  'merchant',
-  'per_transaction_limit',
-  'monthly_budget',
-  'min_amount',
-  'purpose',
-  'review_threshold',
-] as const;
-
-/**
- * The stages of a decision, in the order in which they are evaluated. Those that are not in `CONTRACT_STAGES` stand in the
- * trace only where the authority speaks of them.
- */
-export const STAGES = [
-  'authority',
-  'validity',
-  'currency',
-  'action_type',
-  'merchant',
-  'merchant_allowlist',
-  'active_hours',
-  'duplicate',
-  'per_transaction_limit',
-  'velocity',
-  'monthly_budget',
-  'shared_budget',
-  'min_amount',
-  'purpose',
-  'new_merchant',
-  'review_threshold',
-] as const;
-export type Stage = (typeof STAGES)[number];
-
-/** Every reason code, with its meaning for people, in the order in which the reference lists them. */
-export const REASONS = {
-  WITHIN_AUTHORITY: 'Nothing speaks against the spend.',
-  NO_AUTHORITY: 'The agent has no authority.',
-  CURRENCY_NOT_AUTHORIZED: "The currency is not the authority's.",
-  MERCHANT_BLOCKED: 'The merchant is on the blocklist.',
-  PER_TRANSACTION_LIMIT_EXCEEDED: 'The amount is over the per-transaction limit and may not be capped.',
-  MONTHLY_BUDGET_EXCEEDED: "The amount is over what is left of the month's budget.",
-  AMOUNT_LIMITED: 'The amount was capped to what the authority allows.',
-  MIN_AMOUNT_UNREACHABLE: 'The capped amount is under the lowest acceptable one.',
-  PURPOSE_MISALIGNED: 'The spend does not serve the purpose.',
-  PURPOSE_UNCLEAR: 'Whether the spend serves the purpose cannot be told.',
-  REVIEW_THRESHOLD_EXCEEDED: 'The amount is over the threshold from which a person reviews.',
-  AUTHORITY_NOT_YET_VALID: 'The authority is not valid yet.',
-  AUTHORITY_EXPIRED: 'The authority is no longer valid.',
-  ACTION_TYPE_NOT_ALLOWED: 'The type of the action is not among those allowed.',
-  ACTION_TYPE_NEEDS_REVIEW: 'Spends of this type of action go to a person.',
-  MERCHANT_NOT_ALLOWED: 'The merchant is not among those allowed.',
-  PAYEE_NOT_ALLOWED: 'The payee is not one at which the merchant is known to be paid.',
-  OUTSIDE_ACTIVE_HOURS: 'It is outside the hours in which the agent may spend.',
-  DUPLICATE_SPEND: 'The same amount was decided for the same merchant shortly before.',
-  VELOCITY_LIMIT_EXCEEDED: 'More is spent, or more often, than a limit over time allows.',
-  BUDGET_EXCEEDED: 'The amount is over what is left of a shared budget.',
-  BUDGET_FROZEN: 'A shared budget is frozen.',
-  NEW_MERCHANT: 'The agent has not paid this merchant, or this payee, before.',
-} as const;
-export type ReasonCode = keyof typeof REASONS;
-export const REASON_CODES = Object.keys(REASONS) as ReasonCode[];
+export { CONTRACT_STAGES, REASON_CODES, type ReasonCode, STAGES, type Stage };
 
 export const STAGE_OUTCOMES = ['PASS', 'LIMIT', 'REVIEW', 'DENY', 'SKIPPED'] as const;
 export type StageOutcome = (typeof STAGE_OUTCOMES)[number];

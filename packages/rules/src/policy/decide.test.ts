@@ -1,3 +1,4 @@
+import { REASONS } from '@purser/contract/reasons';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Assessment, PurposeAssessment } from '../domain/assessment.ts';
@@ -7,6 +8,7 @@ import {
   type DecisionKind,
   type ReasonCode,
   type STAGES,
+  type StageFinding,
   type StageOutcome,
 } from '../domain/decisions.ts';
 import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
@@ -50,6 +52,19 @@ interface Case {
   /** Outcomes of stages worth naming. */
   trace?: Partial<Record<(typeof STAGES)[number], StageOutcome>>;
   explanation?: string;
+}
+
+/** Every reason comes from a stage, and is as severe, as its row in the contract says. */
+function expectReasonsAsTabled(trace: readonly StageFinding[]): void {
+  for (const { stage, outcome, reason_code } of trace) {
+    if (reason_code === null) continue;
+    const { stages, severities } = REASONS[reason_code] as {
+      stages: readonly string[];
+      severities: readonly string[];
+    };
+    expect(stages, reason_code).toContain(stage);
+    expect(severities, reason_code).toContain(outcome);
+  }
 }
 
 /** Behaviour as data, from the wire contract's table of stages. */
@@ -357,6 +372,7 @@ describe('cases', () => {
       authorized_amount_minor: authorized,
       held_amount_minor: held,
     });
+    expectReasonsAsTabled(verdict.policy_trace);
     const outcomes = Object.fromEntries(verdict.policy_trace.map((entry) => [entry.stage, entry.outcome]));
     expect(outcomes).toMatchObject(given.trace ?? {});
     if (given.explanation !== undefined) expect(verdict.explanation).toBe(given.explanation);
@@ -440,6 +456,7 @@ describe('what holds of every decision', () => {
       fc.property(facts, ({ facts: given, assessment }) => {
         const verdict = decideAs(given, assessment);
         expect(verdict.policy_trace.map((entry) => entry.stage)).toEqual([...CONTRACT_STAGES]);
+        expectReasonsAsTabled(verdict.policy_trace);
         const found = verdict.policy_trace.filter((entry) => entry.reason_code !== null);
         const worst = Math.max(0, ...found.map((entry) => SEVERITY[entry.outcome]));
         expect(verdict.decision).toBe(worst === 3 ? 'DENY' : worst === 2 ? 'REVIEW' : 'ALLOW');

@@ -1,0 +1,191 @@
+import type { Stage } from './stages.ts';
+
+/** What a reason does to a request: caps its amount, sends it to a reviewer, or denies it. */
+export type Severity = 'LIMIT' | 'REVIEW' | 'DENY';
+
+/** A reason of a decision. */
+interface ReasonRow {
+  /** The stages that give it. */
+  stages: readonly Stage[];
+  /** How severe it can be; the authority chooses where there are several. */
+  severities: readonly Severity[];
+  /** What it means, for the reference. */
+  meaning: string;
+  /** What it means, for the agent. */
+  told: string;
+  /** Its name in the console. */
+  label: string;
+  /** Its explanation is kept from the agent, which could learn from it how to get past: `told` is said instead. */
+  is_secret?: true;
+}
+
+/** Every reason code, in the order of the reference. */
+export const REASONS = {
+  WITHIN_AUTHORITY: {
+    stages: [],
+    severities: [],
+    meaning: 'Nothing speaks against the spend.',
+    told: 'Nothing speaks against it.',
+    label: 'Within policy',
+  },
+  NO_AUTHORITY: {
+    stages: ['authority'],
+    severities: ['DENY'],
+    meaning: 'The agent has no authority.',
+    told: 'No authority is set for this agent.',
+    label: 'No policy',
+  },
+  CURRENCY_NOT_AUTHORIZED: {
+    stages: ['currency'],
+    severities: ['DENY'],
+    meaning: "The currency is not the authority's.",
+    told: 'Another currency is authorized.',
+    label: 'Currency not allowed',
+  },
+  MERCHANT_BLOCKED: {
+    stages: ['merchant'],
+    severities: ['DENY'],
+    meaning: 'The merchant is on the blocklist.',
+    told: 'This merchant may not be paid.',
+    label: 'Merchant blocked',
+    is_secret: true,
+  },
+  PER_TRANSACTION_LIMIT_EXCEEDED: {
+    stages: ['per_transaction_limit'],
+    severities: ['DENY'],
+    meaning: 'The amount is over the per-transaction limit and may not be capped.',
+    told: 'It is over the limit of a single purchase.',
+    label: 'Over the per-transaction limit',
+  },
+  MONTHLY_BUDGET_EXCEEDED: {
+    stages: ['monthly_budget'],
+    severities: ['DENY'],
+    meaning: "The amount is over what is left of the month's budget.",
+    told: "It is over what is left of the month's budget.",
+    label: 'Over the monthly budget',
+  },
+  AMOUNT_LIMITED: {
+    stages: ['per_transaction_limit', 'velocity', 'monthly_budget', 'shared_budget'],
+    severities: ['LIMIT'],
+    meaning: 'The amount was capped to what the authority allows.',
+    told: 'The amount was reduced to what is authorized.',
+    label: 'Amount capped',
+  },
+  MIN_AMOUNT_UNREACHABLE: {
+    stages: ['min_amount'],
+    severities: ['DENY'],
+    meaning: 'The capped amount is under the lowest acceptable one.',
+    told: 'Less than the smallest acceptable amount is authorized.',
+    label: 'Cap below the minimum amount',
+  },
+  PURPOSE_MISALIGNED: {
+    stages: ['purpose'],
+    severities: ['REVIEW'],
+    meaning: 'The spend does not serve the purpose.',
+    told: 'It does not serve the purpose.',
+    label: 'Against the purpose',
+  },
+  PURPOSE_UNCLEAR: {
+    stages: ['purpose'],
+    severities: ['REVIEW'],
+    meaning: 'Whether the spend serves the purpose cannot be told.',
+    told: 'Whether it serves the purpose cannot be told.',
+    label: 'Purpose unclear',
+  },
+  REVIEW_THRESHOLD_EXCEEDED: {
+    stages: ['review_threshold'],
+    severities: ['REVIEW'],
+    meaning: 'The amount is over the threshold from which a person reviews.',
+    told: 'A person looks at a purchase of this size before it is made.',
+    label: 'Over the review threshold',
+    is_secret: true,
+  },
+  AUTHORITY_NOT_YET_VALID: {
+    stages: ['validity'],
+    severities: ['DENY'],
+    meaning: 'The authority is not valid yet.',
+    told: 'The authority for this agent does not hold yet.',
+    label: 'Policy not yet valid',
+  },
+  AUTHORITY_EXPIRED: {
+    stages: ['validity'],
+    severities: ['DENY'],
+    meaning: 'The authority is no longer valid.',
+    told: 'The authority for this agent has ended.',
+    label: 'Policy expired',
+  },
+  ACTION_TYPE_NOT_ALLOWED: {
+    stages: ['action_type'],
+    severities: ['DENY'],
+    meaning: 'The type of the action is not among those allowed.',
+    told: 'Purchases of this type are not authorized.',
+    label: 'Action type not allowed',
+  },
+  ACTION_TYPE_NEEDS_REVIEW: {
+    stages: ['action_type'],
+    severities: ['REVIEW'],
+    meaning: 'Spends of this type of action go to a person.',
+    told: 'A person looks at purchases of this type before they are made.',
+    label: 'Action type needs review',
+  },
+  MERCHANT_NOT_ALLOWED: {
+    stages: ['merchant_allowlist'],
+    severities: ['REVIEW', 'DENY'],
+    meaning: 'The merchant is not among those allowed.',
+    told: 'Only certain merchants may be paid, and this is none of them.',
+    label: 'Merchant not allowed',
+  },
+  PAYEE_NOT_ALLOWED: {
+    stages: ['merchant_allowlist'],
+    severities: ['REVIEW', 'DENY'],
+    meaning: 'The payee is not one at which the merchant is known to be paid.',
+    told: 'This merchant may be paid at its known accounts only.',
+    label: 'Payee not allowed',
+  },
+  OUTSIDE_ACTIVE_HOURS: {
+    stages: ['active_hours'],
+    severities: ['REVIEW', 'DENY'],
+    meaning: 'It is outside the hours in which the agent may spend.',
+    told: 'It is outside the hours in which purchases are authorized.',
+    label: 'Outside active hours',
+  },
+  DUPLICATE_SPEND: {
+    stages: ['duplicate'],
+    severities: ['REVIEW', 'DENY'],
+    meaning: 'The same amount was decided for the same merchant shortly before.',
+    told: 'The same purchase was made shortly before.',
+    label: 'Duplicate request',
+  },
+  VELOCITY_LIMIT_EXCEEDED: {
+    stages: ['velocity'],
+    severities: ['REVIEW', 'DENY'],
+    meaning: 'More is spent, or more often, than a limit over time allows.',
+    told: 'It is more, or more often, than is authorized within that time.',
+    label: 'Over a velocity limit',
+  },
+  BUDGET_EXCEEDED: {
+    stages: ['shared_budget'],
+    severities: ['DENY'],
+    meaning: 'The amount is over what is left of a shared budget.',
+    told: 'It is over what is left of a budget that several agents share.',
+    label: 'Over a shared budget',
+  },
+  BUDGET_FROZEN: {
+    stages: ['shared_budget'],
+    severities: ['DENY'],
+    meaning: 'A shared budget is frozen.',
+    told: 'A budget that several agents share is frozen.',
+    label: 'Shared budget frozen',
+  },
+  NEW_MERCHANT: {
+    stages: ['new_merchant'],
+    severities: ['REVIEW', 'DENY'],
+    meaning: 'The agent has not paid this merchant, or this payee, before.',
+    told: 'This merchant, or this account of it, was never paid before.',
+    label: 'New merchant',
+  },
+} as const satisfies Record<string, ReasonRow>;
+export type ReasonCode = keyof typeof REASONS;
+export const REASON_CODES = Object.keys(REASONS) as ReasonCode[];
+/** The table by code, for codes that may be newer than it. */
+export const REASON_ROWS: Readonly<Record<string, ReasonRow | undefined>> = REASONS;
