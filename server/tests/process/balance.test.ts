@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { test } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -46,11 +45,13 @@ function held(port: number, pids: readonly number[]): number[] {
   });
 }
 
-const isEven = (counts: readonly number[]) => {
-  const mean = CONNECTIONS / PROCESSES;
-  const sum = counts.reduce((all, one) => all + one, 0);
-  return sum === CONNECTIONS && counts.every((count) => Math.abs(count - mean) <= mean / 2);
-};
+const isStopped = (pid: number) => /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+
+const sumOf = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0);
+
+/** Whether all connections are open, and no process holds more of them than a quarter and 2 over the mean. */
+const areSpread = (counts: readonly number[]) =>
+  sumOf(counts) === CONNECTIONS && Math.max(...counts) <= 1.25 * (CONNECTIONS / PROCESSES) + 2;
 
 /** A connection that asks once and then stays open without a word, unless it is to `ask` again. */
 const openIdle = (port: number) =>
@@ -69,7 +70,7 @@ const openIdle = (port: number) =>
   });
 
 describe.runIf(process.platform === 'linux').concurrent('connections to several processes', () => {
-  test('are spread evenly however they arrive, idle ones too, and each is answered', async ({
+  test('that one process accepts are spread over all that answer, idle ones too, and each is answered', async ({
     run,
     dataDirectory,
   }) => {
@@ -77,21 +78,30 @@ describe.runIf(process.platform === 'linux').concurrent('connections to several 
       DATA_DIR: dataDirectory(),
       SERVE_PROCESSES: String(PROCESSES),
       LOG_LEVEL: 'error',
+      KEEP_ALIVE_SECONDS: '600',
     });
     const port = Number(new URL(await service.url).port);
     const pids = childrenOf(service.child.pid);
-    for (const gap_ms of [0, 2, 20]) {
-      const opening = [];
-      for (let i = 0; i < CONNECTIONS; i++) {
-        opening.push(openIdle(port));
-        if (gap_ms > 0) await pause(gap_ms);
-      }
-      const opened = await Promise.all(opening);
-      await until(() => opened.every(({ answers }) => answers() > 0));
-      await until(() => isEven(held(port, pids)) || null);
+    const passedOn = () => held(port, [service.child.pid as number])[0] as number;
+    const others = pids.slice(1);
+    /** How many each process holds after one of them has accepted all, because the others stood still meanwhile. */
+    const acceptedByOne = async () => {
+      for (const pid of others) process.kill(pid, 'SIGSTOP');
+      await until(() => others.every(isStopped));
+      const opened = await Promise.all(Array.from({ length: CONNECTIONS }, () => openIdle(port)));
+      await until(() => passedOn() > 0 || sumOf(held(port, pids)) === CONNECTIONS);
+      for (const pid of others) process.kill(pid, 'SIGCONT');
+      await until(() => opened.every(({ answers }) => answers() === 1));
+      await until(() => passedOn() === 0);
+      const counts = held(port, pids);
       for (const { socket } of opened) socket.destroy();
       await until(() => held(port, pids).every((count) => count === 0));
-    }
+      return counts;
+    };
+    // On a busy machine the others may be passed over before they go on. Without a router none of the rounds is spread.
+    const rounds: number[][] = [];
+    while (!rounds.some(areSpread) && rounds.length < 20) rounds.push(await acceptedByOne());
+    expect(rounds.find(areSpread), `spread in none of ${JSON.stringify(rounds)}`).toBeDefined();
     service.child.kill('SIGTERM');
     expect((await service.ended).code).toBe(0);
   });
@@ -110,15 +120,18 @@ describe.runIf(process.platform === 'linux').concurrent('connections to several 
     const pids = childrenOf(service.child.pid);
     const stopped = pids[0] as number;
     process.kill(stopped, 'SIGSTOP');
+    await until(() => isStopped(stopped));
     const opened = await Promise.all(Array.from({ length: CONNECTIONS }, () => openIdle(port)));
     await until(() => opened.every(({ answers }) => answers() === 1));
-    expect(readFileSync(`/proc/${stopped}/status`, 'utf8')).toMatch(/^State:\s+T/m);
+    expect(isStopped(stopped)).toBe(true);
     expect(held(port, [stopped])).toEqual([0]);
     process.kill(stopped, 'SIGCONT');
     // It takes new ones again, and none of those that others have.
-    const more = await Promise.all(Array.from({ length: CONNECTIONS }, () => openIdle(port)));
-    await until(() => more.every(({ answers }) => answers() === 1));
-    await until(() => held(port, [stopped])[0] !== 0);
+    const more: Awaited<ReturnType<typeof openIdle>>[] = [];
+    while (held(port, [stopped])[0] === 0) {
+      more.push(...(await Promise.all(Array.from({ length: CONNECTIONS / 2 }, () => openIdle(port)))));
+      await until(() => more.every(({ answers }) => answers() === 1));
+    }
     for (const { ask } of opened) ask();
     await until(() => opened.every(({ answers }) => answers() === 2));
     for (const { socket } of [...opened, ...more]) socket.destroy();
@@ -126,7 +139,7 @@ describe.runIf(process.platform === 'linux').concurrent('connections to several 
     expect((await service.ended).code).toBe(0);
   });
 
-  test('that are kept and used even out again after a process was killed, without an answer lost', async ({
+  test('that are kept and used are spread again after a process was killed, without an answer lost', async ({
     run,
     dataDirectory,
   }) => {
@@ -147,7 +160,7 @@ describe.runIf(process.platform === 'linux').concurrent('connections to several 
         sent.on('error', () => resolve(false)).end();
       });
     const askAll = async () => (await Promise.all(agents.map(ask))).filter((is_well) => !is_well).length;
-    await until(async () => (await askAll()) === 0 && isEven(held(port, childrenOf(service.child.pid))));
+    await until(async () => (await askAll()) === 0 && areSpread(held(port, childrenOf(service.child.pid))));
     const [victim] = childrenOf(service.child.pid);
     process.kill(victim as number, 'SIGKILL');
     await until(() => !childrenOf(service.child.pid).includes(victim as number));
@@ -157,7 +170,7 @@ describe.runIf(process.platform === 'linux').concurrent('connections to several 
     await until(async () => {
       lost += await askAll();
       const pids = childrenOf(service.child.pid);
-      return pids.length === PROCESSES && isEven(held(port, pids));
+      return pids.length === PROCESSES && areSpread(held(port, pids));
     });
     expect(lost).toBe(0);
     for (const agent of agents) agent.destroy();
