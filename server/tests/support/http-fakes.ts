@@ -212,7 +212,7 @@ export const FAKE_ROUTES: Route[] = [
     body: KeyBody,
     responses: ok,
     errors: [],
-    handler: async (call: Call<unknown, unknown, object>) => ({ status: 200, body: call.body }),
+    handler: async (call: Call) => ({ status: 200, body: call.body as object }),
   },
   {
     method: 'GET',

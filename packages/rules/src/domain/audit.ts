@@ -78,7 +78,7 @@ export function auditedChange({ from, to, state }: AuditedChange): Pick<AuditRec
 }
 
 /** An audit record as the API returns it. */
-export function auditBody(record: Omit<AuditRecord, 'state'>): Record<string, unknown> {
+export function auditBody(record: Omit<AuditRecord, 'state'>) {
   return {
     id: record.audit_id,
     action: record.action,

@@ -120,16 +120,13 @@ export function toldConsumption(consumption: Consumption): ToldConsumption {
 }
 
 /** A consumption as the API returns it. */
-export function consumptionBody(
-  consumption: Consumption,
-  agent: Pick<Agent, 'agent_id' | 'slug'>,
-): Record<string, unknown> {
+export function consumptionBody(consumption: Consumption, agent: Pick<Agent, 'agent_id' | 'slug'>) {
   const { capability_id, decision_id, amount_minor, currency, payee_id, consumed_at } = consumption;
   return {
     capability_id,
     decision_id,
     agent: { id: agent.agent_id, slug: agent.slug },
-    status: 'CONSUMED',
+    status: 'CONSUMED' as const,
     amount_minor,
     currency,
     payee_id,

@@ -1,6 +1,6 @@
-/** What a key may do. A route lists scopes, and a key needs one of them. */
-export const SCOPES = ['authorize', 'admin', 'review', 'read', 'consume'] as const;
-export type Scope = (typeof SCOPES)[number];
+import { ROLES, type Role, SCOPES, type Scope, scopesOfRole } from '@purser/contract/scopes';
+
+export { ROLES, type Role, SCOPES, type Scope, scopesOfRole };
 
 export const KEY_KINDS = ['agent', 'admin', 'reviewer', 'read_only', 'payment_adapter', 'custom'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
@@ -15,21 +15,6 @@ const KINDS_BY_SCOPES: Record<string, KeyKind> = {
 /** The kind of a scoped key: the name of its set of scopes, or `custom`. */
 export function kindOfScopes(scopes: readonly Scope[]): KeyKind {
   return KINDS_BY_SCOPES[[...scopes].sort().join(',')] ?? 'custom';
-}
-
-/** A role is a name for a set of scopes. None holds `authorize` or `consume`: a person never asks for a spend. */
-export const ROLES = ['admin', 'reviewer', 'viewer'] as const;
-export type Role = (typeof ROLES)[number];
-
-const SCOPES_OF_ROLES: Readonly<Record<Role, readonly Scope[]>> = {
-  admin: ['admin', 'review', 'read'],
-  reviewer: ['review', 'read'],
-  viewer: ['read'],
-};
-
-/** Returns what a person with this role may do. */
-export function scopesOfRole(role: Role): readonly Scope[] {
-  return SCOPES_OF_ROLES[role];
 }
 
 /** Who is calling: the holder of a key, or a person who is signed in. */
@@ -112,7 +97,7 @@ export function keyRefusal(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, now_m
 export const KEY_NOT_GOOD = 'The x-api-key header is missing or holds no valid key.';
 
 /** A key as the API returns it: without its value. */
-export function keyBody(key: ApiKey): Record<string, unknown> {
+export function keyBody(key: ApiKey) {
   const { key_id, name, kind, scopes, agent_id, principal_id, created_at, expires_at } = key;
   const made_by = { key_id: key.made_by_key_id, principal_id: key.made_by_principal_id };
   const { made_by_person } = key;

@@ -129,7 +129,7 @@ export function eventHash(event: Omit<LedgerEvent, 'hash'>): Buffer {
 }
 
 /** An event as the API returns it. */
-export function ledgerEventBody(event: LedgerEvent): Record<string, unknown> {
+export function ledgerEventBody(event: LedgerEvent) {
   return {
     seq: event.seq,
     id: event.id,

@@ -52,7 +52,7 @@ export function outcomeDataHash(outcome: Outcome): Buffer {
 }
 
 /** An outcome as the API returns it. */
-export function outcomeBody(outcome: Outcome): Record<string, unknown> {
+export function outcomeBody(outcome: Outcome) {
   const { key_id, principal_id, recorded_at, flags, ...rest } = outcome;
   return { ...rest, reported_by: { key_id, principal_id }, recorded_at, flags };
 }

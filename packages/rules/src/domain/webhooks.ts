@@ -53,7 +53,7 @@ export interface WebhookEndpoint {
   /** In its canonical form. */
   url: string;
   /** Types, or DEFAULT_EVENTS alone. */
-  events: readonly string[];
+  events: readonly (WebhookEventType | typeof DEFAULT_EVENTS)[];
   status: WebhookStatus;
   disabled_reason: DisabledReason | null;
   /** Newest first. */
@@ -248,12 +248,12 @@ export function headersOfAttempt(
 }
 
 /** The types that an endpoint is told of. */
-export function eventsOf(endpoint: Pick<WebhookEndpoint, 'events'>): readonly string[] {
-  return endpoint.events.includes(DEFAULT_EVENTS) ? DEFAULT_EVENT_TYPES : endpoint.events;
+export function eventsOf({ events }: Pick<WebhookEndpoint, 'events'>): readonly WebhookEventType[] {
+  return events.includes(DEFAULT_EVENTS) ? DEFAULT_EVENT_TYPES : (events as readonly WebhookEventType[]);
 }
 
 /** An endpoint as the API and the audit list show it: without its secrets. */
-export function webhookBody(endpoint: WebhookEndpoint): Record<string, unknown> {
+export function webhookBody(endpoint: WebhookEndpoint) {
   const { endpoint_id, url, status, disabled_reason, secret_rotated_at, created_at, updated_at } = endpoint;
   return {
     id: endpoint_id,

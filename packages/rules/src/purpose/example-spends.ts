@@ -1,13 +1,13 @@
 import type { Assess, PurposeAssessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
-import type { SpendRequest } from '../domain/spends.ts';
+import type { Action } from '../domain/spends.ts';
 import { currencyExponent } from '../values/money.ts';
 import { TRADES, type Trade } from './data/trades.ts';
 import type { ShownReading } from './shown-reading.ts';
 
 /** A spend that the operator can picture, with what the assessor makes of it. */
 export interface ExampleSpend {
-  spend: Pick<SpendRequest, 'action'>;
+  spend: { action: Action & { description: string } };
   assessment: PurposeAssessment;
   /** One sentence. */
   because: string;

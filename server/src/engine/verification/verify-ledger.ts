@@ -60,7 +60,7 @@ export interface LedgerVerification {
 }
 
 /** Returns a verification as the API and the command line show it. */
-export function verificationBody(found: LedgerVerification): Record<string, unknown> {
+export function verificationBody(found: LedgerVerification) {
   const { valid, checked_at, events_checked, head, checkpoint, breaks, first_break_seq } = found;
   return {
     valid,

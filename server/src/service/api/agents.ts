@@ -1,17 +1,18 @@
+import { route } from '@purser/contract/route';
 import { AGENT_STATUSES, agentBody, MODES } from '@purser/rules/domain/agents';
 import { TEXT_LENGTHS } from '@purser/rules/values/text';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { createAgent } from '../../engine/commands/create-agent.ts';
 import { updateAgent } from '../../engine/commands/update-agent.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
 import { listAgents } from '../../engine/storage/agents.ts';
 import { loadWorkspace } from '../../engine/storage/workspaces.ts';
 import { loadAgentLimits } from '../decisions/agent-limits.ts';
-import { loadAgentStandings } from '../decisions/agent-standings.ts';
+import { type AgentStanding, loadAgentStandings } from '../decisions/agent-standings.ts';
 import { visibleAgent } from '../decisions/visible-agent.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import {
   Currency,
   Fields,
@@ -93,120 +94,126 @@ const ListQuery = Fields({
   ...PageQuery,
 });
 
+const routes = {
+  createAgent: route({
+    method: 'POST',
+    path: '/v1/agents',
+    operationId: 'createAgent',
+    tag: 'Agents',
+    summary: 'Create an agent',
+    description:
+      "Counts toward the plan's agent quota, for ever. ENFORCE needs a paid plan. With ENFORCE or an authority an administrator needs a fresh proof of identity.",
+    scopes: ['admin'],
+    weighs: 'by_request',
+    body: CreateAgentBody,
+    responses: { 201: { description: 'The agent.', schema: AgentBody } },
+    errors: ['agent_exists', 'agent_limit', 'plan_required'],
+  }),
+  listAgents: route({
+    method: 'GET',
+    path: '/v1/agents',
+    operationId: 'listAgents',
+    tag: 'Agents',
+    summary: 'List agents',
+    description:
+      'Newest first, each with what is left of its budgets this month. All filters must hold together.',
+    scopes: ['read'],
+    query: ListQuery,
+    responses: {
+      200: { description: 'A page of agents.', schema: page(AgentWithBudgets, { $id: 'AgentPage' }) },
+    },
+    errors: [],
+  }),
+  getAgent: route({
+    method: 'GET',
+    path: '/v1/agents/:id',
+    operationId: 'getAgent',
+    tag: 'Agents',
+    summary: 'Get one agent',
+    description: 'By id or slug, with what is left of its budgets this month.',
+    scopes: ['read'],
+    agentKey: 'own',
+    params: IdParams,
+    responses: { 200: { description: 'The agent.', schema: AgentWithBudgets } },
+    errors: ['not_found'],
+  }),
+  listAgentLimits: route({
+    method: 'GET',
+    path: '/v1/agents/:id/limits',
+    operationId: 'listAgentLimits',
+    tag: 'Agents',
+    summary: "List how an agent's limits over time stand",
+    description:
+      'What is used and left of the monthly budget, where one is set, and of each limit over time of its authority. Of a limit that counts merchants or payees by themselves: the 20 of which most is used.',
+    scopes: ['read'],
+    agentKey: 'own',
+    params: IdParams,
+    responses: { 200: { description: 'All of them; there is one page.', schema: AgentLimitsBody } },
+    errors: ['not_found'],
+  }),
+  updateAgent: route({
+    method: 'PATCH',
+    path: '/v1/agents/:id',
+    operationId: 'updateAgent',
+    tag: 'Agents',
+    summary: "Change an agent's name, status or mode",
+    description:
+      'Takes effect on the very next request, on every node. Revoking is permanent. Another mode, and making it active again, need an administrator’s fresh proof of identity. Nothing to change answers 200 and writes nothing.',
+    scopes: ['admin'],
+    weighs: 'by_request',
+    params: IdParams,
+    body: UpdateAgentBody,
+    responses: { 200: { description: 'The agent as it is now.', schema: AgentBody } },
+    errors: ['not_found', 'plan_required'],
+  }),
+};
+
 /** The agents of a workspace. */
 export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
 
   return [
-    {
-      method: 'POST',
-      path: '/v1/agents',
-      operationId: 'createAgent',
-      tag: 'Agents',
-      summary: 'Create an agent',
-      description:
-        "Counts toward the plan's agent quota, for ever. ENFORCE needs a paid plan. With ENFORCE or an authority an administrator needs a fresh proof of identity.",
-      scopes: ['admin'],
-      weighs: async (call: Call<unknown, unknown, Static<typeof CreateAgentBody>>) => {
+    serve(routes.createAgent, {
+      isWeighty: async (call) => {
         const { authority, mode = (await loadWorkspace(db, call.caller.workspace_id))?.mode } = call.body;
         return authority !== undefined || mode !== 'SHADOW';
       },
-      body: CreateAgentBody,
-      responses: { 201: { description: 'The agent.', schema: AgentBody } },
-      errors: ['agent_exists', 'agent_limit', 'plan_required'],
-      handler: async (call: Call<unknown, unknown, Static<typeof CreateAgentBody>>) => {
-        const agent = await lane.submit(call.caller.workspace_id, createAgent, call.body, originOf(call));
-        return { status: 201, body: agentBody(agent) };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/agents',
-      operationId: 'listAgents',
-      tag: 'Agents',
-      summary: 'List agents',
-      description:
-        'Newest first, each with what is left of its budgets this month. All filters must hold together.',
-      scopes: ['read'],
-      shares: 'reads',
-      query: ListQuery,
-      responses: {
-        200: { description: 'A page of agents.', schema: page(AgentWithBudgets, { $id: 'AgentPage' }) },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor, ...filters } = call.query;
-        const { workspace_id } = call.caller;
-        const list = ['listAgents', workspace_id, filters];
-        const after = cursors.open(list, cursor) as string | null;
-        const found = await listAgents(db, workspace_id, { after, limit: limit + 1 }, filters);
-        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.agent_id));
-        const standings = await loadAgentStandings(db, workspace_id, rows);
-        return {
-          status: 200,
-          body: { data: rows.map((agent, i) => ({ ...agentBody(agent), ...standings[i] })), next_cursor },
-        };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/agents/:id',
-      operationId: 'getAgent',
-      tag: 'Agents',
-      summary: 'Get one agent',
-      description: 'By id or slug, with what is left of its budgets this month.',
-      scopes: ['read'],
-      shares: 'reads',
-      agentKey: 'own',
-      params: IdParams,
-      responses: { 200: { description: 'The agent.', schema: AgentWithBudgets } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
-        const agent = await visibleAgent(db, call.caller, call.params.id);
-        const [standing] = await loadAgentStandings(db, call.caller.workspace_id, [agent]);
-        return { status: 200, body: { ...agentBody(agent), ...standing } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/agents/:id/limits',
-      operationId: 'listAgentLimits',
-      tag: 'Agents',
-      summary: "List how an agent's limits over time stand",
-      description:
-        'What is used and left of the monthly budget, where one is set, and of each limit over time of its authority. Of a limit that counts merchants or payees by themselves: the 20 of which most is used.',
-      scopes: ['read'],
-      shares: 'reads',
-      agentKey: 'own',
-      params: IdParams,
-      responses: { 200: { description: 'All of them; there is one page.', schema: AgentLimitsBody } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
-        const agent = await visibleAgent(db, call.caller, call.params.id);
-        const data = await loadAgentLimits(db, call.caller.workspace_id, agent);
-        return { status: 200, body: { data, next_cursor: null } };
-      },
-    },
-    {
-      method: 'PATCH',
-      path: '/v1/agents/:id',
-      operationId: 'updateAgent',
-      tag: 'Agents',
-      summary: "Change an agent's name, status or mode",
-      description:
-        'Takes effect on the very next request, on every node. Revoking is permanent. Another mode, and making it active again, need an administrator’s fresh proof of identity. Nothing to change answers 200 and writes nothing.',
-      scopes: ['admin'],
-      weighs: ({ body }: Call<unknown, unknown, Static<typeof UpdateAgentBody>>) =>
-        body.mode !== undefined || body.status === 'active',
-      params: IdParams,
-      body: UpdateAgentBody,
-      responses: { 200: { description: 'The agent as it is now.', schema: AgentBody } },
-      errors: ['not_found', 'plan_required'],
-      handler: async (call: Call<{ id: string }, unknown, Static<typeof UpdateAgentBody>>) => {
-        const input = { agent: call.params.id, changes: call.body };
-        const agent = await lane.submit(call.caller.workspace_id, updateAgent, input, originOf(call));
-        return { status: 200, body: agentBody(agent) };
-      },
-    },
+    })(async (call) => {
+      const agent = await lane.submit(call.caller.workspace_id, createAgent, call.body, originOf(call));
+      return { status: 201, body: agentBody(agent) };
+    }),
+    serve(routes.listAgents, { shares: 'reads' })(async (call) => {
+      const { limit = 50, cursor, ...filters } = call.query;
+      const { workspace_id } = call.caller;
+      const list = ['listAgents', workspace_id, filters];
+      const after = cursors.open(list, cursor) as string | null;
+      const found = await listAgents(db, workspace_id, { after, limit: limit + 1 }, filters);
+      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.agent_id));
+      const standings = await loadAgentStandings(db, workspace_id, rows);
+      return {
+        status: 200,
+        body: {
+          data: rows.map((agent, i) => ({ ...agentBody(agent), ...(standings[i] as AgentStanding) })),
+          next_cursor,
+        },
+      };
+    }),
+    serve(routes.getAgent, { shares: 'reads' })(async (call) => {
+      const agent = await visibleAgent(db, call.caller, call.params.id);
+      const [standing] = await loadAgentStandings(db, call.caller.workspace_id, [agent]);
+      return { status: 200, body: { ...agentBody(agent), ...(standing as AgentStanding) } };
+    }),
+    serve(routes.listAgentLimits, { shares: 'reads' })(async (call) => {
+      const agent = await visibleAgent(db, call.caller, call.params.id);
+      const data = await loadAgentLimits(db, call.caller.workspace_id, agent);
+      return { status: 200, body: { data, next_cursor: null } };
+    }),
+    serve(routes.updateAgent, {
+      isWeighty: ({ body }) => body.mode !== undefined || body.status === 'active',
+    })(async (call) => {
+      const input = { agent: call.params.id, changes: call.body };
+      const agent = await lane.submit(call.caller.workspace_id, updateAgent, input, originOf(call));
+      return { status: 200, body: agentBody(agent) };
+    }),
   ];
 }

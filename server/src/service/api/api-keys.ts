@@ -1,9 +1,10 @@
+import { route } from '@purser/contract/route';
 import { ACTOR_TYPES, type Actor } from '@purser/rules/domain/audit';
 import { type ApiKey, KEY_KINDS, KEY_STATUSES, keyBody, keyStatus, SCOPES } from '@purser/rules/domain/keys';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import { TEXT_LENGTHS } from '@purser/rules/values/text';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { createApiKey } from '../../engine/commands/create-api-key.ts';
 import { revokeApiKey } from '../../engine/commands/revoke-api-key.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
@@ -11,7 +12,7 @@ import { loadAgents } from '../../engine/storage/agents.ts';
 import { listKeys } from '../../engine/storage/api-keys.ts';
 import { loadKeyMakers } from '../../engine/storage/audit.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import {
   AgentRef,
   Fields,
@@ -136,6 +137,60 @@ const ListQuery = Fields({
 
 const makerBody = ({ type, key_id, principal_id }: Actor) => ({ type, key_id, principal_id });
 
+const routes = {
+  createApiKey: route({
+    method: 'POST',
+    path: '/v1/api-keys',
+    operationId: 'createApiKey',
+    tag: 'API keys',
+    summary: 'Create a key',
+    description:
+      'Either `agent_id` (an agent key) or `scopes` (a scoped key). The value is shown once, in this answer; only a keyed hash of it is kept. A scoped key that a signed-in person makes carries that person’s principal unless another is given. For one with more than `read` an administrator needs a fresh proof of identity.',
+    scopes: ['admin'],
+    weighs: 'by_request',
+    body: CreateKeyBody,
+    responses: { 201: { description: 'The key, with its value.', schema: NewKey } },
+    errors: ['not_found'],
+  }),
+  getCurrentApiKey: route({
+    method: 'GET',
+    path: '/v1/api-keys/current',
+    operationId: 'getCurrentApiKey',
+    tag: 'API keys',
+    summary: 'Tell what the key of this request may do',
+    description: 'Any key may ask; of other keys it learns nothing. A person asks `GET /v1/me`.',
+    scopes: SCOPES,
+    responses: { 200: { description: 'The key.', schema: CurrentKey } },
+    errors: [],
+  }),
+  listApiKeys: route({
+    method: 'GET',
+    path: '/v1/api-keys',
+    operationId: 'listApiKeys',
+    tag: 'API keys',
+    summary: 'List keys',
+    description:
+      'Newest first, revoked and expired ones among them, without their values. All filters must hold together.',
+    scopes: ['admin'],
+    query: ListQuery,
+    responses: { 200: { description: 'A page of keys.', schema: page(KeyItem, { $id: 'ApiKeyPage' }) } },
+    errors: [],
+  }),
+  revokeApiKey: route({
+    method: 'DELETE',
+    path: '/v1/api-keys/:id',
+    operationId: 'revokeApiKey',
+    tag: 'API keys',
+    summary: 'Revoke a key',
+    description: 'Takes effect on the very next request, on every node. Revoking it again answers 204 again.',
+    scopes: ['admin'],
+    weighs: false,
+    params: IdParams,
+    responses: { 204: { description: 'It is revoked.', schema: null } },
+    errors: ['not_found', 'last_admin_key'],
+  }),
+};
+
 /** Makes the routes for API keys. */
 export function makeApiKeyRoutes(options: {
   db: pg.Pool;
@@ -146,124 +201,72 @@ export function makeApiKeyRoutes(options: {
 }): Route[] {
   const { db, lane, cursors } = options;
   return [
-    {
-      method: 'POST',
-      path: '/v1/api-keys',
-      operationId: 'createApiKey',
-      tag: 'API keys',
-      summary: 'Create a key',
-      description:
-        'Either `agent_id` (an agent key) or `scopes` (a scoped key). The value is shown once, in this answer; only a keyed hash of it is kept. A scoped key that a signed-in person makes carries that person’s principal unless another is given. For one with more than `read` an administrator needs a fresh proof of identity.',
-      scopes: ['admin'],
-      weighs: ({ body }: Call<unknown, unknown, Static<typeof CreateKeyBody>>) =>
-        body.scopes?.some((scope) => scope !== 'read') ?? true,
-      body: CreateKeyBody,
-      responses: { 201: { description: 'The key, with its value.', schema: NewKey } },
-      errors: ['not_found'],
-      handler: async (call: Call<unknown, unknown, Static<typeof CreateKeyBody>>) => {
-        const { name, agent_id, scopes, principal_id, expires_in_seconds } = call.body;
-        if (agent_id === undefined && scopes === undefined) {
-          throw invalidField('scopes', 'is required for a scoped key; an agent key takes agent_id instead');
-        }
-        if (agent_id !== undefined && scopes !== undefined) {
-          throw invalidField('scopes', 'must be left out for an agent key, which has the scope authorize');
-        }
-        if (agent_id !== undefined && principal_id !== undefined) {
-          throw invalidField('principal_id', 'must be left out for an agent key');
-        }
-        const value = options.newKey();
-        const key = await lane.submit(
-          call.caller.workspace_id,
-          createApiKey,
-          {
-            name,
-            agent: agent_id ?? null,
-            scopes: scopes ?? [],
-            // What a person's key asks for counts as the person's own, so that they cannot review it.
-            principal_id: principal_id ?? (agent_id === undefined ? ownPrincipal(call) : null),
-            acting_principal: call.caller.principal_id,
-            expires_in_seconds: expires_in_seconds ?? null,
-            ...options.keyDigest(value),
-            hint: keyHint(value),
-          },
-          originOf(call),
-        );
-        const { id, ...rest } = keyBody(key);
-        return { status: 201, body: { id, key: value, ...rest } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/api-keys/current',
-      operationId: 'getCurrentApiKey',
-      tag: 'API keys',
-      summary: 'Tell what the key of this request may do',
-      description: 'Any key may ask; of other keys it learns nothing. A person asks `GET /v1/me`.',
-      scopes: SCOPES,
-      responses: { 200: { description: 'The key.', schema: CurrentKey } },
-      errors: [],
-      handler: async ({ caller: { key_id, kind, scopes, agent_id, principal_id } }: Call) => {
-        if (key_id === null)
-          throw new ApiError('insufficient_scope', 'This is for keys; who is signed in asks GET /v1/me.');
-        return { status: 200, body: { id: key_id, kind, scopes, agent_id, principal_id } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/api-keys',
-      operationId: 'listApiKeys',
-      tag: 'API keys',
-      summary: 'List keys',
-      description:
-        'Newest first, revoked and expired ones among them, without their values. All filters must hold together.',
-      scopes: ['admin'],
-      shares: 'reads',
-      query: ListQuery,
-      responses: { 200: { description: 'A page of keys.', schema: page(KeyItem, { $id: 'ApiKeyPage' }) } },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor, ...asked } = call.query;
-        const { workspace_id } = call.caller;
-        const list = ['listApiKeys', workspace_id, asked];
-        const after = cursors.open(list, cursor) as string | null;
-        const { agent, ...rest } = asked;
-        const agents = agent === undefined ? undefined : await loadAgents(db, workspace_id, agent);
-        const filters = { ...rest, ...(agents && { agent_ids: agents.map(({ agent_id }) => agent_id) }) };
-        const found = await listKeys(db, workspace_id, { after, limit: limit + 1 }, filters);
-        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.key_id));
-        const ids = rows.map(({ key_id }) => key_id);
-        const makers = await loadKeyMakers(db, workspace_id, ids);
-        const makerOf = ({ key_id }: ApiKey) => {
-          const maker = makers.get(key_id);
-          return maker === undefined ? null : makerBody(maker);
-        };
-        const data = rows.map((key) => ({
-          ...keyBody(key),
-          hint: key.hint,
-          last_used_at: key.last_used_at,
-          created_by: makerOf(key),
-          status: keyStatus(key, key.clock_ms),
-        }));
-        return { status: 200, body: { data, next_cursor } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/v1/api-keys/:id',
-      operationId: 'revokeApiKey',
-      tag: 'API keys',
-      summary: 'Revoke a key',
-      description:
-        'Takes effect on the very next request, on every node. Revoking it again answers 204 again.',
-      scopes: ['admin'],
-      weighs: false,
-      params: IdParams,
-      responses: { 204: { description: 'It is revoked.', schema: null } },
-      errors: ['not_found', 'last_admin_key'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
-        await lane.submit(call.caller.workspace_id, revokeApiKey, { key_id: call.params.id }, originOf(call));
-        return { status: 204 };
-      },
-    },
+    serve(routes.createApiKey, {
+      isWeighty: ({ body }) => body.scopes?.some((scope) => scope !== 'read') ?? true,
+    })(async (call) => {
+      const { name, agent_id, scopes, principal_id, expires_in_seconds } = call.body;
+      if (agent_id === undefined && scopes === undefined) {
+        throw invalidField('scopes', 'is required for a scoped key; an agent key takes agent_id instead');
+      }
+      if (agent_id !== undefined && scopes !== undefined) {
+        throw invalidField('scopes', 'must be left out for an agent key, which has the scope authorize');
+      }
+      if (agent_id !== undefined && principal_id !== undefined) {
+        throw invalidField('principal_id', 'must be left out for an agent key');
+      }
+      const value = options.newKey();
+      const key = await lane.submit(
+        call.caller.workspace_id,
+        createApiKey,
+        {
+          name,
+          agent: agent_id ?? null,
+          scopes: scopes ?? [],
+          // What a person's key asks for counts as the person's own, so that they cannot review it.
+          principal_id: principal_id ?? (agent_id === undefined ? ownPrincipal(call) : null),
+          acting_principal: call.caller.principal_id,
+          expires_in_seconds: expires_in_seconds ?? null,
+          ...options.keyDigest(value),
+          hint: keyHint(value),
+        },
+        originOf(call),
+      );
+      const { id, ...rest } = keyBody(key);
+      return { status: 201, body: { id, key: value, ...rest } };
+    }),
+    serve(routes.getCurrentApiKey)(async ({ caller: { key_id, kind, scopes, agent_id, principal_id } }) => {
+      if (key_id === null)
+        throw new ApiError('insufficient_scope', 'This is for keys; who is signed in asks GET /v1/me.');
+      return { status: 200, body: { id: key_id, kind, scopes, agent_id, principal_id } };
+    }),
+    serve(routes.listApiKeys, { shares: 'reads' })(async (call) => {
+      const { limit = 50, cursor, ...asked } = call.query;
+      const { workspace_id } = call.caller;
+      const list = ['listApiKeys', workspace_id, asked];
+      const after = cursors.open(list, cursor) as string | null;
+      const { agent, ...rest } = asked;
+      const agents = agent === undefined ? undefined : await loadAgents(db, workspace_id, agent);
+      const filters = { ...rest, ...(agents && { agent_ids: agents.map(({ agent_id }) => agent_id) }) };
+      const found = await listKeys(db, workspace_id, { after, limit: limit + 1 }, filters);
+      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.key_id));
+      const ids = rows.map(({ key_id }) => key_id);
+      const makers = await loadKeyMakers(db, workspace_id, ids);
+      const makerOf = ({ key_id }: ApiKey) => {
+        const maker = makers.get(key_id);
+        return maker === undefined ? null : makerBody(maker);
+      };
+      const data = rows.map((key) => ({
+        ...keyBody(key),
+        hint: key.hint,
+        last_used_at: key.last_used_at,
+        created_by: makerOf(key),
+        status: keyStatus(key, key.clock_ms),
+      }));
+      return { status: 200, body: { data, next_cursor } };
+    }),
+    serve(routes.revokeApiKey)(async (call) => {
+      await lane.submit(call.caller.workspace_id, revokeApiKey, { key_id: call.params.id }, originOf(call));
+      return { status: 204 };
+    }),
   ];
 }

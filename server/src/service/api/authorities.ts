@@ -1,10 +1,11 @@
+import { route } from '@purser/contract/route';
 import type { Authority, AuthorityRow } from '@purser/rules/domain/authorities';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import { authorityProblem } from '@purser/rules/policy/authority-problem';
 import type { PastSpends } from '@purser/rules/policy/past-spends';
 import { TEXT_LENGTHS } from '@purser/rules/values/text';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { createAuthority } from '../../engine/commands/create-authority.ts';
 import { Stale } from '../../engine/lane/command.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
@@ -13,7 +14,7 @@ import { getAuthority, listAuthorityVersions, parseAuthority } from '../../engin
 import { readPastSpends } from '../decisions/read-past-spends.ts';
 import { visibleAgent } from '../decisions/visible-agent.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import { Fields, Id, LongText, Nullable, PageQuery, page, QueryInteger, Timestamp } from '../http/schemas.ts';
 import { originOf } from '../people/callers.ts';
 import { AuthorityBody } from './schemas/authorities.ts';
@@ -52,7 +53,7 @@ const VersionQuery = Fields({
   ),
 });
 
-function authorityBody(row: AuthorityRow): Static<typeof AuthorityVersion> {
+function authorityBody(row: AuthorityRow) {
   const { agent_id, version, hash, created_at, key_id, principal_id, note } = row;
   const authority = parseAuthority(row);
   return {
@@ -63,7 +64,7 @@ function authorityBody(row: AuthorityRow): Static<typeof AuthorityVersion> {
     created_at,
     created_by: { key_id, principal_id },
     note,
-  } as never;
+  };
 }
 
 /** The hash that `if-match` names; null without the header. */
@@ -92,95 +93,96 @@ async function pastOf(
   return readPastSpends(db, workspace_id, agent, authority);
 }
 
+const routes = {
+  createAuthority: route({
+    method: 'POST',
+    path: '/v1/agents/:id/authority',
+    operationId: 'createAuthority',
+    tag: 'Agents',
+    summary: 'Set what an agent is allowed',
+    description:
+      'The whole authority: it becomes the next version, and earlier versions stay on record. With the header `if-match: "sha256:…"` only if the current version has this hash, so that of two who edit it at once the second is told. A `note` says why; it is kept with the version and is no part of its hash.',
+    scopes: ['admin'],
+    params: IdParams,
+    body: AuthorityRequest,
+    responses: { 201: { description: 'The new version.', schema: AuthorityVersion } },
+    errors: ['not_found', 'authority_changed'],
+  }),
+  getAuthority: route({
+    method: 'GET',
+    path: '/v1/agents/:id/authority',
+    operationId: 'getAuthority',
+    tag: 'Agents',
+    summary: 'Get what an agent is allowed',
+    description: 'The newest version, or the one that `version` names.',
+    scopes: ['read'],
+    agentKey: 'own',
+    params: IdParams,
+    query: VersionQuery,
+    responses: { 200: { description: 'The authority.', schema: AuthorityVersion } },
+    errors: ['not_found'],
+  }),
+  listAuthorityVersions: route({
+    method: 'GET',
+    path: '/v1/agents/:id/authority/versions',
+    operationId: 'listAuthorityVersions',
+    tag: 'Agents',
+    summary: 'List the versions of what an agent is allowed',
+    description: 'Newest first. A page ends at `limit` or at about 1 MB, whichever comes first.',
+    scopes: ['read'],
+    agentKey: 'own',
+    params: IdParams,
+    query: ListQuery,
+    responses: {
+      200: {
+        description: 'A page of versions.',
+        schema: page(AuthorityVersion, { $id: 'AuthorityVersionPage' }),
+      },
+    },
+    errors: ['not_found'],
+  }),
+};
+
 /** What agents are allowed, version by version. */
 export function makeAuthorityRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
   return [
-    {
-      method: 'POST',
-      path: '/v1/agents/:id/authority',
-      operationId: 'createAuthority',
-      tag: 'Agents',
-      summary: 'Set what an agent is allowed',
-      description:
-        'The whole authority: it becomes the next version, and earlier versions stay on record. With the header `if-match: "sha256:…"` only if the current version has this hash, so that of two who edit it at once the second is told. A `note` says why; it is kept with the version and is no part of its hash.',
-      scopes: ['admin'],
-      params: IdParams,
-      body: AuthorityRequest,
-      responses: { 201: { description: 'The new version.', schema: AuthorityVersion } },
-      errors: ['not_found', 'authority_changed'],
-      handler: async (call: Call<{ id: string }, unknown, Authority & { note?: string }>) => {
-        const { note = null, ...authority } = call.body;
-        const expected_hash = expectedHash(call.headers['if-match']);
-        const { workspace_id } = call.caller;
-        const given = { agent: call.params.id, authority, note: note === '' ? null : note, expected_hash };
-        for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-          const past = await pastOf(db, workspace_id, call.params.id, authority);
-          const row = await lane.submit(workspace_id, createAuthority, { ...given, past }, originOf(call));
-          if (!(row instanceof Stale)) return { status: 201, body: authorityBody(row) };
-        }
-        throw new ApiError(
-          'unavailable',
-          'The agent spent, or its authority changed, faster than its past could be counted; nothing was changed; retry.',
-          { retry_after_s: 1 },
-        );
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/agents/:id/authority',
-      operationId: 'getAuthority',
-      tag: 'Agents',
-      summary: 'Get what an agent is allowed',
-      description: 'The newest version, or the one that `version` names.',
-      scopes: ['read'],
-      shares: 'reads',
-      agentKey: 'own',
-      params: IdParams,
-      query: VersionQuery,
-      responses: { 200: { description: 'The authority.', schema: AuthorityVersion } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, Static<typeof VersionQuery>, unknown>) => {
-        const agent = await visibleAgent(db, call.caller, call.params.id);
-        const row = await getAuthority(
-          db,
-          call.caller.workspace_id,
-          agent.agent_id,
-          call.query.version ?? null,
-        );
-        if (row === undefined) throw new ApiError('not_found', 'There is no such authority.');
-        return { status: 200, body: authorityBody(row) };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/agents/:id/authority/versions',
-      operationId: 'listAuthorityVersions',
-      tag: 'Agents',
-      summary: 'List the versions of what an agent is allowed',
-      description: 'Newest first. A page ends at `limit` or at about 1 MB, whichever comes first.',
-      scopes: ['read'],
-      shares: 'reads',
-      agentKey: 'own',
-      params: IdParams,
-      query: ListQuery,
-      responses: {
-        200: {
-          description: 'A page of versions.',
-          schema: page(AuthorityVersion, { $id: 'AuthorityVersionPage' }),
-        },
-      },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor } = call.query;
-        const { workspace_id } = call.caller;
-        const { agent_id } = await visibleAgent(db, call.caller, call.params.id);
-        const list = ['listAuthorityVersions', workspace_id, agent_id];
-        const before = cursors.open(list, cursor) as number | null;
-        const found = await listAuthorityVersions(db, workspace_id, agent_id, { before, limit });
-        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.version));
-        return { status: 200, body: { data: rows.map(authorityBody), next_cursor } };
-      },
-    },
+    serve(routes.createAuthority)(async (call) => {
+      const { note = null, ...authority } = call.body;
+      const expected_hash = expectedHash(call.headers['if-match']);
+      const { workspace_id } = call.caller;
+      const given = { agent: call.params.id, authority, note: note === '' ? null : note, expected_hash };
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+        const past = await pastOf(db, workspace_id, call.params.id, authority);
+        const row = await lane.submit(workspace_id, createAuthority, { ...given, past }, originOf(call));
+        if (!(row instanceof Stale)) return { status: 201, body: authorityBody(row) };
+      }
+      throw new ApiError(
+        'unavailable',
+        'The agent spent, or its authority changed, faster than its past could be counted; nothing was changed; retry.',
+        { retry_after_s: 1 },
+      );
+    }),
+    serve(routes.getAuthority, { shares: 'reads' })(async (call) => {
+      const agent = await visibleAgent(db, call.caller, call.params.id);
+      const row = await getAuthority(
+        db,
+        call.caller.workspace_id,
+        agent.agent_id,
+        call.query.version ?? null,
+      );
+      if (row === undefined) throw new ApiError('not_found', 'There is no such authority.');
+      return { status: 200, body: authorityBody(row) };
+    }),
+    serve(routes.listAuthorityVersions, { shares: 'reads' })(async (call) => {
+      const { limit = 50, cursor } = call.query;
+      const { workspace_id } = call.caller;
+      const { agent_id } = await visibleAgent(db, call.caller, call.params.id);
+      const list = ['listAuthorityVersions', workspace_id, agent_id];
+      const before = cursors.open(list, cursor) as number | null;
+      const found = await listAuthorityVersions(db, workspace_id, agent_id, { before, limit });
+      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.version));
+      return { status: 200, body: { data: rows.map(authorityBody), next_cursor } };
+    }),
   ];
 }

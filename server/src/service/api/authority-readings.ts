@@ -1,13 +1,14 @@
+import { route } from '@purser/contract/route';
 import { type Assess, PURPOSE_ASSESSMENTS } from '@purser/rules/domain/assessment';
 import type { Authority } from '@purser/rules/domain/authorities';
 import { ApiError } from '@purser/rules/errors';
 import { EXAMPLE_COUNT, exampleSpends } from '@purser/rules/purpose/example-spends';
 import { showReading } from '@purser/rules/purpose/shown-reading';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { getAuthority, parseAuthority } from '../../engine/storage/authorities.ts';
 import { visibleAgent } from '../decisions/visible-agent.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import { Fields, Nullable, OneOf } from '../http/schemas.ts';
 import type { WorkTime } from '../scheduling/work-time.ts';
 import { AuthorityBody } from './schemas/authorities.ts';
@@ -72,6 +73,34 @@ const AuthorityReading = Fields(
 
 const IdParams = Fields({ id: Type.String({ description: "The agent's id or slug." }) });
 
+const routes = {
+  readDraftAuthority: route({
+    method: 'POST',
+    path: '/v1/authority/reading',
+    operationId: 'readDraftAuthority',
+    tag: 'Agents',
+    summary: 'See how a draft is read',
+    description:
+      'What the assessor takes the words of a draft authority to want, forbid and demand, whom it takes them to name, what it did not understand, and ten spends with what it would make of them. Nothing is saved. The same draft gives the same reading.',
+    scopes: ['read'],
+    body: AuthorityBody,
+    responses: { 200: { description: 'The reading.', schema: AuthorityReading } },
+    errors: [],
+  }),
+  readAuthority: route({
+    method: 'GET',
+    path: '/v1/agents/:id/authority/reading',
+    operationId: 'readAuthority',
+    tag: 'Agents',
+    summary: 'See how an authority is read',
+    description: "The same for the agent's newest authority.",
+    scopes: ['read'],
+    params: IdParams,
+    responses: { 200: { description: 'The reading.', schema: AuthorityReading } },
+    errors: ['not_found'],
+  }),
+};
+
 /**
  * Makes the routes that show how an authority is read. `assess_time` is the share of the event loop's time in which the
  * assessments of a workspace are made.
@@ -85,43 +114,16 @@ export function makeReadingRoutes(options: { db: pg.Pool; assess: Assess; assess
     });
   }
   return [
-    {
-      method: 'POST',
-      path: '/v1/authority/reading',
-      operationId: 'readDraftAuthority',
-      tag: 'Agents',
-      summary: 'See how a draft is read',
-      description:
-        'What the assessor takes the words of a draft authority to want, forbid and demand, whom it takes them to name, what it did not understand, and ten spends with what it would make of them. Nothing is saved. The same draft gives the same reading.',
-      scopes: ['read'],
-      shares: 'reads',
-      body: AuthorityBody,
-      responses: { 200: { description: 'The reading.', schema: AuthorityReading } },
-      errors: [],
-      handler: async (call: Call<unknown, unknown, Authority>) => ({
-        status: 200,
-        body: await read(call.caller.workspace_id, call.body),
-      }),
-    },
-    {
-      method: 'GET',
-      path: '/v1/agents/:id/authority/reading',
-      operationId: 'readAuthority',
-      tag: 'Agents',
-      summary: 'See how an authority is read',
-      description: "The same for the agent's newest authority.",
-      scopes: ['read'],
-      shares: 'reads',
-      params: IdParams,
-      responses: { 200: { description: 'The reading.', schema: AuthorityReading } },
-      errors: ['not_found'],
-      handler: async (call: Call<Static<typeof IdParams>, unknown, unknown>) => {
-        const { workspace_id } = call.caller;
-        const { agent_id } = await visibleAgent(db, call.caller, call.params.id);
-        const row = await getAuthority(db, workspace_id, agent_id, null);
-        if (row === undefined) throw new ApiError('not_found', 'The agent has no authority to read.');
-        return { status: 200, body: await read(workspace_id, parseAuthority(row)) };
-      },
-    },
+    serve(routes.readDraftAuthority, { shares: 'reads' })(async (call) => ({
+      status: 200,
+      body: await read(call.caller.workspace_id, call.body),
+    })),
+    serve(routes.readAuthority, { shares: 'reads' })(async (call) => {
+      const { workspace_id } = call.caller;
+      const { agent_id } = await visibleAgent(db, call.caller, call.params.id);
+      const row = await getAuthority(db, workspace_id, agent_id, null);
+      if (row === undefined) throw new ApiError('not_found', 'The agent has no authority to read.');
+      return { status: 200, body: await read(workspace_id, parseAuthority(row)) };
+    }),
   ];
 }

@@ -1,6 +1,6 @@
-import { MODES, type Mode } from '@purser/rules/domain/agents';
+import { route } from '@purser/contract/route';
+import { MODES } from '@purser/rules/domain/agents';
 import { type Assess, PURPOSE_ASSESSMENTS } from '@purser/rules/domain/assessment';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { OUTCOME_SOURCES, OUTCOME_TYPES } from '@purser/rules/domain/outcomes';
 import { REVIEW_ACTIONS } from '@purser/rules/domain/reviews';
 import { invalidField } from '@purser/rules/errors';
@@ -16,15 +16,14 @@ import type {
 import type { CreatedReview, CreateReviewInput } from '../../engine/commands/create-review.ts';
 import type { Command } from '../../engine/lane/command.ts';
 import {
-  type AuthorityTestStep,
-  LEFT_OUT,
   makeAuthorityTest,
   stepProblem,
   stepsProblem,
   type TestedStep,
+  verdictOf,
 } from '../decisions/authority-test.ts';
 import { budgetsOfDraft } from '../decisions/shared-budgets.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import { AmountMinor, Currency, Fields, InstantIn, Line, Nullable, OneOf } from '../http/schemas.ts';
 import type { WorkTime } from '../scheduling/work-time.ts';
 import { AuthorityBody } from './schemas/authorities.ts';
@@ -37,9 +36,6 @@ const StepName = (description: string) =>
   Line({ max: TEXT_LENGTHS.name }, { description, examples: ['first'] });
 const OfStep = StepName('The `as` of an earlier step.');
 
-const of_verdict = Object.fromEntries(
-  Object.entries(DecisionBody.properties).filter(([field]) => !LEFT_OUT.includes(field)),
-);
 const { decision, reason_code, reason_codes, authorized_amount_minor } = DecisionBody.properties;
 
 const Step = Fields(
@@ -128,7 +124,7 @@ const TestAnswer = Fields(
     steps: Type.Array(
       Fields({
         verdict: Nullable(
-          Fields(of_verdict, {
+          Fields(verdictOf(DecisionBody.properties), {
             $id: 'AuthorityTestVerdict',
             description: 'The decision as it was made; null for a step that decides nothing.',
           }),
@@ -150,6 +146,22 @@ const TestAnswer = Fields(
   { $id: 'AuthorityTest' },
 );
 
+const routes = {
+  testAuthority: route({
+    method: 'POST',
+    path: '/v1/authority/test',
+    operationId: 'testAuthority',
+    tag: 'Agents',
+    summary: 'Test an authority on spends that are thought up',
+    description: `Decides up to ${MAX_STEPS} spends one after the other at given times, with what becomes of them in between, as the service would for a new agent in a workspace of its own. So what happens at the edge of a month, when the clocks change, or when an authority ends is tested without waiting for it. Nothing is saved. The merchants listed for agents are not looked at; of shared budgets nothing is used yet.`,
+    scopes: ['admin'],
+    weighs: false,
+    body: TestRequest,
+    responses: { 200: { description: 'What each step made of it.', schema: TestAnswer } },
+    errors: ['not_found'],
+  }),
+};
+
 /** Makes the route that tries out an authority on spends that are thought up. */
 export function makeAuthorityTestRoutes(options: {
   db: pg.Pool;
@@ -161,33 +173,16 @@ export function makeAuthorityTestRoutes(options: {
 }): Route[] {
   const { db, replay_time, ...machine } = options;
   return [
-    {
-      method: 'POST',
-      path: '/v1/authority/test',
-      operationId: 'testAuthority',
-      tag: 'Agents',
-      summary: 'Test an authority on spends that are thought up',
-      description: `Decides up to ${MAX_STEPS} spends one after the other at given times, with what becomes of them in between, as the service would for a new agent in a workspace of its own. So what happens at the edge of a month, when the clocks change, or when an authority ends is tested without waiting for it. Nothing is saved. The merchants listed for agents are not looked at; of shared budgets nothing is used yet.`,
-      scopes: ['admin'],
-      weighs: false,
-      takes_long: true,
-      shares: 'simulations',
-      body: TestRequest,
-      responses: { 200: { description: 'What each step made of it.', schema: TestAnswer } },
-      errors: ['not_found'],
-      handler: async (
-        call: Call<unknown, unknown, { authority: Authority; mode?: Mode; steps: AuthorityTestStep[] }>,
-      ) => {
-        const { authority, mode = 'ENFORCE', steps: given } = call.body;
-        const missing = missingList(authority, 0);
-        if (missing !== null) throw invalidField(`authority.${missing.field}`, missing.problem);
-        const budgets = await budgetsOfDraft(db, call.caller.workspace_id, authority, 'authority.');
-        const run = makeAuthorityTest({ ...machine, authority, mode, budgets });
-        const steps: TestedStep[] = [];
-        for (const step of given) steps.push(await replay_time.spend(REPLAYS, () => run(step)));
-        const passed = steps.every(({ mismatches }) => mismatches.length === 0);
-        return { status: 200, body: { passed, steps } };
-      },
-    },
+    serve(routes.testAuthority, { takes_long: true, shares: 'simulations' })(async (call) => {
+      const { authority, mode = 'ENFORCE', steps: given } = call.body;
+      const missing = missingList(authority, 0);
+      if (missing !== null) throw invalidField(`authority.${missing.field}`, missing.problem);
+      const budgets = await budgetsOfDraft(db, call.caller.workspace_id, authority, 'authority.');
+      const run = makeAuthorityTest({ ...machine, authority, mode, budgets });
+      const steps: TestedStep[] = [];
+      for (const step of given) steps.push(await replay_time.spend(REPLAYS, () => run(step)));
+      const passed = steps.every(({ mismatches }) => mismatches.length === 0);
+      return { status: 200, body: { passed, steps } };
+    }),
   ];
 }

@@ -1,10 +1,11 @@
+import { route } from '@purser/contract/route';
 import { consumptionBody } from '@purser/rules/domain/capabilities';
 import { ApiError } from '@purser/rules/errors';
 import { TEXT_LENGTHS } from '@purser/rules/values/text';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { consumeCapability } from '../../engine/commands/consume-capability.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import { AmountMinor, Currency, Fields, Id, Line, Nullable, PayeeId, Timestamp } from '../http/schemas.ts';
 import type { CapabilityTokens } from '../installation/secrets.ts';
 import { originOf } from '../people/callers.ts';
@@ -44,67 +45,70 @@ const ConsumptionBody = Fields(
   { $id: 'Consumption' },
 );
 
+const routes = {
+  consumeCapability: route({
+    method: 'POST',
+    path: '/v1/capabilities/consume',
+    operationId: 'consumeCapability',
+    tag: 'Capabilities',
+    summary: 'Consume a capability, right before the payment',
+    description:
+      'Of any number of racing consumers one wins. The same `idempotency-key` with the same body answers 200 with `idempotent-replay: true`. Pay only after a 201 or 200, then report the outcome.',
+    scopes: ['consume'],
+    idempotent: true,
+    body: ConsumeRequest,
+    responses: {
+      201: { description: 'Consumed: make the payment.', schema: ConsumptionBody },
+      200: {
+        description: 'A replay: it was consumed by this request before.',
+        schema: ConsumptionBody,
+        headers: { 'idempotent-replay': '`true`' },
+      },
+    },
+    errors: [
+      'not_found',
+      'agent_not_active',
+      'idempotency_conflict',
+      'capability_used',
+      'capability_expired',
+      'capability_revoked',
+      'authority_changed',
+      'payee_mismatch',
+      'merchant_mismatch',
+      'currency_mismatch',
+      'amount_exceeds_authorized',
+    ],
+  }),
+};
+
 /** Makes the route that consumes a capability at the payment point. */
 export function makeCapabilityRoutes(options: { lane: Lane; tokens: CapabilityTokens }): Route[] {
   const { lane, tokens } = options;
   return [
-    {
-      method: 'POST',
-      path: '/v1/capabilities/consume',
-      operationId: 'consumeCapability',
-      tag: 'Capabilities',
-      summary: 'Consume a capability, right before the payment',
-      description:
-        'Of any number of racing consumers one wins. The same `idempotency-key` with the same body answers 200 with `idempotent-replay: true`. Pay only after a 201 or 200, then report the outcome.',
-      scopes: ['consume'],
-      idempotent: true,
-      body: ConsumeRequest,
-      responses: {
-        201: { description: 'Consumed: make the payment.', schema: ConsumptionBody },
-        200: {
-          description: 'A replay: it was consumed by this request before.',
-          schema: ConsumptionBody,
-          headers: { 'idempotent-replay': '`true`' },
+    serve(routes.consumeCapability)(async (call) => {
+      const { token, amount_minor, currency, payee_id, merchant, external_reference } = call.body;
+      const { workspace_id } = call.caller;
+      const capability_id = tokens.open(workspace_id, token);
+      if (capability_id === null) throw new ApiError('not_found', 'There is no such capability.');
+      const { replayed, consumption, agent } = await lane.submit(
+        workspace_id,
+        consumeCapability,
+        {
+          capability_id,
+          amount_minor,
+          currency,
+          payee_id: payee_id ?? null,
+          merchant: merchant ?? null,
+          external_reference: external_reference ?? null,
+          idempotency_key: call.headers['idempotency-key'] as string,
+          request_hash: call.body_hash as Buffer,
         },
-      },
-      errors: [
-        'not_found',
-        'agent_not_active',
-        'idempotency_conflict',
-        'capability_used',
-        'capability_expired',
-        'capability_revoked',
-        'authority_changed',
-        'payee_mismatch',
-        'merchant_mismatch',
-        'currency_mismatch',
-        'amount_exceeds_authorized',
-      ],
-      handler: async (call: Call<unknown, unknown, Static<typeof ConsumeRequest>>) => {
-        const { token, amount_minor, currency, payee_id, merchant, external_reference } = call.body;
-        const { workspace_id } = call.caller;
-        const capability_id = tokens.open(workspace_id, token);
-        if (capability_id === null) throw new ApiError('not_found', 'There is no such capability.');
-        const { replayed, consumption, agent } = await lane.submit(
-          workspace_id,
-          consumeCapability,
-          {
-            capability_id,
-            amount_minor,
-            currency,
-            payee_id: payee_id ?? null,
-            merchant: merchant ?? null,
-            external_reference: external_reference ?? null,
-            idempotency_key: call.headers['idempotency-key'] as string,
-            request_hash: call.body_hash as Buffer,
-          },
-          originOf(call),
-        );
-        const body = consumptionBody(consumption, agent);
-        return replayed
-          ? { status: 200, body, headers: { 'idempotent-replay': 'true' } }
-          : { status: 201, body };
-      },
-    },
+        originOf(call),
+      );
+      const body = consumptionBody(consumption, agent);
+      return replayed
+        ? { status: 200, body, headers: { 'idempotent-replay': 'true' } }
+        : { status: 201, body };
+    }),
   ];
 }

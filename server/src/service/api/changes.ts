@@ -1,9 +1,10 @@
+import { route } from '@purser/contract/route';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { countPendingReviews } from '../../engine/storage/decision-states.ts';
 import { countEventsByType, type EventCounts, getHead } from '../../engine/storage/ledger.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import { Fields, QueryInteger } from '../http/schemas.ts';
 
 /** Who is further behind than this reads everything anew anyway. */
@@ -52,6 +53,22 @@ const ChangesBody = Fields(
   { $id: 'Changes' },
 );
 
+const routes = {
+  getChanges: route({
+    method: 'GET',
+    path: '/v1/changes',
+    operationId: 'getChanges',
+    tag: 'Workspace',
+    summary: 'Ask what has changed',
+    description:
+      'For a screen that stays up to date: ask every few seconds, and read again what the types of event concern. An answer without news costs one row.',
+    scopes: ['read'],
+    query: ChangesQuery,
+    responses: { 200: { description: 'What there is since.', schema: ChangesBody } },
+    errors: [],
+  }),
+};
+
 /** What has changed, for whoever looks again and again. `now_ms` is a clock that never runs backwards. */
 export function makeChangeRoutes(options: { db: pg.Pool; now_ms: () => number }): Route[] {
   const { db, now_ms } = options;
@@ -71,30 +88,16 @@ export function makeChangeRoutes(options: { db: pg.Pool; now_ms: () => number })
   }
 
   return [
-    {
-      method: 'GET',
-      path: '/v1/changes',
-      operationId: 'getChanges',
-      tag: 'Workspace',
-      summary: 'Ask what has changed',
-      description:
-        'For a screen that stays up to date: ask every few seconds, and read again what the types of event concern. An answer without news costs one row.',
-      scopes: ['read'],
-      shares: 'reads',
-      query: ChangesQuery,
-      responses: { 200: { description: 'What there is since.', schema: ChangesBody } },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ChangesQuery>, unknown>) => {
-        const { workspace_id } = call.caller;
-        const seq = (await getHead(db, workspace_id))?.seq ?? 0;
-        const { since = seq } = call.query;
-        let news = since > seq ? ALL_NEW : NOTHING_NEW;
-        if (since < seq) {
-          news = await countEventsByType(db, workspace_id, { after: since, upto: seq, max: MAX_EVENTS });
-        }
-        const pending_reviews = await pendingReviews(workspace_id, seq);
-        return { status: 200, body: { seq, ...news, pending_reviews } };
-      },
-    },
+    serve(routes.getChanges, { shares: 'reads' })(async (call) => {
+      const { workspace_id } = call.caller;
+      const seq = (await getHead(db, workspace_id))?.seq ?? 0;
+      const { since = seq } = call.query;
+      let news = since > seq ? ALL_NEW : NOTHING_NEW;
+      if (since < seq) {
+        news = await countEventsByType(db, workspace_id, { after: since, upto: seq, max: MAX_EVENTS });
+      }
+      const pending_reviews = await pendingReviews(workspace_id, seq);
+      return { status: 200, body: { seq, ...news, pending_reviews } };
+    }),
   ];
 }

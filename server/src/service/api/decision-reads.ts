@@ -1,3 +1,4 @@
+import { route } from '@purser/contract/route';
 import type { Decision } from '@purser/rules/domain/decisions';
 import type { Caller } from '@purser/rules/domain/keys';
 import { ApiError } from '@purser/rules/errors';
@@ -17,7 +18,7 @@ import { readClock } from '../../engine/storage/workspaces.ts';
 import type { FindAgentId } from '../decisions/authority-cache.ts';
 import { type DecisionView, onlyAgentOf } from '../decisions/present-decisions.ts';
 import type { Cursors } from '../http/cursors.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import { Fields, OneOf, page, QueryInteger } from '../http/schemas.ts';
 import { attachment, CSV_TYPE } from './csv-answers.ts';
 import { DecisionFilterFields, ListQuery } from './schemas/decision-filters.ts';
@@ -84,6 +85,60 @@ const LOOK_AGAIN_MS = 500;
 const changesOf = ({ review_state, review, outcome_state, verified }: Decision): string =>
   [review_state, review?.review_id, outcome_state, verified].join(' ');
 
+const routes = {
+  getDecision: route({
+    method: 'GET',
+    path: '/v1/decisions/:id',
+    operationId: 'getDecision',
+    tag: 'Decisions',
+    summary: 'Get one decision',
+    description:
+      'As it stands now: `effective_decision`, `review_state`, `reservation` with the live counters of its month, and `outcome_state` follow what happened since.',
+    scopes: ['read'],
+    agentKey: 'own',
+    params: IdParams,
+    query: DecisionQuery,
+    responses: { 200: { description: 'The decision.', schema: DecisionBody } },
+    errors: ['not_found'],
+  }),
+  listDecisions: route({
+    method: 'GET',
+    path: '/v1/decisions',
+    operationId: 'listDecisions',
+    tag: 'Decisions',
+    summary: 'List decisions',
+    description: `Newest first unless \`order\` says otherwise. All filters must hold together; of several values of one filter, one. A page ends at \`limit\`, at about 1 MB, or after ${MAX_LOOKED_AT} decisions that were looked at, whichever comes first: it may hold fewer than \`limit\`, or none, and yet not be the last, which only \`next_cursor\` tells.`,
+    scopes: ['read'],
+    agentKey: 'own',
+    query: ListQuery,
+    responses: {
+      200: { description: 'A page of decisions.', schema: page(DecisionBody, { $id: 'DecisionPage' }) },
+    },
+    errors: [],
+  }),
+  exportDecisions: route({
+    method: 'GET',
+    path: '/v1/decisions/export',
+    operationId: 'exportDecisions',
+    tag: 'Decisions',
+    summary: 'Export decisions',
+    description: `All decisions that the filters of the list let through, in its order, as a file: \`format=csv\` has the columns ${COLUMNS.map((column) => `\`${column}\``).join(', ')}; \`format=jsonl\` has whole decisions, one a line. In CSV a cell that a spreadsheet would take for a formula begins with \`'\`. Decisions made after the export began are not in it. A connection that breaks leaves a part: the answer is whole only if it ended as HTTP says.`,
+    scopes: ['read'],
+    agentKey: 'own',
+    query: ExportQuery,
+    responses: {
+      200: {
+        description: 'The decisions.',
+        schema: Type.String(),
+        content_type: 'text/csv',
+        or_as: [EXPORT_TYPES.jsonl],
+        headers: { 'content-disposition': 'A name for the file.' },
+      },
+    },
+    errors: [],
+  }),
+};
+
 /** Reading decisions: one, page by page, and all at once. */
 export function makeDecisionReadRoutes(options: {
   /** A filter may have to look at very many decisions. */
@@ -134,107 +189,54 @@ export function makeDecisionReadRoutes(options: {
   }
 
   return [
-    {
-      method: 'GET',
-      path: '/v1/decisions/:id',
-      operationId: 'getDecision',
+    serve(routes.getDecision, {
       // It holds a capability's token beside the agent's own words.
       shows_secret: true,
-      tag: 'Decisions',
-      summary: 'Get one decision',
-      description:
-        'As it stands now: `effective_decision`, `review_state`, `reservation` with the live counters of its month, and `outcome_state` follow what happened since.',
-      scopes: ['read'],
-      agentKey: 'own',
-      params: IdParams,
-      query: DecisionQuery,
-      responses: { 200: { description: 'The decision.', schema: DecisionBody } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, Static<typeof DecisionQuery>, unknown>) => {
-        const find = async () => {
-          const found = await view.find(call.caller, call.params.id);
-          if (found === undefined) throw new ApiError('not_found', 'There is no such decision.');
-          return found;
-        };
-        let found = await find();
-        const before = changesOf(found);
-        for (let waits = ((call.query.wait_seconds ?? 0) * 1000) / LOOK_AGAIN_MS; waits > 0; waits--) {
-          if (changesOf(found) !== before || !(await call.hold(LOOK_AGAIN_MS))) break;
-          found = await find();
-        }
-        return { status: 200, body: found };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/decisions',
-      operationId: 'listDecisions',
-      tag: 'Decisions',
-      summary: 'List decisions',
-      description: `Newest first unless \`order\` says otherwise. All filters must hold together; of several values of one filter, one. A page ends at \`limit\`, at about 1 MB, or after ${MAX_LOOKED_AT} decisions that were looked at, whichever comes first: it may hold fewer than \`limit\`, or none, and yet not be the last, which only \`next_cursor\` tells.`,
-      scopes: ['read'],
-      shares: 'lists',
-      agentKey: 'own',
-      query: ListQuery,
-      responses: {
-        200: { description: 'A page of decisions.', schema: page(DecisionBody, { $id: 'DecisionPage' }) },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor, ...asked } = call.query;
-        const { caller } = call;
-        const { agent = null, order = 'desc', ...rest } = asked;
-        const list = ['listDecisions', caller.workspace_id, onlyAgentOf(caller), agent, order, rest];
-        const after = cursors.open(list, cursor) as string | null;
-        const search = await searchOf(caller, asked);
-        if (search === null) return { status: 200, body: { data: [], next_cursor: null } };
-        const { filters } = search;
-        const { rows, next } = await findDecisions(lists_db, caller.workspace_id, filters, {
-          order: search.order,
-          after,
-          limit,
-        });
-        const next_cursor = next === null ? null : cursors.seal(list, next);
-        return { status: 200, body: { data: await view.present(caller, rows), next_cursor } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/decisions/export',
-      operationId: 'exportDecisions',
-      tag: 'Decisions',
-      summary: 'Export decisions',
-      description: `All decisions that the filters of the list let through, in its order, as a file: \`format=csv\` has the columns ${COLUMNS.map((column) => `\`${column}\``).join(', ')}; \`format=jsonl\` has whole decisions, one a line. In CSV a cell that a spreadsheet would take for a formula begins with \`'\`. Decisions made after the export began are not in it. A connection that breaks leaves a part: the answer is whole only if it ended as HTTP says.`,
-      scopes: ['read'],
-      takes_long: true,
-      shares: 'exports',
-      agentKey: 'own',
-      query: ExportQuery,
-      responses: {
-        200: {
-          description: 'The decisions.',
-          schema: Type.String(),
-          content_type: 'text/csv',
-          or_as: [EXPORT_TYPES.jsonl],
-          headers: { 'content-disposition': 'A name for the file.' },
-        },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ExportQuery>, unknown>) => {
-        const { format, ...asked } = call.query;
-        const { caller } = call;
-        const search = await searchOf(caller, asked);
-        const lineOf = format === 'csv' ? csvOf : (decision: Decision) => `${JSON.stringify(decision)}\n`;
-        async function* chunks(): AsyncGenerator<string, void, void> {
-          if (format === 'csv') yield csvLine(COLUMNS);
-          if (search !== null) yield* exported(caller, search, lineOf);
-        }
-        return {
-          status: 200,
-          stream: { chunks: chunks(), content_type: EXPORT_TYPES[format] },
-          headers: attachment(`decisions-${caller.workspace_id}.${format}`),
-        };
-      },
-    },
+    })(async (call) => {
+      const find = async () => {
+        const found = await view.find(call.caller, call.params.id);
+        if (found === undefined) throw new ApiError('not_found', 'There is no such decision.');
+        return found;
+      };
+      let found = await find();
+      const before = changesOf(found);
+      for (let waits = ((call.query.wait_seconds ?? 0) * 1000) / LOOK_AGAIN_MS; waits > 0; waits--) {
+        if (changesOf(found) !== before || !(await call.hold(LOOK_AGAIN_MS))) break;
+        found = await find();
+      }
+      return { status: 200, body: found };
+    }),
+    serve(routes.listDecisions, { shares: 'lists' })(async (call) => {
+      const { limit = 50, cursor, ...asked } = call.query;
+      const { caller } = call;
+      const { agent = null, order = 'desc', ...rest } = asked;
+      const list = ['listDecisions', caller.workspace_id, onlyAgentOf(caller), agent, order, rest];
+      const after = cursors.open(list, cursor) as string | null;
+      const search = await searchOf(caller, asked);
+      if (search === null) return { status: 200, body: { data: [], next_cursor: null } };
+      const { filters } = search;
+      const { rows, next } = await findDecisions(lists_db, caller.workspace_id, filters, {
+        order: search.order,
+        after,
+        limit,
+      });
+      const next_cursor = next === null ? null : cursors.seal(list, next);
+      return { status: 200, body: { data: await view.present(caller, rows), next_cursor } };
+    }),
+    serve(routes.exportDecisions, { takes_long: true, shares: 'exports' })(async (call) => {
+      const { format, ...asked } = call.query;
+      const { caller } = call;
+      const search = await searchOf(caller, asked);
+      const lineOf = format === 'csv' ? csvOf : (decision: Decision) => `${JSON.stringify(decision)}\n`;
+      async function* chunks(): AsyncGenerator<string, void, void> {
+        if (format === 'csv') yield csvLine(COLUMNS);
+        if (search !== null) yield* exported(caller, search, lineOf);
+      }
+      return {
+        status: 200,
+        stream: { chunks: chunks(), content_type: EXPORT_TYPES[format] },
+        headers: attachment(`decisions-${caller.workspace_id}.${format}`),
+      };
+    }),
   ];
 }

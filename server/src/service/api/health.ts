@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { route } from '@purser/contract/route';
 import { publicJwk, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import { ApiError } from '@purser/rules/errors';
 import Type, { type TInteger } from 'typebox';
 import { FOLLOWERS, type FollowerName, type SkippedEvents } from '../../engine/followers/follower-names.ts';
-import type { Route } from '../http/route.ts';
+import { type Route, serve, storedJson } from '../http/route.ts';
 import { Fields } from '../http/schemas.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { makeDocsPage } from '../openapi/docs-page.ts';
@@ -101,15 +102,8 @@ const shared = {
   errors: ['rate_limited', 'unavailable'],
 } as const;
 
-/**
- * Makes the route of the metrics. They are collected at most once a second, which blocks the event loop for some ms.
- */
-export function makeMetricsRoute(
-  metrics: Pick<Metrics, 'text' | 'content_type'>,
-  now_ms: () => number,
-): Route {
-  const text = sharedAnswer(async () => Buffer.from(await metrics.text()), now_ms);
-  return {
+const routes = {
+  getMetrics: route({
     ...shared,
     path: '/metrics',
     operationId: 'getMetrics',
@@ -122,94 +116,105 @@ export function makeMetricsRoute(
         content_type: 'text/plain',
       },
     },
-    handler: async () => ({
-      status: 200,
-      text: { content: await text(), content_type: metrics.content_type },
-    }),
-  };
+  }),
+  getHealth: route({
+    ...shared,
+    path: '/healthz',
+    errors: [],
+    operationId: 'getHealth',
+    summary: 'Is the process up?',
+    description: 'Answers as long as the process runs, whatever the database does.',
+    responses: { 200: { description: 'It is.', schema: Status } },
+  }),
+  getReadiness: route({
+    ...shared,
+    path: '/readyz',
+    operationId: 'getReadiness',
+    summary: 'Can it serve requests?',
+    description:
+      'Ready means: the database can be reached, takes writes and is migrated, and its clock is believed, which is looked at no more than once a second; and the process was not asked to end.',
+    responses: { 200: { description: 'It can.', schema: Readiness } },
+  }),
+  getPublicKeys: route({
+    ...shared,
+    path: '/.well-known/jwks.json',
+    operationId: 'getPublicKeys',
+    summary: 'The public keys that checkpoints of the ledger are signed with.',
+    description:
+      'A JWK set (RFC 7517). Keep a copy of your own: a signature proves as much as the key it is checked with.',
+    responses: { 200: { description: 'The keys.', schema: PublicKeys } },
+  }),
+  getOpenApi: route({
+    ...shared,
+    path: '/openapi.json',
+    operationId: 'getOpenApi',
+    summary: 'This API as OpenAPI 3.1.',
+    description: 'Made from the same declarations that check every request.',
+    responses: {
+      200: { description: 'The document.', schema: Type.Object({}, { additionalProperties: true }) },
+    },
+  }),
+  getDocs: route({
+    ...shared,
+    path: '/docs',
+    operationId: 'getDocs',
+    summary: 'This API as a page to read.',
+    description: 'The same as `/openapi.json`, for people.',
+    responses: { 200: { description: 'The page.', schema: Type.String(), content_type: 'text/html' } },
+  }),
+};
+
+/**
+ * Makes the route of the metrics. They are collected at most once a second, which blocks the event loop for some ms.
+ */
+export function makeMetricsRoute(
+  metrics: Pick<Metrics, 'text' | 'content_type'>,
+  now_ms: () => number,
+): Route {
+  const text = sharedAnswer(async () => Buffer.from(await metrics.text()), now_ms);
+  return serve(routes.getMetrics)(async () => ({
+    status: 200,
+    text: { content: await text(), content_type: metrics.content_type },
+  }));
 }
 
 /** Makes the routes about the service itself, which need no key. */
 export function makeHealthRoutes(options: HealthOptions): Route[] {
   const readiness = sharedAnswer(() => withinTimeout(options.checkReady()), options.now_ms);
-  const routes: Route[] = [
-    {
-      ...shared,
-      path: '/healthz',
-      is_probe: true,
-      errors: [],
-      operationId: 'getHealth',
-      summary: 'Is the process up?',
-      description: 'Answers as long as the process runs, whatever the database does.',
-      responses: { 200: { description: 'It is.', schema: Status } },
-      handler: async () => ({ status: 200, body: { status: 'ok' } }),
-    },
-    {
-      ...shared,
-      path: '/readyz',
-      is_probe: true,
-      operationId: 'getReadiness',
-      summary: 'Can it serve requests?',
-      description:
-        'Ready means: the database can be reached, takes writes and is migrated, and its clock is believed, which is looked at no more than once a second; and the process was not asked to end.',
-      responses: { 200: { description: 'It can.', schema: Readiness } },
-      handler: async () => {
-        if (options.isStopping())
-          throw new ApiError('unavailable', 'Stopping.', { retry_after_s: 1, reason: 'stopping' });
-        const detail = await readiness();
-        return { status: 200, body: { status: 'ok', detail: { ...detail, time_zone_data: TIME_ZONE_DATA } } };
-      },
-    },
+  const served: Route[] = [
+    serve(routes.getHealth, { is_probe: true })(async () => ({ status: 200, body: { status: 'ok' } })),
+    serve(routes.getReadiness, { is_probe: true })(async () => {
+      if (options.isStopping())
+        throw new ApiError('unavailable', 'Stopping.', { retry_after_s: 1, reason: 'stopping' });
+      const detail = await readiness();
+      return { status: 200, body: { status: 'ok', detail: { ...detail, time_zone_data: TIME_ZONE_DATA } } };
+    }),
     ...(options.metrics_route === null ? [] : [options.metrics_route]),
-    {
-      ...shared,
-      path: '/.well-known/jwks.json',
-      operationId: 'getPublicKeys',
-      summary: 'The public keys that checkpoints of the ledger are signed with.',
-      description:
-        'A JWK set (RFC 7517). Keep a copy of your own: a signature proves as much as the key it is checked with.',
-      responses: { 200: { description: 'The keys.', schema: PublicKeys } },
-      handler: async () => ({ status: 200, body: { keys: options.checkpoint_keys.map(publicJwk) } }),
-    },
-    {
-      ...shared,
-      path: '/openapi.json',
-      operationId: 'getOpenApi',
-      summary: 'This API as OpenAPI 3.1.',
-      description: 'Made from the same declarations that check every request.',
-      responses: {
-        200: { description: 'The document.', schema: Type.Object({}, { additionalProperties: true }) },
+    serve(routes.getPublicKeys)(async () => ({
+      status: 200,
+      body: { keys: options.checkpoint_keys.map(publicJwk) },
+    })),
+    serve(routes.getOpenApi)(async () => ({
+      status: 200,
+      json: storedJson(openapi_json),
+    })),
+    serve(routes.getDocs)(async () => ({
+      status: 200,
+      text: { content: page, content_type: 'text/html; charset=utf-8' },
+      headers: {
+        'content-security-policy': CONTENT_SECURITY_POLICY,
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-cache',
       },
-      handler: async () => ({
-        status: 200,
-        text: { content: openapi_json, content_type: 'application/json' },
-      }),
-    },
-    {
-      ...shared,
-      path: '/docs',
-      operationId: 'getDocs',
-      summary: 'This API as a page to read.',
-      description: 'The same as `/openapi.json`, for people.',
-      responses: { 200: { description: 'The page.', schema: Type.String(), content_type: 'text/html' } },
-      handler: async () => ({
-        status: 200,
-        text: { content: page, content_type: 'text/html; charset=utf-8' },
-        headers: {
-          'content-security-policy': CONTENT_SECURITY_POLICY,
-          'referrer-policy': 'no-referrer',
-          'cache-control': 'no-cache',
-        },
-      }),
-    },
+    })),
   ];
-  const document = makeOpenApi([...options.api_routes, ...routes], {
+  const document = makeOpenApi([...options.api_routes, ...served], {
     version: options.version,
     events: WEBHOOK_EVENTS,
   });
   const openapi_json = Buffer.from(JSON.stringify(document));
   const page = Buffer.from(makeDocsPage(document));
-  return routes;
+  return served;
 }
 
 async function withinTimeout<T>(check: Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { route } from '@purser/contract/route';
 import type { VerifyingKey } from '@purser/rules/domain/checkpoints';
 import {
   BREAK_KINDS,
@@ -11,7 +12,7 @@ import { ApiError } from '@purser/rules/errors';
 import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
 import { csvLine } from '@purser/rules/values/csv';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import {
   getHead,
   listLedgerEvents,
@@ -23,7 +24,7 @@ import { exportLedger } from '../../engine/verification/export-ledger.ts';
 import { keepVerification } from '../../engine/verification/last-verification.ts';
 import { verificationBody, verifyLedger } from '../../engine/verification/verify-ledger.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import {
   Fields,
   Formed,
@@ -154,6 +155,93 @@ const VerifyQuery = Fields({
   ),
 });
 
+const routes = {
+  listLedgerEvents: route({
+    method: 'GET',
+    path: '/v1/ledger/events',
+    operationId: 'listLedgerEvents',
+    tag: 'Ledger',
+    summary: "List the chain's events",
+    description: `Newest first unless \`order\` is \`asc\`. All filters must hold together. A page ends at \`limit\`, or after ${MAX_EVENTS_LOOKED_AT} events that were looked at: only \`next_cursor\` tells whether it is the last. With \`accept: text/csv\` all events that the filters let through come as one table, up to where the chain ends when it begins, or one page of them where \`limit\` or \`cursor\` is given.`,
+    scopes: ['read'],
+    query: ListQuery,
+    responses: {
+      200: {
+        description: 'A page of events.',
+        schema: page(LedgerEventBody, { $id: 'LedgerEventPage' }),
+        or_as: ['text/csv'],
+      },
+    },
+    errors: [],
+  }),
+  getLedgerEvent: route({
+    method: 'GET',
+    path: '/v1/ledger/events/:seq',
+    operationId: 'getLedgerEvent',
+    tag: 'Ledger',
+    summary: 'Get one event of the chain',
+    description: 'By its `seq`. Its hash can be made again from it alone.',
+    scopes: ['read'],
+    params: SeqParams,
+    responses: { 200: { description: 'The event.', schema: LedgerEventBody } },
+    errors: ['not_found'],
+  }),
+  listCheckpoints: route({
+    method: 'GET',
+    path: '/v1/ledger/checkpoints',
+    operationId: 'listCheckpoints',
+    tag: 'Ledger',
+    summary: 'List the signed checkpoints',
+    description:
+      'Newest first, those that the database keeps: one is made within seconds of a change, and of older ones some are kept. Keep a note elsewhere to hold a later history against it.',
+    scopes: ['read'],
+    query: CheckpointQuery,
+    responses: {
+      200: {
+        description: 'A page of checkpoints.',
+        schema: page(CheckpointBody, { $id: 'CheckpointPage' }),
+      },
+    },
+    errors: [],
+  }),
+  verifyLedger: route({
+    method: 'GET',
+    path: '/v1/ledger/verify',
+    operationId: 'verifyLedger',
+    tag: 'Ledger',
+    summary: 'Verify the history',
+    description:
+      'Re-derives every hash of the chain from the live rows and reports any edit. Answers 200 also when the history is not what it was: look at `valid`.',
+    scopes: ['read'],
+    query: VerifyQuery,
+    responses: { 200: { description: 'What was found.', schema: VerificationBody } },
+    errors: [],
+  }),
+  exportLedger: route({
+    method: 'GET',
+    path: '/v1/ledger/export',
+    operationId: 'exportLedger',
+    tag: 'Ledger',
+    summary: 'Export the history',
+    description: [
+      'JSON Lines: a header; every event with the data it seals, so that `data_hash` can be made again (SHA-256 of the RFC 8785 form of `data`; of a decision, `data.document` is the SHA-256 of `document` beside it); the signed checkpoints; and a last line with the SHA-256 of all before. A part of it has no last line.',
+      'An audit record has e-mails, client addresses and session ids, and nothing can be taken out of it without another hash. So callers without `admin` get administrative events with `"withheld": true` and without `data`; the header says `"audit_records": "withheld"`. Such an export verifies, and the verdict counts what is withheld.',
+      '`purser ledger verify-file FILE --public-key KEY` verifies it without the service.',
+    ].join('\n\n'),
+    scopes: ['read'],
+    query: ExportQuery,
+    responses: {
+      200: {
+        description: 'The history.',
+        schema: Type.String(),
+        content_type: EXPORT_TYPE,
+        headers: { 'content-disposition': 'A name for the file.' },
+      },
+    },
+    errors: [],
+  }),
+};
+
 /** Makes the routes for the hash-chained history. */
 export function makeLedgerRoutes(options: {
   db: pg.Pool;
@@ -168,182 +256,93 @@ export function makeLedgerRoutes(options: {
 }): Route[] {
   const { db, lists_db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer } = options;
   return [
-    {
-      method: 'GET',
-      path: '/v1/ledger/events',
-      operationId: 'listLedgerEvents',
-      tag: 'Ledger',
-      summary: "List the chain's events",
-      description: `Newest first unless \`order\` is \`asc\`. All filters must hold together. A page ends at \`limit\`, or after ${MAX_EVENTS_LOOKED_AT} events that were looked at: only \`next_cursor\` tells whether it is the last. With \`accept: text/csv\` all events that the filters let through come as one table, up to where the chain ends when it begins, or one page of them where \`limit\` or \`cursor\` is given.`,
-      scopes: ['read'],
+    serve(routes.listLedgerEvents, {
       // A file holds its turn until its reader has it.
       shares: (headers) => (wantsCsv(headers) ? 'exports' : 'lists'),
-      query: ListQuery,
-      responses: {
-        200: {
-          description: 'A page of events.',
-          schema: page(LedgerEventBody, { $id: 'LedgerEventPage' }),
-          or_as: ['text/csv'],
-        },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit, cursor, order = 'desc', ...filters } = call.query;
-        const { workspace_id } = call.caller;
-        const list = ['listLedgerEvents', workspace_id, order, filters];
-        const past = cursors.open(list, cursor) as number | null;
-        if (wantsCsv(call.headers)) {
-          const is_page = limit !== undefined || cursor !== undefined;
-          const end = (await getHead(lists_db, workspace_id))?.seq ?? 0;
-          const chunks = csvOfList(
-            COLUMNS,
-            csvOf,
-            async ({ after, limit: at_once }) => {
-              const found = await listLedgerEvents(lists_db, workspace_id, filters, {
-                order,
-                past: after,
-                limit: at_once,
-              });
-              // Oldest first, a chain that goes on growing would have no end.
-              const rows = found.rows.filter(({ seq }) => seq <= end);
-              return { rows, next: rows.length < found.rows.length ? null : found.next };
-            },
-            { after: past, limit: is_page ? (limit ?? 50) : null },
-          );
-          return {
-            status: 200,
-            stream: { chunks, content_type: CSV_TYPE },
-            headers: attachment(`ledger-entries-${workspace_id}.csv`),
-          };
-        }
-        const { rows, next } = await listLedgerEvents(lists_db, workspace_id, filters, {
-          order,
-          past,
-          limit: limit ?? 50,
-        });
-        const next_cursor = next === null ? null : cursors.seal(list, next);
-        return { status: 200, body: { data: rows.map(ledgerEventBody), next_cursor } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/ledger/events/:seq',
-      operationId: 'getLedgerEvent',
-      tag: 'Ledger',
-      summary: 'Get one event of the chain',
-      description: 'By its `seq`. Its hash can be made again from it alone.',
-      scopes: ['read'],
-      shares: 'reads',
-      params: SeqParams,
-      responses: { 200: { description: 'The event.', schema: LedgerEventBody } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ seq: string }, unknown, unknown>) => {
-        const { seq } = call.params;
-        const [event] = /^[1-9]\d{0,14}$/.test(seq)
-          ? await loadLedgerEvents(db, call.caller.workspace_id, { after: Number(seq) - 1, limit: 1 })
-          : [];
-        if (event?.seq !== Number(seq)) throw new ApiError('not_found', 'There is no such event.');
-        return { status: 200, body: ledgerEventBody(event) };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/ledger/checkpoints',
-      operationId: 'listCheckpoints',
-      tag: 'Ledger',
-      summary: 'List the signed checkpoints',
-      description:
-        'Newest first, those that the database keeps: one is made within seconds of a change, and of older ones some are kept. Keep a note elsewhere to hold a later history against it.',
-      scopes: ['read'],
-      shares: 'reads',
-      query: CheckpointQuery,
-      responses: {
-        200: {
-          description: 'A page of checkpoints.',
-          schema: page(CheckpointBody, { $id: 'CheckpointPage' }),
-        },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof CheckpointQuery>, unknown>) => {
-        const { limit = 50, cursor } = call.query;
-        const { workspace_id } = call.caller;
-        const list = ['listCheckpoints', workspace_id];
-        const before = cursors.open(list, cursor) as number | null;
-        const found = await loadCheckpoints(db, workspace_id, limit + 1, before);
-        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.seq));
-        const data = rows.map(({ seq, hash, signed_at, key_id, note }) => ({
-          seq,
-          hash: shownHash(hash),
-          signed_at,
-          key_id,
-          note,
-        }));
-        return { status: 200, body: { data, next_cursor } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/ledger/verify',
-      operationId: 'verifyLedger',
-      tag: 'Ledger',
-      summary: 'Verify the history',
-      description:
-        'Re-derives every hash of the chain from the live rows and reports any edit. Answers 200 also when the history is not what it was: look at `valid`.',
-      scopes: ['read'],
-      takes_long: true,
-      shares: 'verifications',
-      query: VerifyQuery,
-      responses: { 200: { description: 'What was found.', schema: VerificationBody } },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof VerifyQuery>, unknown>) => {
-        const began_ms = now_ms();
-        const since = call.query.since ?? 0;
-        const { workspace_id } = call.caller;
-        const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names });
-        if (since === 0) await keepVerification(db, workspace_id, found);
-        const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
-        return { status: 200, body: { ...verificationBody(found), duration_ms } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/ledger/export',
-      operationId: 'exportLedger',
-      tag: 'Ledger',
-      summary: 'Export the history',
-      description: [
-        'JSON Lines: a header; every event with the data it seals, so that `data_hash` can be made again (SHA-256 of the RFC 8785 form of `data`; of a decision, `data.document` is the SHA-256 of `document` beside it); the signed checkpoints; and a last line with the SHA-256 of all before. A part of it has no last line.',
-        'An audit record has e-mails, client addresses and session ids, and nothing can be taken out of it without another hash. So callers without `admin` get administrative events with `"withheld": true` and without `data`; the header says `"audit_records": "withheld"`. Such an export verifies, and the verdict counts what is withheld.',
-        '`purser ledger verify-file FILE --public-key KEY` verifies it without the service.',
-      ].join('\n\n'),
-      scopes: ['read'],
-      takes_long: true,
-      shares: 'exports',
-      query: ExportQuery,
-      responses: {
-        200: {
-          description: 'The history.',
-          schema: Type.String(),
-          content_type: EXPORT_TYPE,
-          headers: { 'content-disposition': 'A name for the file.' },
-        },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ExportQuery>, unknown>) => {
-        const { workspace_id } = call.caller;
-        // So that all of what follows is signed.
-        await signer.sign(workspace_id);
-        const since = call.query.since ?? 0;
-        const is_withheld = !call.caller.scopes.includes('admin');
+    })(async (call) => {
+      const { limit, cursor, order = 'desc', ...filters } = call.query;
+      const { workspace_id } = call.caller;
+      const list = ['listLedgerEvents', workspace_id, order, filters];
+      const past = cursors.open(list, cursor) as number | null;
+      if (wantsCsv(call.headers)) {
+        const is_page = limit !== undefined || cursor !== undefined;
+        const end = (await getHead(lists_db, workspace_id))?.seq ?? 0;
+        const chunks = csvOfList(
+          COLUMNS,
+          csvOf,
+          async ({ after, limit: at_once }) => {
+            const found = await listLedgerEvents(lists_db, workspace_id, filters, {
+              order,
+              past: after,
+              limit: at_once,
+            });
+            // Oldest first, a chain that goes on growing would have no end.
+            const rows = found.rows.filter(({ seq }) => seq <= end);
+            return { rows, next: rows.length < found.rows.length ? null : found.next };
+          },
+          { after: past, limit: is_page ? (limit ?? 50) : null },
+        );
         return {
           status: 200,
-          stream: {
-            chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, is_withheld }),
-            content_type: EXPORT_TYPE,
-          },
-          headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },
+          stream: { chunks, content_type: CSV_TYPE },
+          headers: attachment(`ledger-entries-${workspace_id}.csv`),
         };
-      },
-    },
+      }
+      const { rows, next } = await listLedgerEvents(lists_db, workspace_id, filters, {
+        order,
+        past,
+        limit: limit ?? 50,
+      });
+      const next_cursor = next === null ? null : cursors.seal(list, next);
+      return { status: 200, body: { data: rows.map(ledgerEventBody), next_cursor } };
+    }),
+    serve(routes.getLedgerEvent, { shares: 'reads' })(async (call) => {
+      const { seq } = call.params;
+      const [event] = /^[1-9]\d{0,14}$/.test(seq)
+        ? await loadLedgerEvents(db, call.caller.workspace_id, { after: Number(seq) - 1, limit: 1 })
+        : [];
+      if (event?.seq !== Number(seq)) throw new ApiError('not_found', 'There is no such event.');
+      return { status: 200, body: ledgerEventBody(event) };
+    }),
+    serve(routes.listCheckpoints, { shares: 'reads' })(async (call) => {
+      const { limit = 50, cursor } = call.query;
+      const { workspace_id } = call.caller;
+      const list = ['listCheckpoints', workspace_id];
+      const before = cursors.open(list, cursor) as number | null;
+      const found = await loadCheckpoints(db, workspace_id, limit + 1, before);
+      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.seq));
+      const data = rows.map(({ seq, hash, signed_at, key_id, note }) => ({
+        seq,
+        hash: shownHash(hash),
+        signed_at,
+        key_id,
+        note,
+      }));
+      return { status: 200, body: { data, next_cursor } };
+    }),
+    serve(routes.verifyLedger, { takes_long: true, shares: 'verifications' })(async (call) => {
+      const began_ms = now_ms();
+      const since = call.query.since ?? 0;
+      const { workspace_id } = call.caller;
+      const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names });
+      if (since === 0) await keepVerification(db, workspace_id, found);
+      const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
+      return { status: 200, body: { ...verificationBody(found), duration_ms } };
+    }),
+    serve(routes.exportLedger, { takes_long: true, shares: 'exports' })(async (call) => {
+      const { workspace_id } = call.caller;
+      // So that all of what follows is signed.
+      await signer.sign(workspace_id);
+      const since = call.query.since ?? 0;
+      const is_withheld = !call.caller.scopes.includes('admin');
+      return {
+        status: 200,
+        stream: {
+          chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, is_withheld }),
+          content_type: EXPORT_TYPE,
+        },
+        headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },
+      };
+    }),
   ];
 }

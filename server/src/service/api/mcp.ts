@@ -1,7 +1,8 @@
+import { route } from '@purser/contract/route';
 import { credentialOf } from '@purser/rules/domain/keys';
 import { ApiError } from '@purser/rules/errors';
 import Type from 'typebox';
-import type { Call, Route } from '../http/route.ts';
+import { type AnswerOf, type Route, serve } from '../http/route.ts';
 import type { Core } from '../installation/runtime.ts';
 import type { Site } from '../people/site.ts';
 import { makeWorkTime } from '../scheduling/work-time.ts';
@@ -19,6 +20,26 @@ const Message = Type.Record(Type.String(), Type.Unknown(), {
  */
 const MESSAGE_MS = 0.7;
 const MESSAGE_SHARE = 0.25;
+
+const routes = {
+  mcp: route({
+    method: 'POST',
+    path: '/mcp',
+    operationId: 'mcp',
+    tag: 'Service',
+    summary: 'The Model Context Protocol, for agents and reviewers',
+    description:
+      'One JSON-RPC message of the revision 2026-07-28, or of those up to 2025-11-25. Stateless. The key comes as `Authorization: Bearer` or as `x-api-key`, and decides which tools there are; keys with `admin` or `consume` are refused. Each message counts as a request, and so does each route that a tool calls.',
+    scopes: ['authorize', 'review', 'read'],
+    is_entrance: true,
+    body: Message,
+    responses: {
+      200: { description: 'The answer.', schema: Message, or_as: ['text/event-stream'] },
+      202: { description: 'A notification was taken.', schema: null },
+    },
+    errors: ['method_not_allowed', 'misdirected_request'],
+  }),
+};
 
 /**
  * Makes the route that speaks the Model Context Protocol. It does nothing itself: every tool calls the routes of the API
@@ -45,23 +66,8 @@ export function makeMcpRoute({
     now_ms: core.now_ms,
     isAlone: (workspace_id) => core.presence.isAlone(workspace_id),
   });
-  return {
-    method: 'POST',
-    path: '/mcp',
-    operationId: 'mcp',
-    tag: 'Service',
-    summary: 'The Model Context Protocol, for agents and reviewers',
-    description:
-      'One JSON-RPC message of the revision 2026-07-28, or of those up to 2025-11-25. Stateless. The key comes as `Authorization: Bearer` or as `x-api-key`, and decides which tools there are; keys with `admin` or `consume` are refused. Each message counts as a request, and so does each route that a tool calls.',
-    scopes: ['authorize', 'review', 'read'],
-    entrance: { check: site.checkEntrance },
-    body: Message,
-    responses: {
-      200: { description: 'The answer.', schema: Message, or_as: ['text/event-stream'] },
-      202: { description: 'A notification was taken.', schema: null },
-    },
-    errors: ['method_not_allowed', 'misdirected_request'],
-    handler: async ({ caller, headers, body: message, dispatch }: Call) => {
+  return serve(routes.mcp, { checkEntrance: site.checkEntrance })(
+    async ({ caller, headers, body: message, dispatch }) => {
       loaded ??= load();
       const { door, offersOf } = await loaded;
       const offers = offersOf(caller);
@@ -79,8 +85,12 @@ export function makeMcpRoute({
           return { status: answered.status, body: answered.json };
         },
       });
-      if (typeof body !== 'string') return { status, stream: { chunks: body, content_type, is_live: true } };
-      return { status, ...(body === '' ? {} : { text: { content: body, content_type } }) };
+      const content =
+        typeof body === 'string'
+          ? { ...(body === '' ? {} : { text: { content: body, content_type } }) }
+          : { stream: { chunks: body, content_type, is_live: true } };
+      // The protocol's library chooses the status: 400 too, for a message that is no JSON-RPC.
+      return { status, ...content } as AnswerOf<typeof routes.mcp>;
     },
-  };
+  );
 }

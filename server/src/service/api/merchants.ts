@@ -1,3 +1,4 @@
+import { route } from '@purser/contract/route';
 import { LISTED_VERDICTS, MAX_ENTRIES, type MerchantEntry } from '@purser/rules/merchants/directory';
 import { TEXT_LENGTHS } from '@purser/rules/values/text';
 import { LRUCache } from 'lru-cache';
@@ -21,7 +22,7 @@ import { listMerchantEntries, loadDirectory } from '../../engine/storage/merchan
 import { readClock } from '../../engine/storage/workspaces.ts';
 import { visibleAgent } from '../decisions/visible-agent.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Call, type Route, serve } from '../http/route.ts';
 import {
   Currency,
   Fields,
@@ -145,6 +146,74 @@ function entryBody(entry: MerchantEntry): Static<typeof EntryBody> {
   };
 }
 
+const routes = {
+  suggestMerchants: route({
+    method: 'GET',
+    path: '/v1/agents/:id/merchants/suggestions',
+    operationId: 'suggestMerchants',
+    tag: 'Merchants',
+    summary: 'Get suggestions of merchants to list',
+    description: `The merchants of the agent's decisions of the last ${SUGGESTION_DAYS} days (the newest ${MAX_LOOKED_AT.toLocaleString('en')} of them) that neither its authority nor its listed merchants name, the most frequent first, with what people and the payment rail said of the spends there.`,
+    scopes: ['read'],
+    params: IdParams,
+    query: ListQuery,
+    responses: {
+      200: {
+        description: 'A page of suggestions.',
+        schema: page(SuggestionBody, { $id: 'MerchantSuggestionPage' }),
+      },
+    },
+    errors: ['not_found'],
+  }),
+  listMerchants: route({
+    method: 'POST',
+    path: '/v1/agents/:id/merchants',
+    operationId: 'listMerchants',
+    tag: 'Merchants',
+    summary: 'List merchants for an agent',
+    description: `All entries or none. They hold from the next decision on, on every node, and stay when the authority changes; they are no part of its hash. What the current authority or another entry says the opposite of is refused and named. The same again adds no second entry and answers the one there is. An agent may have ${MAX_ENTRIES.toLocaleString('en')} entries. With the scope \`review\` only where the authority has \`reviewer_may_list\`.`,
+    scopes: ['admin', 'review'],
+    params: IdParams,
+    body: ListMerchantsBody,
+    responses: {
+      201: {
+        description: 'The entries, in the order given.',
+        schema: Fields({ data: Type.Array(EntryBody) }, { $id: 'ListedMerchants' }),
+      },
+    },
+    errors: ['not_found', 'merchant_limit'],
+  }),
+  getListedMerchants: route({
+    method: 'GET',
+    path: '/v1/agents/:id/merchants',
+    operationId: 'getListedMerchants',
+    tag: 'Merchants',
+    summary: 'Get the merchants listed for an agent',
+    description: 'The entries in force, newest first.',
+    scopes: ['read'],
+    agentKey: 'own',
+    params: IdParams,
+    query: ListQuery,
+    responses: {
+      200: { description: 'A page of entries.', schema: page(EntryBody, { $id: 'MerchantEntryPage' }) },
+    },
+    errors: ['not_found'],
+  }),
+  unlistMerchant: route({
+    method: 'DELETE',
+    path: '/v1/agents/:id/merchants/:entry_id',
+    operationId: 'unlistMerchant',
+    tag: 'Merchants',
+    summary: 'Unlist a merchant',
+    description:
+      'It holds no more from the next decision on, on every node. Unlisting it again changes nothing. With the scope `review` only where the authority has `reviewer_may_list`.',
+    scopes: ['admin', 'review'],
+    params: EntryParams,
+    responses: { 204: { description: 'It is not listed any more.', schema: null } },
+    errors: ['not_found'],
+  }),
+};
+
 /** The merchants that people list for an agent. */
 export function makeMerchantRoutes(options: {
   db: pg.Pool;
@@ -160,130 +229,62 @@ export function makeMerchantRoutes(options: {
   });
   const isReviewer = ({ caller }: Pick<Call, 'caller'>) => !caller.scopes.includes('admin');
   return [
-    {
-      method: 'GET',
-      path: '/v1/agents/:id/merchants/suggestions',
-      operationId: 'suggestMerchants',
-      tag: 'Merchants',
-      summary: 'Get suggestions of merchants to list',
-      description: `The merchants of the agent's decisions of the last ${SUGGESTION_DAYS} days (the newest ${MAX_LOOKED_AT.toLocaleString('en')} of them) that neither its authority nor its listed merchants name, the most frequent first, with what people and the payment rail said of the spends there.`,
-      scopes: ['read'],
-      takes_long: true,
-      shares: 'lists',
-      params: IdParams,
-      query: ListQuery,
-      responses: {
-        200: {
-          description: 'A page of suggestions.',
-          schema: page(SuggestionBody, { $id: 'MerchantSuggestionPage' }),
-        },
-      },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor } = call.query;
-        const { workspace_id } = call.caller;
-        const agent = await visibleAgent(db, call.caller, call.params.id);
-        const { agent_id } = agent;
-        const list = ['suggestMerchants', workspace_id, agent_id];
-        const after = JSON.parse((cursors.open(list, cursor) as string | null) ?? 'null') as
-          | [number, string]
-          | null;
-        // The pages behind the first one are of what it was cut from, less what was listed since.
-        const found =
-          (after === null ? undefined : gathered.get(agent_id)) ??
-          (await gatherMerchants(lists_db, workspace_id, agent_id, await readClock(db)));
-        if (after === null) gathered.set(agent_id, found);
-        const isListed = makeIsListed(
-          await loadDirectory(db, workspace_id, agent_id),
-          (await loadAuthoritiesOf(db, workspace_id, [agent])).get(agent_id) ?? null,
-        );
-        const rest = found.filter(
-          ({ count, key, row }) =>
-            (after === null || count < after[0] || (count === after[0] && key > after[1])) &&
-            !isListed(row.merchant),
-        );
-        const { rows, next_cursor } = pageOf(rest, limit, ({ count, key }) =>
-          cursors.seal(list, JSON.stringify([count, key])),
-        );
-        return { status: 200, body: { data: rows.map(({ row }) => row), next_cursor } };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v1/agents/:id/merchants',
-      operationId: 'listMerchants',
-      tag: 'Merchants',
-      summary: 'List merchants for an agent',
-      description: `All entries or none. They hold from the next decision on, on every node, and stay when the authority changes; they are no part of its hash. What the current authority or another entry says the opposite of is refused and named. The same again adds no second entry and answers the one there is. An agent may have ${MAX_ENTRIES.toLocaleString('en')} entries. With the scope \`review\` only where the authority has \`reviewer_may_list\`.`,
-      scopes: ['admin', 'review'],
-      params: IdParams,
-      body: ListMerchantsBody,
-      responses: {
-        201: {
-          description: 'The entries, in the order given.',
-          schema: Fields({ data: Type.Array(EntryBody) }, { $id: 'ListedMerchants' }),
-        },
-      },
-      errors: ['not_found', 'merchant_limit'],
-      handler: async (call: Call<{ id: string }, unknown, Static<typeof ListMerchantsBody>>) => {
-        const listings = call.body.entries.map(
-          ({ merchant, payee_ids = [], verdict, note = '' }): Listing => ({
-            merchant,
-            payee_ids: [...new Set(payee_ids)].sort(),
-            verdict,
-            note: note === '' ? null : note,
-          }),
-        );
-        const input = { agent: call.params.id, listings, is_reviewer: isReviewer(call) };
-        const entries = await lane.submit(call.caller.workspace_id, listMerchants, input, originOf(call));
-        return { status: 201, body: { data: entries.map(entryBody) } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/agents/:id/merchants',
-      operationId: 'getListedMerchants',
-      tag: 'Merchants',
-      summary: 'Get the merchants listed for an agent',
-      description: 'The entries in force, newest first.',
-      scopes: ['read'],
-      shares: 'reads',
-      agentKey: 'own',
-      params: IdParams,
-      query: ListQuery,
-      responses: {
-        200: { description: 'A page of entries.', schema: page(EntryBody, { $id: 'MerchantEntryPage' }) },
-      },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor } = call.query;
-        const { workspace_id } = call.caller;
-        const { agent_id } = await visibleAgent(db, call.caller, call.params.id);
-        const list = ['getListedMerchants', workspace_id, agent_id];
-        const after = cursors.open(list, cursor) as string | null;
-        const found = await listMerchantEntries(db, workspace_id, agent_id, { after, limit: limit + 1 });
-        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.entry_id));
-        return { status: 200, body: { data: rows.map(entryBody), next_cursor } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/v1/agents/:id/merchants/:entry_id',
-      operationId: 'unlistMerchant',
-      tag: 'Merchants',
-      summary: 'Unlist a merchant',
-      description:
-        'It holds no more from the next decision on, on every node. Unlisting it again changes nothing. With the scope `review` only where the authority has `reviewer_may_list`.',
-      scopes: ['admin', 'review'],
-      params: EntryParams,
-      responses: { 204: { description: 'It is not listed any more.', schema: null } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string; entry_id: string }, unknown, unknown>) => {
-        const { id: agent, entry_id } = call.params;
-        const input = { agent, entry_id, is_reviewer: isReviewer(call) };
-        await lane.submit(call.caller.workspace_id, unlistMerchant, input, originOf(call));
-        return { status: 204 };
-      },
-    },
+    serve(routes.suggestMerchants, { takes_long: true, shares: 'lists' })(async (call) => {
+      const { limit = 50, cursor } = call.query;
+      const { workspace_id } = call.caller;
+      const agent = await visibleAgent(db, call.caller, call.params.id);
+      const { agent_id } = agent;
+      const list = ['suggestMerchants', workspace_id, agent_id];
+      const after = JSON.parse((cursors.open(list, cursor) as string | null) ?? 'null') as
+        | [number, string]
+        | null;
+      // The pages behind the first one are of what it was cut from, less what was listed since.
+      const found =
+        (after === null ? undefined : gathered.get(agent_id)) ??
+        (await gatherMerchants(lists_db, workspace_id, agent_id, await readClock(db)));
+      if (after === null) gathered.set(agent_id, found);
+      const isListed = makeIsListed(
+        await loadDirectory(db, workspace_id, agent_id),
+        (await loadAuthoritiesOf(db, workspace_id, [agent])).get(agent_id) ?? null,
+      );
+      const rest = found.filter(
+        ({ count, key, row }) =>
+          (after === null || count < after[0] || (count === after[0] && key > after[1])) &&
+          !isListed(row.merchant),
+      );
+      const { rows, next_cursor } = pageOf(rest, limit, ({ count, key }) =>
+        cursors.seal(list, JSON.stringify([count, key])),
+      );
+      return { status: 200, body: { data: rows.map(({ row }) => row), next_cursor } };
+    }),
+    serve(routes.listMerchants)(async (call) => {
+      const listings = call.body.entries.map(
+        ({ merchant, payee_ids = [], verdict, note = '' }): Listing => ({
+          merchant,
+          payee_ids: [...new Set(payee_ids)].sort(),
+          verdict,
+          note: note === '' ? null : note,
+        }),
+      );
+      const input = { agent: call.params.id, listings, is_reviewer: isReviewer(call) };
+      const entries = await lane.submit(call.caller.workspace_id, listMerchants, input, originOf(call));
+      return { status: 201, body: { data: entries.map(entryBody) } };
+    }),
+    serve(routes.getListedMerchants, { shares: 'reads' })(async (call) => {
+      const { limit = 50, cursor } = call.query;
+      const { workspace_id } = call.caller;
+      const { agent_id } = await visibleAgent(db, call.caller, call.params.id);
+      const list = ['getListedMerchants', workspace_id, agent_id];
+      const after = cursors.open(list, cursor) as string | null;
+      const found = await listMerchantEntries(db, workspace_id, agent_id, { after, limit: limit + 1 });
+      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.entry_id));
+      return { status: 200, body: { data: rows.map(entryBody), next_cursor } };
+    }),
+    serve(routes.unlistMerchant)(async (call) => {
+      const { id: agent, entry_id } = call.params;
+      const input = { agent, entry_id, is_reviewer: isReviewer(call) };
+      await lane.submit(call.caller.workspace_id, unlistMerchant, input, originOf(call));
+      return { status: 204 };
+    }),
   ];
 }

@@ -1,14 +1,15 @@
+import { route } from '@purser/contract/route';
 import { MAX_REPORTS, OUTCOME_SOURCES, OUTCOME_TYPES, outcomeBody } from '@purser/rules/domain/outcomes';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import { TEXT_LENGTHS } from '@purser/rules/values/text';
 import { instantMs } from '@purser/rules/values/timestamps';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { createOutcome } from '../../engine/commands/create-outcome.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
 import { getDecision } from '../../engine/storage/decisions.ts';
 import { listOutcomesOfDecisions } from '../../engine/storage/outcomes.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import { AmountMinor, Currency, Fields, Line, OneOf, page, TimestampIn } from '../http/schemas.ts';
 import { originOf } from '../people/callers.ts';
 import { OutcomeBody } from './schemas/records.ts';
@@ -43,84 +44,87 @@ const OutcomeRequest = Fields(
 
 const AMOUNT_REQUIRED = ['SPEND_EXECUTED', 'PARTIALLY_REFUNDED'];
 
+const routes = {
+  createOutcome: route({
+    method: 'POST',
+    path: '/v1/decisions/:id/outcomes',
+    operationId: 'createOutcome',
+    tag: 'Outcomes',
+    summary: 'Report what happened to a spend',
+    description: `Settles the hold: what was executed is committed, a failed or cancelled spend gives its money back to the budget, refunds give back to the month of the spend. After a capability was consumed only what the payment rail reports lowers what counts. An exact repeat answers 200 with the stored record. What the payment rail reports prevails over what a client claimed. Where the rail captures more later, it reports SPEND_EXECUTED again with the whole amount: a higher amount raises what counts (flag ADJUSTED), also after refunds, the same amount with another reference is recorded and counts nothing more, and a lower one is refused. A source may make ${MAX_REPORTS} reports of a decision. What an agent holds and has spent in a month and currency ends at 9,007,199,254,740,991 together: a report that would pass it is refused and changes nothing.`,
+    scopes: ['authorize', 'consume', 'admin'],
+    params: IdParams,
+    body: OutcomeRequest,
+    responses: {
+      201: { description: 'The outcome.', schema: OutcomeBody },
+      200: { description: 'An exact repeat: the outcome as it was recorded.', schema: OutcomeBody },
+    },
+    errors: ['not_found', 'outcome_conflict', 'currency_mismatch'],
+  }),
+  listOutcomes: route({
+    method: 'GET',
+    path: '/v1/decisions/:id/outcomes',
+    operationId: 'listOutcomes',
+    tag: 'Outcomes',
+    summary: 'List the outcomes of a decision',
+    description: 'Newest first; all of them.',
+    scopes: ['read'],
+    agentKey: 'own',
+    params: IdParams,
+    responses: {
+      200: { description: 'The outcomes.', schema: page(OutcomeBody, { $id: 'OutcomePage' }) },
+    },
+    errors: ['not_found'],
+  }),
+};
+
 /** Makes the routes for outcomes. */
 export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[] {
   const { db, lane } = options;
   return [
-    {
-      method: 'POST',
-      path: '/v1/decisions/:id/outcomes',
-      operationId: 'createOutcome',
-      tag: 'Outcomes',
-      summary: 'Report what happened to a spend',
-      description: `Settles the hold: what was executed is committed, a failed or cancelled spend gives its money back to the budget, refunds give back to the month of the spend. After a capability was consumed only what the payment rail reports lowers what counts. An exact repeat answers 200 with the stored record. What the payment rail reports prevails over what a client claimed. Where the rail captures more later, it reports SPEND_EXECUTED again with the whole amount: a higher amount raises what counts (flag ADJUSTED), also after refunds, the same amount with another reference is recorded and counts nothing more, and a lower one is refused. A source may make ${MAX_REPORTS} reports of a decision. What an agent holds and has spent in a month and currency ends at 9,007,199,254,740,991 together: a report that would pass it is refused and changes nothing.`,
-      scopes: ['authorize', 'consume', 'admin'],
-      params: IdParams,
-      body: OutcomeRequest,
-      responses: {
-        201: { description: 'The outcome.', schema: OutcomeBody },
-        200: { description: 'An exact repeat: the outcome as it was recorded.', schema: OutcomeBody },
-      },
-      errors: ['not_found', 'outcome_conflict', 'currency_mismatch'],
-      handler: async (call: Call<{ id: string }, unknown, Static<typeof OutcomeRequest>>) => {
-        const { type, amount_minor, currency, external_reference, occurred_at, source } = call.body;
-        const { caller } = call;
-        if (amount_minor === undefined && AMOUNT_REQUIRED.includes(type)) {
-          throw invalidField('amount_minor', `is required for ${type}`);
-        }
-        if (source === 'PAYMENT_RAIL' && !caller.scopes.includes('consume')) {
-          throw new ApiError(
-            'insufficient_scope',
-            'Only a key with the scope consume may report as PAYMENT_RAIL; leave source out.',
-          );
-        }
-        const { repeated, outcome } = await lane.submit(
-          caller.workspace_id,
-          createOutcome,
-          {
-            decision_id: call.params.id,
-            only_agent: caller.agent_id,
-            type,
-            amount_minor: amount_minor ?? null,
-            currency: currency ?? null,
-            external_reference: external_reference ?? null,
-            occurred_at:
-              occurred_at === undefined ? null : new Date(instantMs(occurred_at) as number).toISOString(),
-            source: source ?? 'CLIENT_REPORTED',
-          },
-          originOf(call),
+    serve(routes.createOutcome)(async (call) => {
+      const { type, amount_minor, currency, external_reference, occurred_at, source } = call.body;
+      const { caller } = call;
+      if (amount_minor === undefined && AMOUNT_REQUIRED.includes(type)) {
+        throw invalidField('amount_minor', `is required for ${type}`);
+      }
+      if (source === 'PAYMENT_RAIL' && !caller.scopes.includes('consume')) {
+        throw new ApiError(
+          'insufficient_scope',
+          'Only a key with the scope consume may report as PAYMENT_RAIL; leave source out.',
         );
-        return { status: repeated ? 200 : 201, body: outcomeBody(outcome) };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/decisions/:id/outcomes',
-      operationId: 'listOutcomes',
-      tag: 'Outcomes',
-      summary: 'List the outcomes of a decision',
-      description: 'Newest first; all of them.',
-      scopes: ['read'],
-      shares: 'reads',
-      agentKey: 'own',
-      params: IdParams,
-      responses: {
-        200: { description: 'The outcomes.', schema: page(OutcomeBody, { $id: 'OutcomePage' }) },
-      },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
-        const { workspace_id, agent_id } = call.caller;
-        const decision = await getDecision(db, workspace_id, call.params.id, agent_id);
-        if (decision === undefined) throw new ApiError('not_found', 'There is no such decision.');
-        const outcomes = await listOutcomesOfDecisions(db, workspace_id, [call.params.id]);
-        return {
-          status: 200,
-          body: {
-            data: outcomes.reverse().map(outcomeBody),
-            next_cursor: null,
-          },
-        };
-      },
-    },
+      }
+      const { repeated, outcome } = await lane.submit(
+        caller.workspace_id,
+        createOutcome,
+        {
+          decision_id: call.params.id,
+          only_agent: caller.agent_id,
+          type,
+          amount_minor: amount_minor ?? null,
+          currency: currency ?? null,
+          external_reference: external_reference ?? null,
+          occurred_at:
+            occurred_at === undefined ? null : new Date(instantMs(occurred_at) as number).toISOString(),
+          source: source ?? 'CLIENT_REPORTED',
+        },
+        originOf(call),
+      );
+      const body = outcomeBody(outcome);
+      return repeated ? { status: 200, body } : { status: 201, body };
+    }),
+    serve(routes.listOutcomes, { shares: 'reads' })(async (call) => {
+      const { workspace_id, agent_id } = call.caller;
+      const decision = await getDecision(db, workspace_id, call.params.id, agent_id);
+      if (decision === undefined) throw new ApiError('not_found', 'There is no such decision.');
+      const outcomes = await listOutcomesOfDecisions(db, workspace_id, [call.params.id]);
+      return {
+        status: 200,
+        body: {
+          data: outcomes.reverse().map(outcomeBody),
+          next_cursor: null,
+        },
+      };
+    }),
   ];
 }

@@ -1,3 +1,4 @@
+import { route } from '@purser/contract/route';
 import type { Agent } from '@purser/rules/domain/agents';
 import type { Authority } from '@purser/rules/domain/authorities';
 import { ApiError, invalidField } from '@purser/rules/errors';
@@ -26,7 +27,7 @@ import type { Queryable } from '../../engine/storage/database.ts';
 import { listModelUsage, type ModelUsageRow } from '../../engine/storage/model-usage.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import { getLastVerification } from '../../engine/verification/last-verification.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type CallOf, type Route, serve } from '../http/route.ts';
 import { attachment, CSV_TYPE, wantsCsv } from './csv-answers.ts';
 import { DEFAULT_DAYS, MAX_AGENTS, OverviewBody, ReportBody, ReportQuery } from './schemas/reports.ts';
 
@@ -104,9 +105,10 @@ function* csvOf(
   yield* lines('enforced', [{ ...enforced, name: '' }]);
 }
 
-function present(sums: ShadowSums, sources: ReportSources): Record<string, unknown> {
+function present(sums: ShadowSums, sources: ReportSources) {
   const { agents, examples } = sources;
-  const nameOf = (agent_id: string) => ({ id: agent_id, slug: agents.get(agent_id)?.slug as string });
+  const agentOf = (agent_id: string) => agents.get(agent_id) as Agent;
+  const nameOf = (agent_id: string) => ({ id: agent_id, slug: agentOf(agent_id).slug });
   const { totals, by_reason, by_agent, by_merchant, by_day, labels, reviews, outcomes, enforced } = sums;
   return {
     totals,
@@ -120,7 +122,7 @@ function present(sums: ShadowSums, sources: ReportSources): Record<string, unkno
       }),
     })),
     by_agent: by_agent.slice(0, MAX_AGENTS).map(({ agent_id, ...counts }) => {
-      const { mode, status, authority_version } = agents.get(agent_id) ?? {};
+      const { mode, status, authority_version } = agentOf(agent_id);
       return { agent: nameOf(agent_id), mode, status, authority_version, ...counts };
     }),
     by_merchant,
@@ -203,12 +205,44 @@ async function warningsAbout(
   ];
 }
 
+const routes = {
+  getShadowReport: route({
+    method: 'GET',
+    path: '/v1/reports/shadow',
+    operationId: 'getShadowReport',
+    tag: 'Reports',
+    summary: 'Get the shadow report',
+    description:
+      'What the service would have done with the spends of a period: by currency, reason, agent, merchant and day, how people reviewed and labelled it, what was spent all the same, and what speaks against ENFORCE. Exact at every moment. Periods of whole UTC days (`from=2026-11-01&to=2026-11-30`) are read fastest. With `accept: text/csv` its tables come as one table of CSV.',
+    scopes: ['read'],
+    query: ReportQuery,
+    responses: { 200: { description: 'The report.', schema: ReportBody, or_as: ['text/csv'] } },
+    errors: ['not_found'],
+  }),
+  getOverview: route({
+    method: 'GET',
+    path: '/v1/reports/overview',
+    operationId: 'getOverview',
+    tag: 'Reports',
+    summary: 'Get an overview of both modes',
+    description:
+      'The decisions of a period, made in SHADOW and in ENFORCE, by day, decision, reason, agent, merchant and currency; what waits for a person now; and what the last verification of the history found. Exact at every moment.',
+    scopes: ['read'],
+    query: ReportQuery,
+    responses: { 200: { description: 'The overview.', schema: OverviewBody } },
+    errors: ['not_found'],
+  }),
+};
+
 /** Makes the routes for reports. `reports_db` has connections of its own, so that reports delay nothing else. */
 export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }): Route[] {
   const { db, reports_db } = options;
 
   /** What a report is asked of, and how it says so. */
-  async function askedFor({ caller, query }: Call<unknown, Static<typeof ReportQuery>, unknown>) {
+  async function askedFor({
+    caller,
+    query,
+  }: CallOf<typeof routes.getShadowReport | typeof routes.getOverview>) {
     const clock_ms = await readClock(db);
     const period = periodAsked(query, clock_ms);
     const agent = query.agent === undefined ? null : await getAgent(db, caller.workspace_id, query.agent);
@@ -222,90 +256,60 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
   }
 
   return [
-    {
-      method: 'GET',
-      path: '/v1/reports/shadow',
-      operationId: 'getShadowReport',
-      tag: 'Reports',
-      summary: 'Get the shadow report',
-      description:
-        'What the service would have done with the spends of a period: by currency, reason, agent, merchant and day, how people reviewed and labelled it, what was spent all the same, and what speaks against ENFORCE. Exact at every moment. Periods of whole UTC days (`from=2026-11-01&to=2026-11-30`) are read fastest. With `accept: text/csv` its tables come as one table of CSV.',
-      scopes: ['read'],
-      takes_long: true,
-      shares: 'reports',
-      query: ReportQuery,
-      responses: { 200: { description: 'The report.', schema: ReportBody, or_as: ['text/csv'] } },
-      errors: ['not_found'],
-      handler: async (call: Call<unknown, Static<typeof ReportQuery>, unknown>) => {
-        const { workspace_id } = call.caller;
-        const { agent_id, period, head } = await askedFor(call);
-        const sources = await loadReportSources(reports_db, workspace_id, { agent_id, ...period });
-        if (sources === undefined) throw new ApiError('not_found', 'There is no such workspace.');
-        const sums = sumCounters(sources.counters, { max_merchants: MAX_MERCHANTS, agent_id });
-        if (wantsCsv(call.headers)) {
-          const slugOf = (id: string) => sources.agents.get(id)?.slug ?? id;
-          const content = [...csvOf(period, sums, slugOf)].join('');
-          return {
-            status: 200,
-            text: { content, content_type: CSV_TYPE },
-            headers: attachment('shadow-report.csv'),
-          };
-        }
-        const asked = { agent_id, ...period };
-        const merchants = await countSparedReviews(reports_db, workspace_id, asked, sources.agents);
-        const warnings: Warning[] = [
-          ...(await warningsAbout(reports_db, workspace_id, [...sources.agents.values()])),
-          ...keyMakerWarnings(sums.reviews),
-        ];
-        const blockers = blockersOf(sums, [...sources.agents.values()], sources.workspace);
+    serve(routes.getShadowReport, { takes_long: true, shares: 'reports' })(async (call) => {
+      const { workspace_id } = call.caller;
+      const { agent_id, period, head } = await askedFor(call);
+      const sources = await loadReportSources(reports_db, workspace_id, { agent_id, ...period });
+      if (sources === undefined) throw new ApiError('not_found', 'There is no such workspace.');
+      const sums = sumCounters(sources.counters, { max_merchants: MAX_MERCHANTS, agent_id });
+      if (wantsCsv(call.headers)) {
+        const slugOf = (id: string) => sources.agents.get(id)?.slug ?? id;
+        const content = [...csvOf(period, sums, slugOf)].join('');
         return {
           status: 200,
-          body: {
-            ...head,
-            ...present(sums, sources),
-            purpose_model: modelUsed(await listModelUsage(reports_db, workspace_id, daysOf(period))),
-            readiness: { ready: blockers.length === 0, blockers, warnings, merchants },
-          },
+          text: { content, content_type: CSV_TYPE },
+          headers: attachment('shadow-report.csv'),
         };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/reports/overview',
-      operationId: 'getOverview',
-      tag: 'Reports',
-      summary: 'Get an overview of both modes',
-      description:
-        'The decisions of a period, made in SHADOW and in ENFORCE, by day, decision, reason, agent, merchant and currency; what waits for a person now; and what the last verification of the history found. Exact at every moment.',
-      scopes: ['read'],
-      takes_long: true,
-      shares: 'reports',
-      query: ReportQuery,
-      responses: { 200: { description: 'The overview.', schema: OverviewBody } },
-      errors: ['not_found'],
-      handler: async (call: Call<unknown, Static<typeof ReportQuery>, unknown>) => {
-        const { workspace_id } = call.caller;
-        const asked = await askedFor(call);
-        const { agent_id } = asked;
-        const sources = await loadOverviewSources(reports_db, workspace_id, { agent_id, ...asked.period });
-        const { by_agent, ...sums } = sumOverview(sources.counters, {
-          max_merchants: MAX_MERCHANTS,
-          agent_id,
-        });
-        return {
-          status: 200,
-          body: {
-            ...asked.head,
-            ...sums,
-            by_agent: by_agent.slice(0, MAX_AGENTS).map(({ agent_id: id, ...counts }) => {
-              const { slug, mode, status } = sources.agents.get(id) ?? {};
-              return { agent: { id, slug }, mode, status, ...counts };
-            }),
-            pending_reviews: sources.pending_reviews,
-            last_verification: await getLastVerification(reports_db, workspace_id),
-          },
-        };
-      },
-    },
+      }
+      const asked = { agent_id, ...period };
+      const merchants = await countSparedReviews(reports_db, workspace_id, asked, sources.agents);
+      const warnings: Warning[] = [
+        ...(await warningsAbout(reports_db, workspace_id, [...sources.agents.values()])),
+        ...keyMakerWarnings(sums.reviews),
+      ];
+      const blockers = blockersOf(sums, [...sources.agents.values()], sources.workspace);
+      return {
+        status: 200,
+        body: {
+          ...head,
+          ...present(sums, sources),
+          purpose_model: modelUsed(await listModelUsage(reports_db, workspace_id, daysOf(period))),
+          readiness: { ready: blockers.length === 0, blockers, warnings, merchants },
+        },
+      };
+    }),
+    serve(routes.getOverview, { takes_long: true, shares: 'reports' })(async (call) => {
+      const { workspace_id } = call.caller;
+      const asked = await askedFor(call);
+      const { agent_id } = asked;
+      const sources = await loadOverviewSources(reports_db, workspace_id, { agent_id, ...asked.period });
+      const { by_agent, ...sums } = sumOverview(sources.counters, {
+        max_merchants: MAX_MERCHANTS,
+        agent_id,
+      });
+      return {
+        status: 200,
+        body: {
+          ...asked.head,
+          ...sums,
+          by_agent: by_agent.slice(0, MAX_AGENTS).map(({ agent_id: id, ...counts }) => {
+            const { slug, mode, status } = sources.agents.get(id) as Agent;
+            return { agent: { id, slug }, mode, status, ...counts };
+          }),
+          pending_reviews: sources.pending_reviews,
+          last_verification: await getLastVerification(reports_db, workspace_id),
+        },
+      };
+    }),
   ];
 }

@@ -13,7 +13,7 @@ import { makeDecisionView } from '../decisions/present-decisions.ts';
 import { makeTrackRecords } from '../decisions/track-record.ts';
 import { makeCursors } from '../http/cursors.ts';
 import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import type { Call, Route } from '../http/route.ts';
 import { type Core, newId, newKey, newToken } from '../installation/runtime.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeOidcSignIn } from '../people/oidc-people.ts';
@@ -197,7 +197,7 @@ const ENDS_SESSIONS = new Set(['/v1/auth/sign-out', '/v1/me/sessions', '/v1/me/s
  */
 function refusingInDoubt(route: Route, core: Core): Route {
   if (route.method === 'GET' || ENDS_SESSIONS.has(route.path)) return route;
-  const handle = route.handler as (call: Call) => Promise<Answer>;
+  const handle = route.handler;
   return {
     ...route,
     async handler(call: Call) {

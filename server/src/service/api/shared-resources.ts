@@ -181,7 +181,7 @@ export function takingTurns(
   resources: Record<ResourceName, Shares>,
   { answer_time, presence }: Turns,
 ): Route {
-  const handleAny = route.handler as (call: Call) => Promise<Answer>;
+  const handleAny = route.handler;
   const handle =
     route.shares === 'simulations' ? handleAny : (call: Call) => handleForeground(handleAny, call, presence);
   if (route.shares === undefined) {
@@ -239,13 +239,13 @@ export function takingTurns(
  */
 export function takingPublicTurns(route: Route, public_time: Pick<WorkTime, 'reserve'>): Route {
   if (route.is_probe === true) return route;
-  const handle = route.handler as (call: Call) => Promise<Answer>;
+  const handle = route.handler;
   return {
     ...route,
     async handler(call: Call) {
       const settle = await public_time.reserve(call.client_address, costOfBytes(0));
       const answer = await handle(call);
-      settle(costOfBytes(answer.text?.content.length ?? 0));
+      settle(costOfBytes(answer.json?.length ?? answer.text?.content.length ?? 0));
       return answer;
     },
   };

@@ -1,3 +1,4 @@
+import { route } from '@purser/contract/route';
 import type { Assess } from '@purser/rules/domain/assessment';
 import { type Authority, authorityHash } from '@purser/rules/domain/authorities';
 import { decodeDecision } from '@purser/rules/domain/decision-document';
@@ -11,7 +12,7 @@ import { missingList } from '@purser/rules/policy/authority-problem';
 import { type KnownMerchantRow, knownMerchantKey } from '@purser/rules/policy/known-merchants';
 import { asksForKnown } from '@purser/rules/policy/new-merchant';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { getAgent } from '../../engine/storage/agents.ts';
 import { loadAuthorityVersions, parseAuthority } from '../../engine/storage/authorities.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
@@ -27,7 +28,7 @@ import { readAhead } from '../../engine/storage/pages.ts';
 import { oneAtATime } from '../../engine/storage/transactions.ts';
 import { budgetsOfDraft } from '../decisions/shared-budgets.ts';
 import { makeSimulation, SKIP_REASONS } from '../decisions/simulate.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import {
   Fields,
   Id,
@@ -199,6 +200,25 @@ async function outcomesOf(db: Queryable, workspace_id: string, decision_ids: rea
   return new Map(records.map(({ decision, state }) => [decision.decision_id, state?.outcome_state]));
 }
 
+const routes = {
+  simulateAuthority: route({
+    method: 'POST',
+    path: '/v1/agents/:id/authority/simulate',
+    operationId: 'simulateAuthority',
+    tag: 'Agents',
+    summary: 'Try out a draft authority on recent real decisions',
+    description:
+      "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. The merchants listed for the agent are those of now, and whom it had paid before counts as known. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
+    scopes: ['admin'],
+    weighs: false,
+    params: Fields({ id: Type.String({ description: "The agent's id or slug." }) }),
+    query: SimulateQuery,
+    body: AuthorityBody,
+    responses: { 200: { description: 'What the draft would have changed.', schema: SimulationBody } },
+    errors: ['not_found'],
+  }),
+};
+
 /** Trying out a draft of an authority on what an agent really asked for. */
 export function makeSimulationRoutes(options: {
   db: pg.Pool;
@@ -208,85 +228,66 @@ export function makeSimulationRoutes(options: {
 }): Route[] {
   const { db, assess, replay_time } = options;
   return [
-    {
-      method: 'POST',
-      path: '/v1/agents/:id/authority/simulate',
-      operationId: 'simulateAuthority',
-      tag: 'Agents',
-      summary: 'Try out a draft authority on recent real decisions',
-      description:
-        "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. The merchants listed for the agent are those of now, and whom it had paid before counts as known. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
-      scopes: ['admin'],
-      weighs: false,
-      takes_long: true,
-      shares: 'simulations',
-      params: Fields({ id: Type.String({ description: "The agent's id or slug." }) }),
-      query: SimulateQuery,
-      body: AuthorityBody,
-      responses: { 200: { description: 'What the draft would have changed.', schema: SimulationBody } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, Static<typeof SimulateQuery>, Authority>) => {
-        const { workspace_id } = call.caller;
-        const draft = call.body;
-        const agent = await getAgent(db, workspace_id, call.params.id);
-        if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
-        const missing = missingList(draft, agent.directory_version);
-        if (missing !== null) throw invalidField(missing.field, missing.problem);
-        const budgets = await budgetsOfDraft(db, workspace_id, draft);
-        const { agent_id } = agent;
-        const { limit = DEFAULT_DECISIONS, from, to } = call.query;
-        const ids = await listNewestDecisionIds(db, workspace_id, agent_id, {
-          from_ms: from === undefined ? null : Date.parse(from),
-          to_ms: to === undefined ? null : Date.parse(to),
-          limit,
-        });
-        // One query at a time: a simulation is in no hurry, and the connections are everybody's.
-        const one_db = oneAtATime(db);
-        const events: PlacedEvent[] = [];
-        for (let at = 0; at < ids.length; at += EVENTS_OF_AT_ONCE) {
-          const some = ids.slice(at, at + EVENTS_OF_AT_ONCE);
-          for (const of of (await loadDecisionEvents(one_db, workspace_id, some)).values())
-            events.push(...of);
+    serve(routes.simulateAuthority, { takes_long: true, shares: 'simulations' })(async (call) => {
+      const { workspace_id } = call.caller;
+      const draft = call.body;
+      const agent = await getAgent(db, workspace_id, call.params.id);
+      if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
+      const missing = missingList(draft, agent.directory_version);
+      if (missing !== null) throw invalidField(missing.field, missing.problem);
+      const budgets = await budgetsOfDraft(db, workspace_id, draft);
+      const { agent_id } = agent;
+      const { limit = DEFAULT_DECISIONS, from, to } = call.query;
+      const ids = await listNewestDecisionIds(db, workspace_id, agent_id, {
+        from_ms: from === undefined ? null : Date.parse(from),
+        to_ms: to === undefined ? null : Date.parse(to),
+        limit,
+      });
+      // One query at a time: a simulation is in no hurry, and the connections are everybody's.
+      const one_db = oneAtATime(db);
+      const events: PlacedEvent[] = [];
+      for (let at = 0; at < ids.length; at += EVENTS_OF_AT_ONCE) {
+        const some = ids.slice(at, at + EVENTS_OF_AT_ONCE);
+        for (const of of (await loadDecisionEvents(one_db, workspace_id, some)).values()) events.push(...of);
+      }
+      const entries = await loadEntriesOfAgent(one_db, workspace_id, agent_id);
+      const simulation = makeSimulation({
+        draft,
+        assess,
+        directory: directoryAt(agent.directory_version, entries),
+        directoryAtVersion: (version) => directoryAt(version, entries),
+        events,
+        budgets,
+      });
+      const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
+      const knownTo = asksForKnown(draft) ? makeKnownTo(db, workspace_id, agent_id) : undefined;
+      for await (const { documents } of pagesOf(db, workspace_id, ids)) {
+        for (const document of documents) {
+          const made = await replay_time.spend(REPLAYS, () => decodeDecision(document));
+          const authority = await judgedBy(made.authority_version);
+          const known = await knownTo?.(made.action);
+          await replay_time.spend(REPLAYS, () => simulation.replay(made, authority, known));
         }
-        const entries = await loadEntriesOfAgent(one_db, workspace_id, agent_id);
-        const simulation = makeSimulation({
-          draft,
-          assess,
-          directory: directoryAt(agent.directory_version, entries),
-          directoryAtVersion: (version) => directoryAt(version, entries),
-          events,
-          budgets,
-        });
-        const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
-        const knownTo = asksForKnown(draft) ? makeKnownTo(db, workspace_id, agent_id) : undefined;
-        for await (const { documents } of pagesOf(db, workspace_id, ids)) {
-          for (const document of documents) {
-            const made = await replay_time.spend(REPLAYS, () => decodeDecision(document));
-            const authority = await judgedBy(made.authority_version);
-            const known = await knownTo?.(made.action);
-            await replay_time.spend(REPLAYS, () => simulation.replay(made, authority, known));
-          }
-        }
-        const { changed, ...result } = simulation.result();
-        const outcomes = await outcomesOf(
-          one_db,
-          workspace_id,
-          changed.map(({ decision_id }) => decision_id),
-        );
-        return {
-          status: 200,
-          body: {
-            saved: false,
-            base_version: agent.authority_version,
-            draft_hash: authorityHash(draft),
-            ...result,
-            changed: changed.map((each) => ({
-              ...each,
-              outcome_state: outcomes.get(each.decision_id) ?? 'NONE',
-            })),
-          },
-        };
-      },
-    },
+      }
+      const { changed, ...result } = simulation.result();
+      const outcomes = await outcomesOf(
+        one_db,
+        workspace_id,
+        changed.map(({ decision_id }) => decision_id),
+      );
+      return {
+        status: 200,
+        body: {
+          saved: false,
+          base_version: agent.authority_version,
+          draft_hash: authorityHash(draft),
+          ...result,
+          changed: changed.map((each) => ({
+            ...each,
+            outcome_state: outcomes.get(each.decision_id) ?? 'NONE',
+          })),
+        },
+      };
+    }),
   ];
 }

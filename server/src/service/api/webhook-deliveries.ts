@@ -1,3 +1,4 @@
+import { route } from '@purser/contract/route';
 import {
   ATTEMPT_STATUSES,
   ATTEMPTS,
@@ -26,7 +27,7 @@ import {
 } from '../../engine/storage/webhooks.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve, storedJson } from '../http/route.ts';
 import {
   Fields,
   Id,
@@ -119,7 +120,7 @@ const Replayed = Fields(
 
 const IdParams = Fields({ id: Type.String() });
 
-function attemptBody({ attempt_id, ...rest }: WebhookAttempt): Record<string, unknown> {
+function attemptBody({ attempt_id, ...rest }: WebhookAttempt) {
   const { endpoint_id, event_id, event_type, attempt, status, http_status, error, duration_ms } = rest;
   const { attempted_at, next_attempt_at } = rest;
   return {
@@ -136,6 +137,85 @@ function attemptBody({ attempt_id, ...rest }: WebhookAttempt): Record<string, un
     next_attempt_at,
   };
 }
+
+const routes = {
+  listEvents: route({
+    method: 'GET',
+    path: '/v1/events',
+    operationId: 'listEvents',
+    tag: 'Webhooks',
+    summary: 'List events as they are delivered',
+    description:
+      'Oldest first, after the event that `after` names or from the first that is kept: for 30 days, if any endpoint took it when it happened. For a receiver that was away, give the last event it has.',
+    scopes: ['admin'],
+    query: EventsQuery,
+    responses: {
+      200: {
+        description: 'A page of events.',
+        schema: page(Type.Union(EVENT_BODIES), { $id: 'EventPage' }),
+      },
+    },
+    errors: [],
+  }),
+  listWebhookDeliveries: route({
+    method: 'GET',
+    path: '/v1/webhooks/deliveries',
+    operationId: 'listWebhookDeliveries',
+    tag: 'Webhooks',
+    summary: 'List delivery attempts',
+    description: 'One item an attempt, newest first, kept for 30 days. All filters must hold together.',
+    scopes: ['admin'],
+    query: ListQuery,
+    responses: {
+      200: { description: 'A page of attempts.', schema: page(AttemptItem, { $id: 'WebhookAttemptPage' }) },
+    },
+    errors: [],
+  }),
+  getWebhookDelivery: route({
+    method: 'GET',
+    path: '/v1/webhooks/deliveries/:id',
+    operationId: 'getWebhookDelivery',
+    tag: 'Webhooks',
+    summary: 'Get one delivery attempt',
+    description:
+      'With the headers it was sent with, for 30 days; `GET /v1/webhooks/events/:id` has the body. The secret is never shown.',
+    scopes: ['admin'],
+    params: IdParams,
+    responses: { 200: { description: 'The attempt.', schema: SentAttempt } },
+    errors: ['not_found'],
+  }),
+  getWebhookEvent: route({
+    method: 'GET',
+    path: '/v1/webhooks/events/:id',
+    operationId: 'getWebhookEvent',
+    tag: 'Webhooks',
+    summary: 'Get an event as it is delivered',
+    description:
+      'The body of its deliveries, byte for byte, for 30 days: what a signature of it is made over, after the time and a dot.',
+    scopes: ['admin'],
+    params: IdParams,
+    responses: {
+      200: {
+        description: 'The event.',
+        schema: Type.Union([...EVENT_BODIES, WEBHOOK_EVENTS[TEST_EVENT_TYPE].body]),
+      },
+    },
+    errors: ['not_found'],
+  }),
+  replayWebhook: route({
+    method: 'POST',
+    path: '/v1/webhooks/:id/replay',
+    operationId: 'replayWebhook',
+    tag: 'Webhooks',
+    summary: 'Send events again',
+    description: `Either \`event_id\` or a period (\`from\`, and \`to\` unless it reaches until now). Sends kept events of the types that the endpoint takes, in the same bytes and under the same ids, oldest first, at most ${MAX_REPLAYED} at a time. Events are kept for 30 days, if any endpoint took them when they happened.`,
+    scopes: ['admin'],
+    params: IdParams,
+    body: ReplayBody,
+    responses: { 202: { description: 'They are on their way.', schema: Replayed } },
+    errors: ['not_found'],
+  }),
+};
 
 /** Makes the routes that list attempts and send events again. */
 export function makeWebhookDeliveryRoutes(options: {
@@ -162,156 +242,79 @@ export function makeWebhookDeliveryRoutes(options: {
   }
 
   return [
-    {
-      method: 'GET',
-      path: '/v1/events',
-      operationId: 'listEvents',
-      tag: 'Webhooks',
-      summary: 'List events as they are delivered',
-      description:
-        'Oldest first, after the event that `after` names or from the first that is kept: for 30 days, if any endpoint took it when it happened. For a receiver that was away, give the last event it has.',
-      scopes: ['admin'],
-      shares: 'lists',
-      query: EventsQuery,
-      responses: {
-        200: {
-          description: 'A page of events.',
-          schema: page(Type.Union(EVENT_BODIES), { $id: 'EventPage' }),
-        },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof EventsQuery>, unknown>) => {
-        const { limit = 50, cursor, after = '' } = call.query;
-        const { workspace_id } = call.caller;
-        const list = ['listEvents', workspace_id, after];
-        const from = (cursors.open(list, cursor) as string | null) ?? after;
-        const found = await listWebhookEvents(lists_db, workspace_id, {
-          after: from,
-          types: WEBHOOK_EVENT_TYPES,
-          limit: limit + 1,
-        });
-        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.event_id));
-        const data = rows.map(({ payload }) => payload).join(',');
-        return { status: 200, json: `{"data":[${data}],"next_cursor":${JSON.stringify(next_cursor)}}` };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/webhooks/deliveries',
-      operationId: 'listWebhookDeliveries',
-      tag: 'Webhooks',
-      summary: 'List delivery attempts',
-      description: 'One item an attempt, newest first, kept for 30 days. All filters must hold together.',
-      scopes: ['admin'],
-      shares: 'lists',
-      query: ListQuery,
-      responses: {
-        200: { description: 'A page of attempts.', schema: page(AttemptItem, { $id: 'WebhookAttemptPage' }) },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor, ...filters } = call.query;
-        const { workspace_id } = call.caller;
-        const list = ['listWebhookDeliveries', workspace_id, filters];
-        const after = cursors.open(list, cursor) as string | null;
-        const found = await listWebhookAttempts(lists_db, workspace_id, filters, { after, limit: limit + 1 });
-        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.attempt_id));
-        return { status: 200, body: { data: rows.map(attemptBody), next_cursor } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/webhooks/deliveries/:id',
-      operationId: 'getWebhookDelivery',
-      tag: 'Webhooks',
-      summary: 'Get one delivery attempt',
-      description:
-        'With the headers it was sent with, for 30 days; `GET /v1/webhooks/events/:id` has the body. The secret is never shown.',
-      scopes: ['admin'],
-      shares: 'reads',
-      params: IdParams,
-      responses: { 200: { description: 'The attempt.', schema: SentAttempt } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
-        const { workspace_id } = call.caller;
-        const found = await getWebhookAttempt(db, workspace_id, call.params.id);
-        if (found === undefined) {
-          throw new ApiError('not_found', 'There is no such attempt, or it is no longer kept.');
-        }
-        const { endpoint_id, event_id, event_type: type, attempted_at } = found;
-        const [endpoints, payload] = await Promise.all([
-          loadWebhookEndpoints(db, workspace_id),
-          getWebhookPayload(db, workspace_id, event_id),
-        ]);
-        const request_headers = headersOfAttempt(
-          { event_id, type, payload: payload ?? '' },
-          // Without its body an attempt has no signature that could be made again.
-          payload === undefined ? undefined : endpoints.find((each) => each.endpoint_id === endpoint_id),
-          Date.parse(attempted_at),
-          (sealed) => openSecret(workspace_id, sealed),
-        );
-        return { status: 200, body: { ...attemptBody(found), request_headers } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/webhooks/events/:id',
-      operationId: 'getWebhookEvent',
-      tag: 'Webhooks',
-      summary: 'Get an event as it is delivered',
-      description:
-        'The body of its deliveries, byte for byte, for 30 days: what a signature of it is made over, after the time and a dot.',
-      scopes: ['admin'],
-      shares: 'reads',
-      params: IdParams,
-      responses: {
-        200: {
-          description: 'The event.',
-          schema: Type.Union([...EVENT_BODIES, WEBHOOK_EVENTS[TEST_EVENT_TYPE].body]),
-        },
-      },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
-        const json = await getWebhookPayload(db, call.caller.workspace_id, call.params.id);
-        if (json === undefined) {
-          throw new ApiError('not_found', 'There is no such event, or it is no longer kept.');
-        }
-        return { status: 200, json };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v1/webhooks/:id/replay',
-      operationId: 'replayWebhook',
-      tag: 'Webhooks',
-      summary: 'Send events again',
-      description: `Either \`event_id\` or a period (\`from\`, and \`to\` unless it reaches until now). Sends kept events of the types that the endpoint takes, in the same bytes and under the same ids, oldest first, at most ${MAX_REPLAYED} at a time. Events are kept for 30 days, if any endpoint took them when they happened.`,
-      scopes: ['admin'],
-      params: IdParams,
-      body: ReplayBody,
-      responses: { 202: { description: 'They are on their way.', schema: Replayed } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, Static<typeof ReplayBody>>) => {
-        const { workspace_id } = call.caller;
-        const range = await rangeOf(call.body);
-        const endpoint = (await loadWebhookEndpoints(db, workspace_id)).find(
-          ({ endpoint_id }) => endpoint_id === call.params.id,
-        );
-        if (endpoint === undefined) throw new ApiError('not_found', NO_SUCH_WEBHOOK);
-        const found = await findWebhookEvents(db, workspace_id, {
-          ...range,
-          types: eventsOf(endpoint),
-          limit: MAX_REPLAYED + 1,
-        });
-        if (found.length === 0 && call.body.event_id !== undefined) {
-          throw new ApiError('not_found', 'There is no such event of a type that the endpoint takes.');
-        }
-        const event_ids = found.slice(0, MAX_REPLAYED).map(({ event_id }) => event_id);
-        const input = { endpoint_id: endpoint.endpoint_id, event_ids };
-        await lane.submit(workspace_id, replayWebhook, input, originOf(call));
-        const next_from = found[MAX_REPLAYED]?.created_at ?? null;
-        return { status: 202, body: { queued: event_ids.length, next_from } };
-      },
-    },
+    serve(routes.listEvents, { shares: 'lists' })(async (call) => {
+      const { limit = 50, cursor, after = '' } = call.query;
+      const { workspace_id } = call.caller;
+      const list = ['listEvents', workspace_id, after];
+      const from = (cursors.open(list, cursor) as string | null) ?? after;
+      const found = await listWebhookEvents(lists_db, workspace_id, {
+        after: from,
+        types: WEBHOOK_EVENT_TYPES,
+        limit: limit + 1,
+      });
+      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.event_id));
+      const data = rows.map(({ payload }) => payload).join(',');
+      return {
+        status: 200,
+        json: storedJson(`{"data":[${data}],"next_cursor":${JSON.stringify(next_cursor)}}`),
+      };
+    }),
+    serve(routes.listWebhookDeliveries, { shares: 'lists' })(async (call) => {
+      const { limit = 50, cursor, ...filters } = call.query;
+      const { workspace_id } = call.caller;
+      const list = ['listWebhookDeliveries', workspace_id, filters];
+      const after = cursors.open(list, cursor) as string | null;
+      const found = await listWebhookAttempts(lists_db, workspace_id, filters, { after, limit: limit + 1 });
+      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.attempt_id));
+      return { status: 200, body: { data: rows.map(attemptBody), next_cursor } };
+    }),
+    serve(routes.getWebhookDelivery, { shares: 'reads' })(async (call) => {
+      const { workspace_id } = call.caller;
+      const found = await getWebhookAttempt(db, workspace_id, call.params.id);
+      if (found === undefined) {
+        throw new ApiError('not_found', 'There is no such attempt, or it is no longer kept.');
+      }
+      const { endpoint_id, event_id, event_type: type, attempted_at } = found;
+      const [endpoints, payload] = await Promise.all([
+        loadWebhookEndpoints(db, workspace_id),
+        getWebhookPayload(db, workspace_id, event_id),
+      ]);
+      const request_headers = headersOfAttempt(
+        { event_id, type, payload: payload ?? '' },
+        // Without its body an attempt has no signature that could be made again.
+        payload === undefined ? undefined : endpoints.find((each) => each.endpoint_id === endpoint_id),
+        Date.parse(attempted_at),
+        (sealed) => openSecret(workspace_id, sealed),
+      );
+      return { status: 200, body: { ...attemptBody(found), request_headers } };
+    }),
+    serve(routes.getWebhookEvent, { shares: 'reads' })(async (call) => {
+      const json = await getWebhookPayload(db, call.caller.workspace_id, call.params.id);
+      if (json === undefined) {
+        throw new ApiError('not_found', 'There is no such event, or it is no longer kept.');
+      }
+      return { status: 200, json: storedJson(json) };
+    }),
+    serve(routes.replayWebhook)(async (call) => {
+      const { workspace_id } = call.caller;
+      const range = await rangeOf(call.body);
+      const endpoint = (await loadWebhookEndpoints(db, workspace_id)).find(
+        ({ endpoint_id }) => endpoint_id === call.params.id,
+      );
+      if (endpoint === undefined) throw new ApiError('not_found', NO_SUCH_WEBHOOK);
+      const found = await findWebhookEvents(db, workspace_id, {
+        ...range,
+        types: eventsOf(endpoint),
+        limit: MAX_REPLAYED + 1,
+      });
+      if (found.length === 0 && call.body.event_id !== undefined) {
+        throw new ApiError('not_found', 'There is no such event of a type that the endpoint takes.');
+      }
+      const event_ids = found.slice(0, MAX_REPLAYED).map(({ event_id }) => event_id);
+      const input = { endpoint_id: endpoint.endpoint_id, event_ids };
+      await lane.submit(workspace_id, replayWebhook, input, originOf(call));
+      const next_from = found[MAX_REPLAYED]?.created_at ?? null;
+      return { status: 202, body: { queued: event_ids.length, next_from } };
+    }),
   ];
 }

@@ -1,3 +1,4 @@
+import { route } from '@purser/contract/route';
 import {
   DEFAULT_EVENT_TYPES,
   DISABLED_REASONS,
@@ -10,7 +11,7 @@ import {
 } from '@purser/rules/domain/webhooks';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { createWebhook } from '../../engine/commands/create-webhook.ts';
 import { deleteWebhook } from '../../engine/commands/delete-webhook.ts';
 import { rotateWebhookSecret } from '../../engine/commands/rotate-webhook-secret.ts';
@@ -19,7 +20,7 @@ import { NO_SUCH_WEBHOOK, updateWebhook } from '../../engine/commands/update-web
 import type { Lane } from '../../engine/lane/lane.ts';
 import { getWebhookEndpoint, listWebhookEndpoints } from '../../engine/storage/webhooks.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import type { Call, Route } from '../http/route.ts';
+import { type Route, serve } from '../http/route.ts';
 import {
   Fields,
   Id,
@@ -128,6 +129,107 @@ export interface WebhookRouteOptions {
   sealSecret: (workspace_id: string, secret: string) => string;
 }
 
+const routes = {
+  createWebhook: route({
+    method: 'POST',
+    path: '/v1/webhooks',
+    operationId: 'createWebhook',
+    tag: 'Webhooks',
+    summary: 'Create an endpoint',
+    description: `Needs the Team plan or a trial of it; at most ${MAX_WEBHOOKS} endpoints. Without \`events\` the endpoint is told of ${DEFAULT_EVENT_TYPES.map((type) => `\`${type}\``).join(', ')}; any later type goes only to endpoints that name it. The secret is shown once, in this answer.`,
+    scopes: ['admin'],
+    body: CreateBody,
+    responses: { 201: { description: 'The endpoint, with its secret.', schema: NewWebhook } },
+    errors: ['not_found', 'plan_required', 'webhook_limit'],
+  }),
+  listWebhooks: route({
+    method: 'GET',
+    path: '/v1/webhooks',
+    operationId: 'listWebhooks',
+    tag: 'Webhooks',
+    summary: 'List endpoints',
+    description: 'Newest first, without their secrets.',
+    scopes: ['admin'],
+    query: ListQuery,
+    responses: {
+      200: { description: 'A page of endpoints.', schema: page(WebhookItem, { $id: 'WebhookPage' }) },
+    },
+    errors: [],
+  }),
+  getWebhook: route({
+    method: 'GET',
+    path: '/v1/webhooks/:id',
+    operationId: 'getWebhook',
+    tag: 'Webhooks',
+    summary: 'Get one endpoint',
+    description: 'Without its secret.',
+    scopes: ['admin'],
+    params: IdParams,
+    responses: { 200: { description: 'The endpoint.', schema: WebhookItem } },
+    errors: ['not_found'],
+  }),
+  updateWebhook: route({
+    method: 'PATCH',
+    path: '/v1/webhooks/:id',
+    operationId: 'updateWebhook',
+    tag: 'Webhooks',
+    summary: 'Change an endpoint',
+    description:
+      'What is left out stays. Events that happen while it is disabled are not queued for it; what was waiting goes on when it is active again, to the URL that it has then.',
+    scopes: ['admin'],
+    params: IdParams,
+    body: UpdateBody,
+    responses: { 200: { description: 'The endpoint as it is now.', schema: Webhook } },
+    errors: ['not_found'],
+  }),
+  deleteWebhook: route({
+    method: 'DELETE',
+    path: '/v1/webhooks/:id',
+    operationId: 'deleteWebhook',
+    tag: 'Webhooks',
+    summary: 'Delete an endpoint',
+    description:
+      'Stops deliveries to it at once, those that wait for another attempt among them, and removes its secret. Its attempts stay listed.',
+    scopes: ['admin'],
+    params: IdParams,
+    responses: { 204: { description: 'It is deleted.', schema: null } },
+    errors: ['not_found'],
+  }),
+  rotateWebhookSecret: route({
+    method: 'POST',
+    path: '/v1/webhooks/:id/rotate-secret',
+    operationId: 'rotateWebhookSecret',
+    tag: 'Webhooks',
+    summary: "Replace an endpoint's secret",
+    description:
+      'From now on `x-svc-signature` is keyed with the new secret alone. `webhook-signature` carries one signature of each secret, new and old, until the overlap ends; with `overlap_seconds` 0 the old ones end now.',
+    scopes: ['admin'],
+    params: IdParams,
+    body: RotateBody,
+    bodyOptional: true,
+    responses: { 200: { description: 'The endpoint, with its new secret.', schema: RotatedWebhook } },
+    errors: ['not_found'],
+  }),
+  testWebhook: route({
+    method: 'POST',
+    path: '/v1/webhooks/:id/test',
+    operationId: 'testWebhook',
+    tag: 'Webhooks',
+    summary: 'Send a test event',
+    description:
+      'A `webhook.test` event, signed and retried like every other, to this endpoint alone. Its attempts are listed with the deliveries.',
+    scopes: ['admin'],
+    params: IdParams,
+    responses: {
+      202: {
+        description: 'It is on its way.',
+        schema: Fields({ endpoint_id: Id('webhook'), event_id: Id('event') }, { $id: 'WebhookTest' }),
+      },
+    },
+    errors: ['not_found'],
+  }),
+};
+
 /** Makes the routes for webhook endpoints. */
 export function makeWebhookRoutes(options: WebhookRouteOptions): Route[] {
   const { db, lane, cursors, newSecret, sealSecret } = options;
@@ -139,192 +241,92 @@ export function makeWebhookRoutes(options: WebhookRouteOptions): Route[] {
   }
 
   return [
-    {
-      method: 'POST',
-      path: '/v1/webhooks',
-      operationId: 'createWebhook',
-      tag: 'Webhooks',
-      summary: 'Create an endpoint',
-      description: `Needs the Team plan or a trial of it; at most ${MAX_WEBHOOKS} endpoints. Without \`events\` the endpoint is told of ${DEFAULT_EVENT_TYPES.map((type) => `\`${type}\``).join(', ')}; any later type goes only to endpoints that name it. The secret is shown once, in this answer.`,
-      scopes: ['admin'],
-      body: CreateBody,
-      responses: { 201: { description: 'The endpoint, with its secret.', schema: NewWebhook } },
-      errors: ['not_found', 'plan_required', 'webhook_limit'],
-      handler: async (call: Call<unknown, unknown, Static<typeof CreateBody>>) => {
-        const { workspace_id } = call.caller;
-        const url = judged(call.body.url);
-        const value = newSecret();
-        const endpoint = await lane.submit(
-          workspace_id,
-          createWebhook,
-          {
-            url,
-            events: call.body.events === undefined ? null : [...new Set(call.body.events)],
-            sealed_secret: sealSecret(workspace_id, value),
-          },
-          originOf(call),
-        );
-        const body = { id: endpoint.endpoint_id, url, events: eventsOf(endpoint), secret: value };
-        return { status: 201, body };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/webhooks',
-      operationId: 'listWebhooks',
-      tag: 'Webhooks',
-      summary: 'List endpoints',
-      description: 'Newest first, without their secrets.',
-      scopes: ['admin'],
-      shares: 'reads',
-      query: ListQuery,
-      responses: {
-        200: { description: 'A page of endpoints.', schema: page(WebhookItem, { $id: 'WebhookPage' }) },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor } = call.query;
-        const { workspace_id } = call.caller;
-        const list = ['listWebhooks', workspace_id];
-        const after = cursors.open(list, cursor) as string | null;
-        const found = await listWebhookEndpoints(db, workspace_id, { after, limit: limit + 1 });
-        const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.endpoint_id));
-        const data = rows.map((row) => ({ ...webhookBody(row), failing_since: row.failing_since }));
-        return { status: 200, body: { data, next_cursor } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/webhooks/:id',
-      operationId: 'getWebhook',
-      tag: 'Webhooks',
-      summary: 'Get one endpoint',
-      description: 'Without its secret.',
-      scopes: ['admin'],
-      shares: 'reads',
-      params: IdParams,
-      responses: { 200: { description: 'The endpoint.', schema: WebhookItem } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
-        const found = await getWebhookEndpoint(db, call.caller.workspace_id, call.params.id);
-        if (found === undefined) throw new ApiError('not_found', NO_SUCH_WEBHOOK);
-        return { status: 200, body: { ...webhookBody(found), failing_since: found.failing_since } };
-      },
-    },
-    {
-      method: 'PATCH',
-      path: '/v1/webhooks/:id',
-      operationId: 'updateWebhook',
-      tag: 'Webhooks',
-      summary: 'Change an endpoint',
-      description:
-        'What is left out stays. Events that happen while it is disabled are not queued for it; what was waiting goes on when it is active again, to the URL that it has then.',
-      scopes: ['admin'],
-      params: IdParams,
-      body: UpdateBody,
-      responses: { 200: { description: 'The endpoint as it is now.', schema: Webhook } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, Static<typeof UpdateBody>>) => {
-        const { url, events, status } = call.body;
-        const endpoint = await lane.submit(
-          call.caller.workspace_id,
-          updateWebhook,
-          {
-            endpoint_id: call.params.id,
-            changes: {
-              ...(url === undefined ? {} : { url: judged(url) }),
-              ...(events === undefined ? {} : { events: [...new Set(events)] }),
-              ...(status === undefined ? {} : { status }),
-            },
-            reason: 'REQUESTED',
-          },
-          originOf(call),
-        );
-        return { status: 200, body: webhookBody(endpoint) };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/v1/webhooks/:id',
-      operationId: 'deleteWebhook',
-      tag: 'Webhooks',
-      summary: 'Delete an endpoint',
-      description:
-        'Stops deliveries to it at once, those that wait for another attempt among them, and removes its secret. Its attempts stay listed.',
-      scopes: ['admin'],
-      params: IdParams,
-      responses: { 204: { description: 'It is deleted.', schema: null } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
-        const input = { endpoint_id: call.params.id };
-        await lane.submit(call.caller.workspace_id, deleteWebhook, input, originOf(call));
-        return { status: 204 };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v1/webhooks/:id/rotate-secret',
-      operationId: 'rotateWebhookSecret',
-      tag: 'Webhooks',
-      summary: "Replace an endpoint's secret",
-      description:
-        'From now on `x-svc-signature` is keyed with the new secret alone. `webhook-signature` carries one signature of each secret, new and old, until the overlap ends; with `overlap_seconds` 0 the old ones end now.',
-      scopes: ['admin'],
-      params: IdParams,
-      body: RotateBody,
-      bodyOptional: true,
-      responses: { 200: { description: 'The endpoint, with its new secret.', schema: RotatedWebhook } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, Static<typeof RotateBody>>) => {
-        const { workspace_id } = call.caller;
-        const value = newSecret();
-        const endpoint = await lane.submit(
-          workspace_id,
-          rotateWebhookSecret,
-          {
-            endpoint_id: call.params.id,
-            sealed_secret: sealSecret(workspace_id, value),
-            overlap_seconds: call.body.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS,
-          },
-          originOf(call),
-        );
-        const body = {
-          id: endpoint.endpoint_id,
-          url: endpoint.url,
-          events: eventsOf(endpoint),
-          secret: value,
-          previous_secrets_expire_at: endpoint.secrets[1]?.expires_at ?? null,
-        };
-        return { status: 200, body };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v1/webhooks/:id/test',
-      operationId: 'testWebhook',
-      tag: 'Webhooks',
-      summary: 'Send a test event',
-      description:
-        'A `webhook.test` event, signed and retried like every other, to this endpoint alone. Its attempts are listed with the deliveries.',
-      scopes: ['admin'],
-      params: IdParams,
-      responses: {
-        202: {
-          description: 'It is on its way.',
-          schema: Fields({ endpoint_id: Id('webhook'), event_id: Id('event') }, { $id: 'WebhookTest' }),
+    serve(routes.createWebhook)(async (call) => {
+      const { workspace_id } = call.caller;
+      const url = judged(call.body.url);
+      const value = newSecret();
+      const endpoint = await lane.submit(
+        workspace_id,
+        createWebhook,
+        {
+          url,
+          events: call.body.events === undefined ? null : [...new Set(call.body.events)],
+          sealed_secret: sealSecret(workspace_id, value),
         },
-      },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => {
-        const endpoint_id = call.params.id;
-        const { event_id } = await lane.submit(
-          call.caller.workspace_id,
-          testWebhook,
-          { endpoint_id },
-          originOf(call),
-        );
-        return { status: 202, body: { endpoint_id, event_id } };
-      },
-    },
+        originOf(call),
+      );
+      const body = { id: endpoint.endpoint_id, url, events: eventsOf(endpoint), secret: value };
+      return { status: 201, body };
+    }),
+    serve(routes.listWebhooks, { shares: 'reads' })(async (call) => {
+      const { limit = 50, cursor } = call.query;
+      const { workspace_id } = call.caller;
+      const list = ['listWebhooks', workspace_id];
+      const after = cursors.open(list, cursor) as string | null;
+      const found = await listWebhookEndpoints(db, workspace_id, { after, limit: limit + 1 });
+      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.endpoint_id));
+      const data = rows.map((row) => ({ ...webhookBody(row), failing_since: row.failing_since }));
+      return { status: 200, body: { data, next_cursor } };
+    }),
+    serve(routes.getWebhook, { shares: 'reads' })(async (call) => {
+      const found = await getWebhookEndpoint(db, call.caller.workspace_id, call.params.id);
+      if (found === undefined) throw new ApiError('not_found', NO_SUCH_WEBHOOK);
+      return { status: 200, body: { ...webhookBody(found), failing_since: found.failing_since } };
+    }),
+    serve(routes.updateWebhook)(async (call) => {
+      const { url, events, status } = call.body;
+      const endpoint = await lane.submit(
+        call.caller.workspace_id,
+        updateWebhook,
+        {
+          endpoint_id: call.params.id,
+          changes: {
+            ...(url === undefined ? {} : { url: judged(url) }),
+            ...(events === undefined ? {} : { events: [...new Set(events)] }),
+            ...(status === undefined ? {} : { status }),
+          },
+          reason: 'REQUESTED',
+        },
+        originOf(call),
+      );
+      return { status: 200, body: webhookBody(endpoint) };
+    }),
+    serve(routes.deleteWebhook)(async (call) => {
+      const input = { endpoint_id: call.params.id };
+      await lane.submit(call.caller.workspace_id, deleteWebhook, input, originOf(call));
+      return { status: 204 };
+    }),
+    serve(routes.rotateWebhookSecret)(async (call) => {
+      const { workspace_id } = call.caller;
+      const value = newSecret();
+      const endpoint = await lane.submit(
+        workspace_id,
+        rotateWebhookSecret,
+        {
+          endpoint_id: call.params.id,
+          sealed_secret: sealSecret(workspace_id, value),
+          overlap_seconds: call.body.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS,
+        },
+        originOf(call),
+      );
+      const body = {
+        id: endpoint.endpoint_id,
+        url: endpoint.url,
+        events: eventsOf(endpoint),
+        secret: value,
+        previous_secrets_expire_at: endpoint.secrets[1]?.expires_at ?? null,
+      };
+      return { status: 200, body };
+    }),
+    serve(routes.testWebhook)(async (call) => {
+      const endpoint_id = call.params.id;
+      const { event_id } = await lane.submit(
+        call.caller.workspace_id,
+        testWebhook,
+        { endpoint_id },
+        originOf(call),
+      );
+      return { status: 202, body: { endpoint_id, event_id } };
+    }),
   ];
 }

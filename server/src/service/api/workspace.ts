@@ -1,3 +1,4 @@
+import { route } from '@purser/contract/route';
 import { MODES } from '@purser/rules/domain/agents';
 import { ACTOR_TYPES, auditBody, withoutPersonal } from '@purser/rules/domain/audit';
 import { LEDGER_EVENT_TYPES } from '@purser/rules/domain/ledger';
@@ -25,7 +26,7 @@ import { type ListedAuditRecord, listAuditRecords } from '../../engine/storage/a
 import { getHead } from '../../engine/storage/ledger.ts';
 import { loadWorkspace, readClock } from '../../engine/storage/workspaces.ts';
 import type { Cursors } from '../http/cursors.ts';
-import type { Answer, Call, Route } from '../http/route.ts';
+import { type Call, type Route, serve } from '../http/route.ts';
 import {
   Fields,
   Formed,
@@ -177,6 +178,77 @@ const StopBody = Fields(
   { $id: 'StopRequest' },
 );
 
+const routes = {
+  getWorkspace: route({
+    method: 'GET',
+    path: '/v1/workspace',
+    operationId: 'getWorkspace',
+    tag: 'Workspace',
+    summary: 'Get the plan, the trial and the quotas used',
+    description: 'Plans are changed by the operator.',
+    scopes: ['read'],
+    responses: { 200: { description: 'The workspace.', schema: WorkspaceBody } },
+    errors: [],
+  }),
+  updateWorkspace: route({
+    method: 'PATCH',
+    path: '/v1/workspace',
+    operationId: 'updateWorkspace',
+    tag: 'Workspace',
+    summary: 'Change its name, the mode of new agents, or who may review',
+    description: 'Nothing to change answers 200 and writes nothing. ENFORCE needs a paid plan.',
+    scopes: ['admin'],
+    weighs: 'by_request',
+    body: UpdateBody,
+    responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
+    errors: ['not_found', 'plan_required'],
+  }),
+  stopWorkspace: route({
+    method: 'POST',
+    path: '/v1/workspace/stop',
+    operationId: 'stopWorkspace',
+    tag: 'Workspace',
+    summary: 'Stop all agents at once',
+    description:
+      'From now on every decision, a replay too, and every consumption of a capability answers 403 `agent_not_active` with the reason. Reviews, outcomes, labels and reads go on. Capabilities that have not expired can be consumed again after the end of the stop. Stopped already: 200, and nothing is written.',
+    scopes: ['admin', 'review'],
+    weighs: false,
+    body: StopBody,
+    responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
+    errors: ['not_found'],
+  }),
+  resumeWorkspace: route({
+    method: 'POST',
+    path: '/v1/workspace/resume',
+    operationId: 'resumeWorkspace',
+    tag: 'Workspace',
+    summary: 'Let all agents spend again',
+    description: 'Ends a stop. Not stopped: 200, and nothing is written.',
+    scopes: ['admin'],
+    responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
+    errors: ['not_found'],
+  }),
+  listAuditRecords: route({
+    method: 'GET',
+    path: '/v1/audit',
+    operationId: 'listAuditRecords',
+    tag: 'Workspace',
+    summary: 'List administrative changes',
+    description:
+      'Agents, authority versions, keys and plan changes, newest first. All filters must hold together. A page ends at `limit` or at about 1 MB, whichever comes first; only `next_cursor` tells whether it is the last. Callers without `admin` see neither e-mails, which are left out of `changes`, nor client addresses and session ids, which are null. With `accept: text/csv` all records that the filters let through come as one table, or one page of them where `limit` or `cursor` is given.',
+    scopes: ['read'],
+    query: ListQuery,
+    responses: {
+      200: {
+        description: 'A page of audit records.',
+        schema: page(AuditItem, { $id: 'AuditPage' }),
+        or_as: ['text/csv'],
+      },
+    },
+    errors: [],
+  }),
+};
+
 /** The workspace and what was done in it. */
 export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
@@ -186,18 +258,18 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
   }
 
   async function stopOrResume(
-    call: Call<unknown, unknown, unknown>,
+    call: Pick<Call, 'caller' | 'request_id' | 'client_address'>,
     input: StopWorkspaceInput,
-  ): Promise<Answer> {
+  ) {
     const { workspace_id } = call.caller;
     const { workspace, stop } = await lane.submit(workspace_id, stopWorkspace, input, originOf(call));
-    return { status: 200, body: await bodyOf(workspace, stop) };
+    return { status: 200 as const, body: await bodyOf(workspace, stop) };
   }
 
   async function bodyOf(
     workspace: Workspace,
     stopped: WorkspaceStop | null,
-  ): Promise<Record<string, unknown>> {
+  ): Promise<Static<typeof WorkspaceBody>> {
     const [used, clock_ms] = await Promise.all([countAgents(db, workspace.workspace_id), readClock(db)]);
     const { trial_plan, trial_started_at, trial_ends_at } = workspace;
     return {
@@ -206,7 +278,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       mode: workspace.mode,
       plan: workspace.plan,
       trial:
-        trial_plan === null
+        trial_plan === null || trial_started_at === null || trial_ends_at === null
           ? null
           : {
               plan: trial_plan,
@@ -223,119 +295,52 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
   }
 
   return [
-    {
-      method: 'GET',
-      path: '/v1/workspace',
-      operationId: 'getWorkspace',
-      tag: 'Workspace',
-      summary: 'Get the plan, the trial and the quotas used',
-      description: 'Plans are changed by the operator.',
-      scopes: ['read'],
-      shares: 'reads',
-      responses: { 200: { description: 'The workspace.', schema: WorkspaceBody } },
-      errors: [],
-      handler: async (call: Call) => {
-        const { workspace_id } = call.caller;
-        const [workspace, stop] = await Promise.all([loadWorkspace(db, workspace_id), stopOf(workspace_id)]);
-        if (workspace === undefined) throw new ApiError('not_found', 'There is no such workspace.');
-        return { status: 200, body: await bodyOf(workspace, stop) };
-      },
-    },
-    {
-      method: 'PATCH',
-      path: '/v1/workspace',
-      operationId: 'updateWorkspace',
-      tag: 'Workspace',
-      summary: 'Change its name, the mode of new agents, or who may review',
-      description: 'Nothing to change answers 200 and writes nothing. ENFORCE needs a paid plan.',
-      scopes: ['admin'],
-      weighs: ({ body: { name, ...changes } }: Call<unknown, unknown, Static<typeof UpdateBody>>) =>
-        Object.keys(changes).length > 0,
-      body: UpdateBody,
-      responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
-      errors: ['not_found', 'plan_required'],
-      handler: async (call: Call<unknown, unknown, Static<typeof UpdateBody>>) => {
-        const { workspace_id } = call.caller;
-        const workspace = await lane.submit(workspace_id, updateWorkspace, call.body, originOf(call));
-        return { status: 200, body: await bodyOf(workspace, await stopOf(workspace_id)) };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v1/workspace/stop',
-      operationId: 'stopWorkspace',
-      tag: 'Workspace',
-      summary: 'Stop all agents at once',
-      description:
-        'From now on every decision, a replay too, and every consumption of a capability answers 403 `agent_not_active` with the reason. Reviews, outcomes, labels and reads go on. Capabilities that have not expired can be consumed again after the end of the stop. Stopped already: 200, and nothing is written.',
-      scopes: ['admin', 'review'],
-      weighs: false,
-      body: StopBody,
-      responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
-      errors: ['not_found'],
-      handler: async (call: Call<unknown, unknown, Static<typeof StopBody>>) => stopOrResume(call, call.body),
-    },
-    {
-      method: 'POST',
-      path: '/v1/workspace/resume',
-      operationId: 'resumeWorkspace',
-      tag: 'Workspace',
-      summary: 'Let all agents spend again',
-      description: 'Ends a stop. Not stopped: 200, and nothing is written.',
-      scopes: ['admin'],
-      responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
-      errors: ['not_found'],
-      handler: async (call: Call) => stopOrResume(call, { reason: null }),
-    },
-    {
-      method: 'GET',
-      path: '/v1/audit',
-      operationId: 'listAuditRecords',
-      tag: 'Workspace',
-      summary: 'List administrative changes',
-      description:
-        'Agents, authority versions, keys and plan changes, newest first. All filters must hold together. A page ends at `limit` or at about 1 MB, whichever comes first; only `next_cursor` tells whether it is the last. Callers without `admin` see neither e-mails, which are left out of `changes`, nor client addresses and session ids, which are null. With `accept: text/csv` all records that the filters let through come as one table, or one page of them where `limit` or `cursor` is given.',
-      scopes: ['read'],
+    serve(routes.getWorkspace, { shares: 'reads' })(async (call) => {
+      const { workspace_id } = call.caller;
+      const [workspace, stop] = await Promise.all([loadWorkspace(db, workspace_id), stopOf(workspace_id)]);
+      if (workspace === undefined) throw new ApiError('not_found', 'There is no such workspace.');
+      return { status: 200, body: await bodyOf(workspace, stop) };
+    }),
+    serve(routes.updateWorkspace, {
+      isWeighty: ({ body: { name, ...changes } }) => Object.keys(changes).length > 0,
+    })(async (call) => {
+      const { workspace_id } = call.caller;
+      const workspace = await lane.submit(workspace_id, updateWorkspace, call.body, originOf(call));
+      return { status: 200, body: await bodyOf(workspace, await stopOf(workspace_id)) };
+    }),
+    serve(routes.stopWorkspace)(async (call) => stopOrResume(call, call.body)),
+    serve(routes.resumeWorkspace)(async (call) => stopOrResume(call, { reason: null })),
+    serve(routes.listAuditRecords, {
       // A file holds its turn until its reader has it.
       shares: (headers) => (wantsCsv(headers) ? 'exports' : 'reads'),
-      query: ListQuery,
-      responses: {
-        200: {
-          description: 'A page of audit records.',
-          schema: page(AuditItem, { $id: 'AuditPage' }),
-          or_as: ['text/csv'],
-        },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit, cursor, ...filters } = call.query;
-        const { workspace_id } = call.caller;
-        const list = ['listAuditRecords', workspace_id, filters];
-        const after = cursors.open(list, cursor) as number | null;
-        const shown = call.caller.scopes.includes('admin')
-          ? (record: ListedAuditRecord) => record
-          : withoutPersonal<ListedAuditRecord>;
-        if (wantsCsv(call.headers)) {
-          const is_page = limit !== undefined || cursor !== undefined;
-          const chunks = csvOfList(
-            COLUMNS,
-            (record: ListedAuditRecord) => csvOf(shown(record)),
-            (page) => listAuditRecords(db, workspace_id, filters, page),
-            { after, limit: is_page ? (limit ?? 50) : null },
-          );
-          return {
-            status: 200,
-            stream: { chunks, content_type: CSV_TYPE },
-            headers: attachment(`audit-${workspace_id}.csv`),
-          };
-        }
-        const { rows, next } = await listAuditRecords(db, workspace_id, filters, {
-          after,
-          limit: limit ?? 50,
-        });
-        const next_cursor = next === null ? null : cursors.seal(list, next);
-        return { status: 200, body: { data: rows.map((record) => auditBody(shown(record))), next_cursor } };
-      },
-    },
+    })(async (call) => {
+      const { limit, cursor, ...filters } = call.query;
+      const { workspace_id } = call.caller;
+      const list = ['listAuditRecords', workspace_id, filters];
+      const after = cursors.open(list, cursor) as number | null;
+      const shown = call.caller.scopes.includes('admin')
+        ? (record: ListedAuditRecord) => record
+        : withoutPersonal<ListedAuditRecord>;
+      if (wantsCsv(call.headers)) {
+        const is_page = limit !== undefined || cursor !== undefined;
+        const chunks = csvOfList(
+          COLUMNS,
+          (record: ListedAuditRecord) => csvOf(shown(record)),
+          (page) => listAuditRecords(db, workspace_id, filters, page),
+          { after, limit: is_page ? (limit ?? 50) : null },
+        );
+        return {
+          status: 200,
+          stream: { chunks, content_type: CSV_TYPE },
+          headers: attachment(`audit-${workspace_id}.csv`),
+        };
+      }
+      const { rows, next } = await listAuditRecords(db, workspace_id, filters, {
+        after,
+        limit: limit ?? 50,
+      });
+      const next_cursor = next === null ? null : cursors.seal(list, next);
+      return { status: 200, body: { data: rows.map((record) => auditBody(shown(record))), next_cursor } };
+    }),
   ];
 }

@@ -147,7 +147,7 @@ export function makeConsoleRoutes(files: ConsoleFiles): Route[] {
       operationId: 'getConsoleAsset',
       summary: 'A file of the console whose name changes with its content.',
       description: 'May be kept for ever.',
-      handler: async (call: Call<{ file: string }>) => {
+      handler: async (call: Call) => {
         const file = files.get(`assets/${call.params.file}`);
         if (file === undefined) throw notFound();
         return fileAnswer(call, file, 'public, max-age=31536000, immutable');

@@ -53,21 +53,36 @@ export interface Mismatch {
   actual: string | number | string[];
 }
 
-/** Whose a decision is and who asked: what a decision of a test does not say. */
-export const LEFT_OUT: readonly string[] = [
-  'agent',
-  'authority_version',
-  'authority_hash',
-  'directory_version',
-  'requested_by',
-  'request_id',
-  'review',
-  'label',
-] satisfies (keyof Decision)[];
+/** Takes a decision's fields without those that a test does not show: whose decision it is, and who asked. */
+export function verdictOf<
+  Fields extends {
+    agent: unknown;
+    authority_version: unknown;
+    authority_hash: unknown;
+    directory_version?: unknown;
+    requested_by: unknown;
+    request_id?: unknown;
+    review: unknown;
+    label: unknown;
+  },
+>(decision: Fields) {
+  const {
+    agent,
+    authority_version,
+    authority_hash,
+    directory_version,
+    requested_by,
+    request_id,
+    review,
+    label,
+    ...verdict
+  } = decision;
+  return verdict;
+}
 
 export interface TestedStep {
   /** Null where the step decided nothing. */
-  verdict: Partial<Decision> | null;
+  verdict: ReturnType<typeof verdictOf<Decision>> | null;
   mismatches: Mismatch[];
 }
 
@@ -78,9 +93,6 @@ const originOf = (key_id: string, principal_id: string): Origin => ({
 });
 const AGENT = originOf('key_agent', 'user:agent');
 const REVIEWER = originOf('key_reviewer', 'user:reviewer');
-
-const shown = (decision: Decision): Partial<Decision> =>
-  Object.fromEntries(Object.entries(decision).filter(([field]) => !LEFT_OUT.includes(field)));
 
 function mismatchesOf(expected: Expected, decision: Decision): Mismatch[] {
   return EXPECTABLE.flatMap((field) => {
@@ -146,7 +158,7 @@ export function makeAuthorityTest(options: {
     if (result.kind !== 'done') throw new Error(`a step of a test was ${result.kind}`);
     const decision = decodeDecision(result.value.document);
     if (step.as !== undefined) names.set(step.as, decision.decision_id);
-    return { verdict: shown(decision), mismatches: mismatchesOf(step.expect ?? {}, decision) };
+    return { verdict: verdictOf(decision), mismatches: mismatchesOf(step.expect ?? {}, decision) };
   }
 
   /** What happens to an earlier decision. That the service would refuse it is a mismatch. */

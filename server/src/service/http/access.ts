@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { RouteData } from '@purser/contract/route';
 import { credentialOf } from '@purser/rules/domain/keys';
 import { ApiError } from '@purser/rules/errors';
 import type { FastifyRequest } from 'fastify';
@@ -30,7 +31,7 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
    * caller, against the client's address. Throws `rate_limited`, and whatever the look-up of the key throws.
    */
   async function identify({ exchange, headers }: FastifyRequest): Promise<void> {
-    const is_entrance = exchange.route?.entrance !== undefined;
+    const is_entrance = exchange.route?.is_entrance === true;
     const key = is_entrance ? keyAtEntrance(headers) : (headers['x-api-key'] as string | undefined);
     const of_session = key === undefined && !is_entrance ? options.authenticateSession?.(headers) : null;
     const result = await (of_session ?? options.authenticate(key));
@@ -108,7 +109,11 @@ export function authorize({ exchange }: Pick<FastifyRequest, 'exchange'>): void 
 }
 
 /** Returns whether any request to a route may need a fresh proof of identity. */
-export function mayWeigh({ method, scopes, weighs }: Pick<Route, 'method' | 'scopes' | 'weighs'>): boolean {
+export function mayWeigh({
+  method,
+  scopes,
+  weighs,
+}: Pick<RouteData, 'method' | 'scopes' | 'weighs'>): boolean {
   if (weighs !== undefined) return weighs !== false;
   return method !== 'GET' && Array.isArray(scopes) && scopes.includes('admin');
 }
@@ -117,11 +122,11 @@ export function mayWeigh({ method, scopes, weighs }: Pick<Route, 'method' | 'sco
  * Throws `reauthentication_required` if the request weighs and comes from a person who has not proved lately who they are.
  * Keys pass. Where a route says nothing for every person, only administrators are asked.
  */
-export async function checkProof(route: Route, call: Call<never, never, never>): Promise<void> {
+export async function checkProof(route: Route, call: Call): Promise<void> {
   const { session, scopes } = call.caller ?? {};
   if (session == null || session.is_proof_fresh || !mayWeigh(route)) return;
   if (route.weighs !== true && scopes?.includes('admin') !== true) return;
-  if (typeof route.weighs === 'function' && !(await route.weighs(call))) return;
+  if (route.isWeighty !== undefined && !(await route.isWeighty(call))) return;
   throw new ApiError(
     'reauthentication_required',
     'Your sign-in is too long ago for this: prove who you are at /v1/auth/reauthenticate, then send it again.',

@@ -188,11 +188,10 @@ export async function callHandler(
   { hold, dispatch }: { hold: Call['hold']; dispatch: Dispatch },
 ): Promise<Answer> {
   const { exchange, params, query, body, headers } = request;
-  // `Route` erases the types that the schemas gave the handler. The validated values have these types.
-  const call: Call<never, never, never> = {
-    params: params as never,
-    query: query as never,
-    body: body as never,
+  const call: Call = {
+    params: params as Call['params'],
+    query: query as Call['query'],
+    body,
     headers,
     // This is null on public routes, whose handlers do not read it.
     caller: exchange.caller as Caller,

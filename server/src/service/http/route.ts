@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
-import type { Caller, Scope } from '@purser/rules/domain/keys';
-import type { ErrorCode } from '@purser/rules/errors';
-import type { TSchema } from 'typebox';
+import type { ResponseData, RouteData } from '@purser/contract/route';
+import type { Caller } from '@purser/rules/domain/keys';
+import type { Static, TSchema } from 'typebox';
 
 /** The resources that the requests of all workspaces share, besides the places for writes. */
 export type ResourceName = 'reads' | 'lists' | 'reports' | 'verifications' | 'exports' | 'simulations';
 
 /**
  * The argument of a handler. All of it is validated and normalised, and the caller is authenticated and has the scope.
+ * Handlers given to `serve` get it as `CallOf` their route, with the types of the schemas.
  */
-export interface Call<Params = Record<string, string>, Query = Record<string, string>, Body = unknown> {
+export interface Call<Params = Record<string, string>, Query = Record<string, unknown>, Body = unknown> {
   params: Params;
   query: Query;
   body: Body;
@@ -30,7 +31,7 @@ export interface Call<Params = Record<string, string>, Query = Record<string, st
    * false if the wait has to end earlier or is not possible.
    */
   hold: (ms: number) => Promise<boolean>;
-  /** Calls another route of this service as the same caller. On the routes of `Route.entrance` alone. */
+  /** Calls another route of this service as the same caller. Only on entrances. */
   dispatch: Dispatch;
 }
 
@@ -52,8 +53,8 @@ export interface Dispatched {
 export type Dispatch = (call: Dispatched) => Promise<{ status: number; json: unknown }>;
 
 /**
- * The answer of a handler. `json` is a body that is JSON already, as text or its bytes, such as a stored document; it is
- * sent unchanged.
+ * The answer of a handler, whatever its route. `json` is a body that is JSON already, as text or its bytes; it is sent
+ * unchanged.
  */
 export interface Answer {
   status: number;
@@ -74,52 +75,8 @@ export interface Answer {
   headers?: Record<string, string | string[]>;
 }
 
-/** The groups of operations in the reference page and the OpenAPI document. */
-export const TAGS = [
-  'Decisions',
-  'Reviews and labels',
-  'Outcomes',
-  'Capabilities',
-  'Agents',
-  'Merchants',
-  'Budgets',
-  'API keys',
-  'Webhooks',
-  'Reports',
-  'Workspace',
-  'Ledger',
-  'People',
-  'Sign-in',
-  'Service',
-] as const;
-
-/** The declaration of one route. Registration, validation, documentation and tests are made from it. */
-export interface Route {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With `:name` parameters, as in the interface specification. */
-  path: string;
-  operationId: string;
-  tag: (typeof TAGS)[number];
-  /** One line. */
-  summary: string;
-  /** What the caller should know, as paragraphs of Markdown. */
-  description: string;
-  /**
-   * The key or the person's role needs one of these. `session`: any person who is signed in, and no key. `public`
-   * routes take neither and are counted by the client's address.
-   */
-  scopes: readonly Scope[] | 'session' | 'public';
-  /**
-   * Whether a person needs a fresh proof of identity for the change. Left out: an administrator does for every change on a
-   * route with the scope `admin`. `true`: every person does. `false`: nobody does, because the change only stops or narrows
-   * something, is harmless, or takes its own proof. A function says it of an administrator's request. The routes without
-   * one, and the reason, stand in tests/people/proof.test.ts.
-   */
-  weighs?: boolean | ((call: Call<never, never, never>) => boolean | Promise<boolean>);
-  /** `own`: an agent key may also call it without the scope, and sees only what belongs to its agent. */
-  agentKey?: 'own';
-  /** The request must carry `idempotency-key` (1-255 visible ASCII characters); `body_hash` is then computed. */
-  idempotent?: boolean;
+/** Settings of a route that its clients need not know. */
+export interface Serving {
   /** The route has no deadline, because it may have to read very many rows. */
   takes_long?: true;
   /**
@@ -129,39 +86,101 @@ export interface Route {
    */
   is_probe?: true;
   /**
-   * It is another way to the other routes, which do all the work. It takes keys as bearer tokens too and no sessions, is
-   * there for POST alone (405), and takes no place among the writes, since the routes that it calls do. `check` throws
-   * the refusal of a request from a foreign site, before its key is looked at.
-   */
-  entrance?: { check: (message: IncomingMessage) => void };
-  /**
-   * Its answer may hold a secret beside texts that somebody else chose. It is never compressed, since its length would then
-   * tell of the secret.
+   * Its answer may hold a secret beside texts that somebody else chose. It is never compressed, because the length would
+   * then give hints about the secret.
    */
   shows_secret?: true;
   /** Its path parameters may hold dots, as the names of files do, and its query is read by the page alone. */
   serves_files?: true;
-  /** What of the process it takes a turn at, so that no workspace can take all of it. */
+  /** The shared resource that each request takes a turn at, so that no workspace can take all of it. */
   shares?: ResourceName | ((headers: Call['headers']) => ResourceName);
-  /** Object schemas with `additionalProperties: false`. */
-  params?: TSchema;
-  query?: TSchema;
-  body?: TSchema;
-  /** A request without a body stands for `{}`. */
-  bodyOptional?: boolean;
-  /** By status. A `schema` of null stands for an empty body. */
-  responses: Record<
-    number,
-    {
-      description: string;
-      schema: TSchema | null;
-      content_type?: string;
-      /** Further content types in which it may be answered, as text. */
-      or_as?: readonly string[];
-      headers?: Record<string, string>;
-    }
-  >;
-  /** The errors besides those of every route (400, 401, 403 insufficient_scope, 429, 500, 503). */
-  errors: readonly ErrorCode[];
-  handler: (call: Call<never, never, never>) => Promise<Answer>;
+}
+
+/** A route with its handler. The types that its schemas gave the handler are erased; `serve` makes it. */
+export interface Route extends RouteData, Serving {
+  /** Where `weighs` is `by_request`: whether this request of an administrator needs a fresh proof of identity. */
+  isWeighty?: (call: Call) => boolean | Promise<boolean>;
+  /** Of an entrance: throws the refusal of a request from a foreign site, before its key is looked at. */
+  checkEntrance?: (message: IncomingMessage) => void;
+  handler: (call: Call) => Promise<Answer>;
+}
+
+type Part<R extends RouteData, Name extends 'params' | 'query' | 'body', Without> = R extends {
+  [N in Name]: infer S extends TSchema;
+}
+  ? Static<S>
+  : Without;
+
+/** The call of a route: the parts of the request have the types of the schemas. */
+export type CallOf<R extends RouteData> = Omit<
+  Call<
+    Part<R, 'params', Record<string, never>>,
+    Part<R, 'query', Record<string, never>>,
+    Part<R, 'body', undefined>
+  >,
+  'caller' | 'body_hash' | 'headers'
+> & {
+  caller: R extends { scopes: 'public' } ? null : Caller;
+} & (R extends { idempotent: true }
+    ? { headers: Call['headers'] & { 'idempotency-key': string }; body_hash: Buffer }
+    : Pick<Call, 'headers' | 'body_hash'>);
+
+declare const STORED: unique symbol;
+
+/** JSON that the compiler cannot hold against a schema. */
+export type StoredJson = (string | Buffer) & { [STORED]: true };
+
+/**
+ * The one way around the types of answers: text or bytes that are JSON already, and fit the schema of the answer because
+ * what wrote them did. They are sent unchanged, without parsing.
+ */
+export const storedJson = (json: string | Buffer): StoredJson => json as StoredJson;
+
+/** Handlers may answer with what the rest of the program must not change. */
+type Immutable<T> = T extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Immutable<T[K]> }
+    : T;
+
+type Headers = NonNullable<Answer['headers']>;
+type AsText<Status> =
+  | { status: Status; headers?: Headers; text: NonNullable<Answer['text']> }
+  | { status: Status; headers?: Headers; stream: NonNullable<Answer['stream']> };
+type AsJson<Status, Schema> = Schema extends TSchema
+  ?
+      | { status: Status; headers?: Headers; body: Immutable<Static<Schema>> }
+      | { status: Status; headers?: Headers; json: StoredJson }
+  : { status: Status; headers?: Headers };
+
+type AnswerWith<Status, Response extends ResponseData> = Response extends { content_type: string }
+  ? AsText<Status>
+  :
+      | AsJson<Status, Response['schema']>
+      | (Response extends { or_as: readonly string[] } ? AsText<Status> : never);
+
+/** The answers of a route: one of its statuses, with a body that fits the schema of that status. */
+export type AnswerOf<R extends RouteData> = {
+  [Status in keyof R['responses'] & number]: AnswerWith<Status, R['responses'][Status]>;
+}[keyof R['responses'] & number];
+
+export type Handler<R extends RouteData> = (call: CallOf<R>) => Promise<AnswerOf<R>>;
+
+type ServingOf<R extends RouteData> = Serving &
+  (R extends { weighs: 'by_request' }
+    ? { isWeighty: (call: CallOf<R>) => boolean | Promise<boolean> }
+    : unknown) &
+  (R extends { is_entrance: true } ? { checkEntrance: NonNullable<Route['checkEntrance']> } : unknown);
+
+/**
+ * Gives a route its handler: `serve(routes.getAgent, { shares: 'reads' })(async (call) => …)`. The call has the types of
+ * the route's schemas, and the answer must fit them: a field that is missing or of another type is a compile error. The
+ * handler comes in a call of its own, because only then does the compiler know the route while it reads the answer.
+ */
+export function serve<R extends RouteData>(
+  route: R,
+  ...[serving]: object extends ServingOf<R> ? [ServingOf<R>?] : [ServingOf<R>]
+): (handler: Handler<R>) => Route {
+  // The request is validated by the schemas that gave the handler its types (`callHandler`).
+  return (handler) => ({ ...(route as RouteData), ...(serving as Serving), handler: handler as never });
 }

@@ -29,7 +29,7 @@ const hook =
   };
 
 /** Whether a request changes something itself. */
-const isWrite = ({ route }: Exchange) => route?.method !== 'GET' && route?.entrance === undefined;
+const isWrite = ({ route }: Exchange) => route?.method !== 'GET' && route?.is_entrance !== true;
 
 /**
  * Makes the HTTP server. The hooks below run in the order in which they are added: those of `onRequest` before the body
@@ -48,7 +48,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     metrics.watchUse(resource, total, inUse);
   let draining = false;
   const full = overloaded('lane');
-  const entrances = new Set(options.routes.filter((route) => route.entrance).map((route) => route.path));
+  const entrances = new Set(options.routes.filter((route) => route.is_entrance).map((route) => route.path));
   const { answer, fail } = makeAnswers({
     logger,
     metrics,
@@ -109,7 +109,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
   }
 
   function checkEntrance({ exchange, raw }: FastifyRequest): void {
-    exchange.route?.entrance?.check(raw);
+    exchange.route?.checkEntrance?.(raw);
   }
 
   /** Refuses writes while the lane is full, before anything is done for them. */

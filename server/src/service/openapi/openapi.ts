@@ -1,8 +1,8 @@
+import type { RouteData } from '@purser/contract/route';
 import { ROLES, scopesOfRole } from '@purser/rules/domain/keys';
 import { ERRORS, type ErrorCode } from '@purser/rules/errors';
 import type { TSchema } from 'typebox';
 import { mayWeigh } from '../http/access.ts';
-import type { Route } from '../http/route.ts';
 import { ErrorBody } from '../http/schemas.ts';
 import type { JsonSchema, OpenApi, Operation, Parameter, Response, ResponseRef } from './document-types.ts';
 
@@ -26,7 +26,7 @@ Where \`idempotency-key\` is required, a request that was sent twice is done onc
 
 Lists answer newest first with \`data\` and \`next_cursor\`; give \`next_cursor\` back as \`cursor\` for the next page.`;
 
-const TAG_DESCRIPTIONS: Record<Route['tag'], string> = {
+const TAG_DESCRIPTIONS: Record<RouteData['tag'], string> = {
   Decisions: 'Ask whether a spend may be made, and look at what was decided.',
   'Reviews and labels': 'What people say of decisions.',
   Outcomes: 'What really happened to spends.',
@@ -69,7 +69,7 @@ export interface OpenApiOptions {
 }
 
 /** `openapi.json`: the routes as they are declared. Throws when two different schemas share an `$id`. */
-export function makeOpenApi(routes: readonly Route[], options: OpenApiOptions): OpenApi {
+export function makeOpenApi(routes: readonly RouteData[], options: OpenApiOptions): OpenApi {
   const shared: Shared = { schemas: {}, errors: {} };
   const { schemas } = shared;
   const paths: OpenApi['paths'] = {};
@@ -152,7 +152,7 @@ export function responseOf(response: Response | ResponseRef, { components }: Ope
     : response;
 }
 
-function operation(route: Route, shared: Shared): Operation {
+function operation(route: RouteData, shared: Shared): Operation {
   const { schemas } = shared;
   const is_public = route.scopes === 'public';
   const parameters = [
@@ -225,10 +225,10 @@ function operation(route: Route, shared: Shared): Operation {
 }
 
 /** One entry for each scope of a key that is enough, then one for each that a person's role gives. */
-function securityOf({ scopes, entrance }: Route): Record<string, string[]>[] {
+function securityOf({ scopes, is_entrance }: RouteData): Record<string, string[]>[] {
   if (scopes === 'public') return [];
   if (scopes === 'session') return [{ Session: [] }];
-  if (entrance !== undefined) return scopes.map((scope) => ({ ApiKey: [scope] }));
+  if (is_entrance) return scopes.map((scope) => ({ ApiKey: [scope] }));
   const of_people = scopes.filter((scope) => ROLES.some((role) => scopesOfRole(role).includes(scope)));
   return [
     ...scopes.map((scope) => ({ ApiKey: [scope] })),
@@ -265,7 +265,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   },
 };
 
-function pathParameters(route: Route, schemas: Record<string, JsonSchema>): Parameter[] {
+function pathParameters(route: RouteData, schemas: Record<string, JsonSchema>): Parameter[] {
   const declared = parametersOf(route.params, 'path', schemas);
   return [...route.path.matchAll(/:([A-Za-z_]+)/g)].map(
     ([, name]) =>
@@ -299,14 +299,14 @@ function parametersOf(
 }
 
 /** Every code that the route may answer with. */
-export function errorsOf(route: Route): Set<ErrorCode> {
+export function errorsOf(route: RouteData): Set<ErrorCode> {
   const codes = new Set([...(route.scopes === 'public' ? PUBLIC_ERRORS : KEYED_ERRORS), ...route.errors]);
   if (mayWeigh(route)) codes.add('reauthentication_required');
   return codes;
 }
 
 /** Every code that the route may answer with, by status, in the order of the table of errors. */
-function errorsByStatus(route: Route): Map<string, ErrorCode[]> {
+function errorsByStatus(route: RouteData): Map<string, ErrorCode[]> {
   const codes = errorsOf(route);
   // Only what changes something has to come from the console itself.
   if (route.method === 'GET') codes.delete('cross_site_request');

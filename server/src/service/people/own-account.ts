@@ -12,7 +12,7 @@ import { findUser, listMemberships } from './user-rows.ts';
 import { verifying } from './verifying.ts';
 
 /** Who signed in, as `GET /v1/me` says it. */
-export type Me = Record<string, unknown>;
+export type Me = Awaited<ReturnType<typeof meOf>>;
 
 /** A person who calls. */
 export interface Self {
@@ -31,10 +31,7 @@ const NOTHING_TO_LEAVE =
  * What `GET /v1/me` answers; of a workspace that the person has yet to accept only its name. Throws `unauthenticated` if they
  * are no member of the session's workspace.
  */
-export async function meOf(
-  db: Queryable,
-  { user_id, session_id }: Pick<Self, 'user_id' | 'session_id'>,
-): Promise<Me> {
+export async function meOf(db: Queryable, { user_id, session_id }: Pick<Self, 'user_id' | 'session_id'>) {
   const user = await findUser(db, user_id);
   const memberships = await listMemberships(db, user_id);
   const session = await findOwnSession(db, user_id, session_id);
@@ -55,7 +52,7 @@ export async function meOf(
       id: workspace_id,
       name,
       role,
-      status: is_pending ? 'pending' : 'active',
+      status: is_pending ? ('pending' as const) : ('active' as const),
     })),
   };
 }

@@ -1,3 +1,4 @@
+import { route } from '@purser/contract/route';
 import {
   BUDGET_STATUSES,
   type LoadedBudget,
@@ -9,14 +10,14 @@ import {
 import { ApiError } from '@purser/rules/errors';
 import { budgetStandings } from '@purser/rules/policy/shared-budgets';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { createBudget } from '../../../engine/commands/budgets/create-budget.ts';
 import { updateBudget } from '../../../engine/commands/budgets/update-budget.ts';
 import type { Lane } from '../../../engine/lane/lane.ts';
 import { readClock } from '../../../engine/storage/workspaces.ts';
 import { readBudgets } from '../../decisions/shared-budgets.ts';
 import { type Cursors, pageOf } from '../../http/cursors.ts';
-import type { Call, Route } from '../../http/route.ts';
+import { type Route, serve } from '../../http/route.ts';
 import { Currency, Fields, OneOf, PageQuery, page, Slug, TimeZone } from '../../http/schemas.ts';
 import { originOf } from '../../people/callers.ts';
 import { BudgetBody, BudgetLimit, BudgetName, BudgetPeriod, type ShownBudget } from '../schemas/budgets.ts';
@@ -60,6 +61,62 @@ function budgetBody(loaded: LoadedBudget, all: readonly SharedBudget[], now_ms: 
   return { ...shownBudget(loaded, all), standing, created_at, updated_at };
 }
 
+const routes = {
+  createBudget: route({
+    method: 'POST',
+    path: '/v1/budgets',
+    operationId: 'createBudget',
+    tag: 'Budgets',
+    summary: 'Create a shared budget',
+    description: `What several agents may spend together, however their spends race. A spend counts in each budget that its agent's authority names in \`budgets\`, and in all above; each of them can cap or deny it. Slug, currency, period, zone and parent are fixed for good. At most ${MAX_BUDGETS}.`,
+    scopes: ['admin'],
+    body: CreateBody,
+    responses: { 201: { description: 'The budget.', schema: BudgetBody } },
+    errors: ['not_found', 'budget_exists', 'budget_limit'],
+  }),
+  listBudgets: route({
+    method: 'GET',
+    path: '/v1/budgets',
+    operationId: 'listBudgets',
+    tag: 'Budgets',
+    summary: 'List the shared budgets',
+    description: 'Newest first, each as it stands now.',
+    scopes: ['read'],
+    query: ListQuery,
+    responses: {
+      200: { description: 'A page of budgets.', schema: page(BudgetBody, { $id: 'BudgetPage' }) },
+    },
+    errors: [],
+  }),
+  getBudget: route({
+    method: 'GET',
+    path: '/v1/budgets/:id',
+    operationId: 'getBudget',
+    tag: 'Budgets',
+    summary: 'Get a shared budget',
+    description: 'As it stands now.',
+    scopes: ['read'],
+    params: IdParams,
+    responses: { 200: { description: 'The budget.', schema: BudgetBody } },
+    errors: ['not_found'],
+  }),
+  updateBudget: route({
+    method: 'PATCH',
+    path: '/v1/budgets/:id',
+    operationId: 'updateBudget',
+    tag: 'Budgets',
+    summary: 'Change a shared budget',
+    description:
+      'Its name, limit or status, from the next decision on. A limit under what is used lets nothing more through and takes nothing back. A frozen budget denies every new spend, and no review in ENFORCE can allow one that is pending (409 `budget_frozen`). What is held of it stays held, and a capability that was issued before may still be consumed.',
+    scopes: ['admin'],
+    weighs: 'by_request',
+    params: IdParams,
+    body: UpdateBody,
+    responses: { 200: { description: 'The budget.', schema: BudgetBody } },
+    errors: ['not_found'],
+  }),
+};
+
 /** The budgets that several agents share. */
 export function makeBudgetRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
@@ -73,87 +130,33 @@ export function makeBudgetRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cu
   }
 
   return [
-    {
-      method: 'POST',
-      path: '/v1/budgets',
-      operationId: 'createBudget',
-      tag: 'Budgets',
-      summary: 'Create a shared budget',
-      description: `What several agents may spend together, however their spends race. A spend counts in each budget that its agent's authority names in \`budgets\`, and in all above; each of them can cap or deny it. Slug, currency, period, zone and parent are fixed for good. At most ${MAX_BUDGETS}.`,
-      scopes: ['admin'],
-      body: CreateBody,
-      responses: { 201: { description: 'The budget.', schema: BudgetBody } },
-      errors: ['not_found', 'budget_exists', 'budget_limit'],
-      handler: async (call: Call<unknown, unknown, Static<typeof CreateBody>>) => {
-        const { workspace_id } = call.caller;
-        const { budget_id } = await lane.submit(workspace_id, createBudget, call.body, originOf(call));
-        return { status: 201, body: await standing(workspace_id, budget_id) };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/budgets',
-      operationId: 'listBudgets',
-      tag: 'Budgets',
-      summary: 'List the shared budgets',
-      description: 'Newest first, each as it stands now.',
-      scopes: ['read'],
-      shares: 'reads',
-      query: ListQuery,
-      responses: {
-        200: { description: 'A page of budgets.', schema: page(BudgetBody, { $id: 'BudgetPage' }) },
-      },
-      errors: [],
-      handler: async (call: Call<unknown, Static<typeof ListQuery>, unknown>) => {
-        const { limit = 50, cursor } = call.query;
-        const { workspace_id } = call.caller;
-        const list = ['listBudgets', workspace_id];
-        const before = cursors.open(list, cursor) as string | null;
-        const all = await readBudgets(db, workspace_id);
-        const now_ms = await readClock(db);
-        const rest = all.filter(({ budget_id }) => before === null || budget_id < before).reverse();
-        const { rows, next_cursor } = pageOf(rest, limit, (last) => cursors.seal(list, last.budget_id));
-        return { status: 200, body: { data: rows.map((row) => budgetBody(row, all, now_ms)), next_cursor } };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/budgets/:id',
-      operationId: 'getBudget',
-      tag: 'Budgets',
-      summary: 'Get a shared budget',
-      description: 'As it stands now.',
-      scopes: ['read'],
-      shares: 'reads',
-      params: IdParams,
-      responses: { 200: { description: 'The budget.', schema: BudgetBody } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, unknown>) => ({
-        status: 200,
-        body: await standing(call.caller.workspace_id, call.params.id),
-      }),
-    },
-    {
-      method: 'PATCH',
-      path: '/v1/budgets/:id',
-      operationId: 'updateBudget',
-      tag: 'Budgets',
-      summary: 'Change a shared budget',
-      description:
-        'Its name, limit or status, from the next decision on. A limit under what is used lets nothing more through and takes nothing back. A frozen budget denies every new spend, and no review in ENFORCE can allow one that is pending (409 `budget_frozen`). What is held of it stays held, and a capability that was issued before may still be consumed.',
-      scopes: ['admin'],
-      weighs: ({ body }: Call<unknown, unknown, Static<typeof UpdateBody>>) =>
-        body.limit_minor !== undefined || body.status === 'active',
-      params: IdParams,
-      body: UpdateBody,
-      responses: { 200: { description: 'The budget.', schema: BudgetBody } },
-      errors: ['not_found'],
-      handler: async (call: Call<{ id: string }, unknown, Static<typeof UpdateBody>>) => {
-        const { workspace_id } = call.caller;
-        const input = { budget: call.params.id, changes: call.body };
-        const { budget_id } = await lane.submit(workspace_id, updateBudget, input, originOf(call));
-        return { status: 200, body: await standing(workspace_id, budget_id) };
-      },
-    },
+    serve(routes.createBudget)(async (call) => {
+      const { workspace_id } = call.caller;
+      const { budget_id } = await lane.submit(workspace_id, createBudget, call.body, originOf(call));
+      return { status: 201, body: await standing(workspace_id, budget_id) };
+    }),
+    serve(routes.listBudgets, { shares: 'reads' })(async (call) => {
+      const { limit = 50, cursor } = call.query;
+      const { workspace_id } = call.caller;
+      const list = ['listBudgets', workspace_id];
+      const before = cursors.open(list, cursor) as string | null;
+      const all = await readBudgets(db, workspace_id);
+      const now_ms = await readClock(db);
+      const rest = all.filter(({ budget_id }) => before === null || budget_id < before).reverse();
+      const { rows, next_cursor } = pageOf(rest, limit, (last) => cursors.seal(list, last.budget_id));
+      return { status: 200, body: { data: rows.map((row) => budgetBody(row, all, now_ms)), next_cursor } };
+    }),
+    serve(routes.getBudget, { shares: 'reads' })(async (call) => ({
+      status: 200,
+      body: await standing(call.caller.workspace_id, call.params.id),
+    })),
+    serve(routes.updateBudget, {
+      isWeighty: ({ body }) => body.limit_minor !== undefined || body.status === 'active',
+    })(async (call) => {
+      const { workspace_id } = call.caller;
+      const input = { budget: call.params.id, changes: call.body };
+      const { budget_id } = await lane.submit(workspace_id, updateBudget, input, originOf(call));
+      return { status: 200, body: await standing(workspace_id, budget_id) };
+    }),
   ];
 }

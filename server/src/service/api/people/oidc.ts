@@ -1,6 +1,7 @@
+import { route } from '@purser/contract/route';
 import { ApiError } from '@purser/rules/errors';
 import Type from 'typebox';
-import type { Answer, Call, Route } from '../../http/route.ts';
+import { type Call, type Route, serve } from '../../http/route.ts';
 import { Fields, OneOf } from '../../http/schemas.ts';
 import { fromOf } from '../../people/callers.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type Provider,
   ProviderRefusal,
   SIGN_IN_AGAIN,
-  type SignInAgain,
 } from '../../people/oidc.ts';
 import { OIDC_REFUSALS, OidcRefusal, type OidcRefusalCode } from '../../people/oidc-people.ts';
 import type { Sessions } from '../../people/sessions.ts';
@@ -25,7 +25,6 @@ const StartQuery = Fields({
     }),
   ),
 });
-type StartCall = Call<never, { again?: SignInAgain }, never>;
 
 /** Providers add parameters of their own. */
 const CallbackQuery = Type.Object(
@@ -45,6 +44,34 @@ const CODES = Object.entries(OIDC_REFUSALS)
   .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
   .join(' ');
 
+const routes = {
+  startOidc: route({
+    method: 'GET',
+    path: '/v1/auth/oidc/start',
+    operationId: 'startOidc',
+    tag: 'Sign-in',
+    summary: 'Go to the identity provider',
+    description:
+      'For browsers: leads to the provider, which leads back, once. The session that the browser has ends when it comes back. 404 where none is set.',
+    scopes: 'public',
+    query: StartQuery,
+    responses: REDIRECT('To the provider.'),
+    errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable'],
+  }),
+  finishOidc: route({
+    method: 'GET',
+    path: CALLBACK_PATH,
+    operationId: 'finishOidc',
+    tag: 'Sign-in',
+    summary: 'Come back from the identity provider',
+    description: `Leads to \`/console/\` (or \`/console/signed-in\`, as \`again\` says) with a session, or to \`/console/sign-in?error=CODE\`. ${CODES} \`auth_unavailable\`: the provider does not answer.`,
+    scopes: 'public',
+    query: CallbackQuery,
+    responses: REDIRECT('To the console.'),
+    errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable', 'unavailable'],
+  }),
+};
+
 /** Signing in through the identity provider of the settings. Browsers come here by themselves, not through scripts. */
 export function makeOidcRoutes(options: {
   provider: Provider | null;
@@ -55,13 +82,13 @@ export function makeOidcRoutes(options: {
 }): Route[] {
   const { provider, flows, site, sessions, signIn } = options;
 
-  const toSignIn = (code: OidcRefusalCode | 'auth_unavailable', cookies: string[]): Answer => ({
-    status: 302,
+  const toSignIn = (code: OidcRefusalCode | 'auth_unavailable', cookies: string[]) => ({
+    status: 302 as const,
     headers: { location: site.consoleUrl(`sign-in?error=${code}`), 'set-cookie': cookies },
   });
 
   /** A browser is led back to the page that says so; whoever else asks reads the error itself. */
-  function unavailable(error: unknown, call: Call, cookies: string[]): Answer {
+  function unavailable(error: unknown, call: Pick<Call, 'headers'>, cookies: string[]) {
     const is_unavailable = error instanceof ApiError && error.code === 'auth_unavailable';
     if (!is_unavailable || !String(call.headers.accept).includes('text/html')) throw error;
     return toSignIn('auth_unavailable', cookies);
@@ -73,15 +100,15 @@ export function makeOidcRoutes(options: {
   }
 
   async function finish(
-    call: Call,
+    call: Parameters<typeof fromOf>[0],
     { proved, again, earlier }: Awaited<ReturnType<Provider['finish']>>,
-  ): Promise<Answer> {
+  ) {
     const from = fromOf(call);
     const cleared = site.clearTransaction();
     try {
       const { cookies } = await signIn(proved, from, earlier);
       const location = site.consoleUrl(again === undefined ? '' : 'signed-in');
-      return { status: 302, headers: { location, 'set-cookie': [...cookies, cleared] } };
+      return { status: 302 as const, headers: { location, 'set-cookie': [...cookies, cleared] } };
     } catch (error) {
       if (!(error instanceof OidcRefusal)) throw error;
       if (proved.email !== null) {
@@ -97,53 +124,28 @@ export function makeOidcRoutes(options: {
   }
 
   return [
-    {
-      method: 'GET',
-      path: '/v1/auth/oidc/start',
-      operationId: 'startOidc',
-      tag: 'Sign-in',
-      summary: 'Go to the identity provider',
-      description:
-        'For browsers: leads to the provider, which leads back, once. The session that the browser has ends when it comes back. 404 where none is set.',
-      scopes: 'public',
-      query: StartQuery,
-      responses: REDIRECT('To the provider.'),
-      errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable'],
-      handler: async (call: StartCall) => {
-        try {
-          site.checkTransport(call.headers);
-          const { again } = call.query;
-          const { url, cookie } = await theProvider().begin({
-            again,
-            earlier: sessions.digestsOf(call.headers),
-          });
-          return { status: 302, headers: { location: url, 'set-cookie': cookie } };
-        } catch (error) {
-          return unavailable(error, call as never, []);
-        }
-      },
-    },
-    {
-      method: 'GET',
-      path: CALLBACK_PATH,
-      operationId: 'finishOidc',
-      tag: 'Sign-in',
-      summary: 'Come back from the identity provider',
-      description: `Leads to \`/console/\` (or \`/console/signed-in\`, as \`again\` says) with a session, or to \`/console/sign-in?error=CODE\`. ${CODES} \`auth_unavailable\`: the provider does not answer.`,
-      scopes: 'public',
-      query: CallbackQuery,
-      responses: REDIRECT('To the console.'),
-      errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable', 'unavailable'],
-      handler: async (call: Call) => {
-        const cleared = site.clearTransaction();
-        try {
-          const back = await theProvider().finish(call.query, site.transactionCookie(call.headers));
-          return await verifying(() => finish(call, back));
-        } catch (error) {
-          if (error instanceof ProviderRefusal) return toSignIn('sign_in_failed', [cleared]);
-          return unavailable(error, call, [cleared]);
-        }
-      },
-    },
+    serve(routes.startOidc)(async (call) => {
+      try {
+        site.checkTransport(call.headers);
+        const { again } = call.query;
+        const { url, cookie } = await theProvider().begin({
+          again,
+          earlier: sessions.digestsOf(call.headers),
+        });
+        return { status: 302, headers: { location: url, 'set-cookie': cookie } };
+      } catch (error) {
+        return unavailable(error, call, []);
+      }
+    }),
+    serve(routes.finishOidc)(async (call) => {
+      const cleared = site.clearTransaction();
+      try {
+        const back = await theProvider().finish(call.query, site.transactionCookie(call.headers));
+        return await verifying(() => finish(call, back));
+      } catch (error) {
+        if (error instanceof ProviderRefusal) return toSignIn('sign_in_failed', [cleared]);
+        return unavailable(error, call, [cleared]);
+      }
+    }),
   ];
 }

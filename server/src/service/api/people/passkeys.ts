@@ -1,9 +1,10 @@
+import { route } from '@purser/contract/route';
 import { ApiError } from '@purser/rules/errors';
 import { TEXT_LENGTHS } from '@purser/rules/values/text';
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type pg from 'pg';
-import Type, { type Static } from 'typebox';
-import type { Call, Route } from '../../http/route.ts';
+import Type from 'typebox';
+import { type Route, serve } from '../../http/route.ts';
 import { Fields, Line, Nullable, Timestamp } from '../../http/schemas.ts';
 import { fromOf, selfOf } from '../../people/callers.ts';
 import { deletePasskey, listPasskeys } from '../../people/passkey-rows.ts';
@@ -46,6 +47,89 @@ const RequestOptions = Type.Object(
 );
 const IdParams = Fields({ id: Type.String() });
 
+const routes = {
+  beginPasskeySignIn: route({
+    method: 'POST',
+    path: '/v1/auth/passkey/options',
+    operationId: 'beginPasskeySignIn',
+    tag: 'Sign-in',
+    summary: 'Begin to sign in with a passkey',
+    description: 'A challenge for one answer within five minutes. 404 where the service is at an IP address.',
+    scopes: 'public',
+    responses: { 200: { description: 'What the browser asks for.', schema: RequestOptions } },
+    errors: ['not_found', ...DOOR_ERRORS],
+  }),
+  signInWithPasskey: route({
+    method: 'POST',
+    path: '/v1/auth/passkey/verify',
+    operationId: 'signInWithPasskey',
+    tag: 'Sign-in',
+    summary: 'Sign in with a passkey',
+    description: 'The passkey says whose it is; whatever is wrong is answered in the same words.',
+    scopes: 'public',
+    body: AuthenticatorAnswer,
+    responses: {
+      200: { description: 'Signed in.', schema: MeBody, headers: { 'set-cookie': 'The session.' } },
+    },
+    errors: ['not_found', ...DOOR_ERRORS],
+  }),
+  beginPasskeyRegistration: route({
+    method: 'POST',
+    path: '/v1/auth/passkey/register/options',
+    operationId: 'beginPasskeyRegistration',
+    tag: 'Sign-in',
+    summary: 'Begin to add a passkey',
+    description: 'Needs a sign-in of the last minutes, since a passkey is a way in for good.',
+    scopes: 'session',
+    weighs: true,
+    responses: { 200: { description: 'What the browser makes.', schema: CreationOptions } },
+    errors: ['not_found'],
+  }),
+  registerPasskey: route({
+    method: 'POST',
+    path: '/v1/auth/passkey/register/verify',
+    operationId: 'registerPasskey',
+    tag: 'Sign-in',
+    summary: 'Add a passkey',
+    description: 'It signs you in from now on.',
+    scopes: 'session',
+    weighs: true,
+    body: RegistrationBody,
+    responses: { 204: { description: 'Added.', schema: null } },
+    errors: ['not_found'],
+  }),
+  listMyPasskeys: route({
+    method: 'GET',
+    path: '/v1/me/passkeys',
+    operationId: 'listMyPasskeys',
+    tag: 'Sign-in',
+    summary: 'List your passkeys',
+    description: 'Oldest first; all of them.',
+    scopes: 'session',
+    responses: {
+      200: {
+        description: 'The passkeys.',
+        schema: Fields({ data: Type.Array(PasskeyItem), next_cursor: Type.Null() }, { $id: 'PasskeyPage' }),
+      },
+    },
+    errors: [],
+  }),
+  deleteMyPasskey: route({
+    method: 'DELETE',
+    path: '/v1/me/passkeys/:id',
+    operationId: 'deleteMyPasskey',
+    tag: 'Sign-in',
+    summary: 'Remove one of your passkeys',
+    description:
+      'It signs nobody in any more. Again 404. Where there is no password and no identity provider, the last one stays.',
+    scopes: 'session',
+    weighs: true,
+    params: IdParams,
+    responses: { 204: { description: 'Removed.', schema: null } },
+    errors: ['not_found', 'last_way_in'],
+  }),
+};
+
 /** Passkeys (WebAuthn): signing in with them, and a person's own ones. */
 export function makePasskeyRoutes(options: {
   db: pg.Pool;
@@ -55,119 +139,40 @@ export function makePasskeyRoutes(options: {
 }): Route[] {
   const { db, passkeys, flows, site } = options;
   return [
-    {
-      method: 'POST',
-      path: '/v1/auth/passkey/options',
-      operationId: 'beginPasskeySignIn',
-      tag: 'Sign-in',
-      summary: 'Begin to sign in with a passkey',
-      description:
-        'A challenge for one answer within five minutes. 404 where the service is at an IP address.',
-      scopes: 'public',
-      responses: { 200: { description: 'What the browser asks for.', schema: RequestOptions } },
-      errors: ['not_found', ...DOOR_ERRORS],
-      handler: async (call: Call) => {
-        site.checkDoor(call.headers);
-        return { status: 200, body: await verifying(() => passkeys.begin()) };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v1/auth/passkey/verify',
-      operationId: 'signInWithPasskey',
-      tag: 'Sign-in',
-      summary: 'Sign in with a passkey',
-      description: 'The passkey says whose it is; whatever is wrong is answered in the same words.',
-      scopes: 'public',
-      body: AuthenticatorAnswer,
-      responses: {
-        200: { description: 'Signed in.', schema: MeBody, headers: { 'set-cookie': 'The session.' } },
-      },
-      errors: ['not_found', ...DOOR_ERRORS],
-      handler: async (call: Call<never, never, AuthenticationResponseJSON>) => {
-        site.checkDoor(call.headers);
-        const { me, cookies } = await verifying(() => passkeys.signIn(call.body, fromOf(call as never)));
-        return { status: 200, body: me, headers: { 'set-cookie': cookies } };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v1/auth/passkey/register/options',
-      operationId: 'beginPasskeyRegistration',
-      tag: 'Sign-in',
-      summary: 'Begin to add a passkey',
-      description: 'Needs a sign-in of the last minutes, since a passkey is a way in for good.',
-      scopes: 'session',
-      weighs: true,
-      responses: { 200: { description: 'What the browser makes.', schema: CreationOptions } },
-      errors: ['not_found'],
-      handler: async (call: Call) => {
-        return { status: 200, body: await verifying(() => passkeys.beginRegistration(selfOf(call))) };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/v1/auth/passkey/register/verify',
-      operationId: 'registerPasskey',
-      tag: 'Sign-in',
-      summary: 'Add a passkey',
-      description: 'It signs you in from now on.',
-      scopes: 'session',
-      weighs: true,
-      body: RegistrationBody,
-      responses: { 204: { description: 'Added.', schema: null } },
-      errors: ['not_found'],
-      handler: async (call: Call<never, never, Static<typeof RegistrationBody>>) => {
-        const { name = 'Passkey', ...response } = call.body;
-        await verifying(() =>
-          passkeys.register(selfOf(call), response as unknown as RegistrationResponseJSON, name),
-        );
-        await flows.recordChange(selfOf(call).user_id, 'passkey_added', 'passkey', fromOf(call as never));
-        return { status: 204 };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/me/passkeys',
-      operationId: 'listMyPasskeys',
-      tag: 'Sign-in',
-      summary: 'List your passkeys',
-      description: 'Oldest first; all of them.',
-      scopes: 'session',
-      responses: {
-        200: {
-          description: 'The passkeys.',
-          schema: Fields({ data: Type.Array(PasskeyItem), next_cursor: Type.Null() }, { $id: 'PasskeyPage' }),
-        },
-      },
-      errors: [],
-      handler: async (call: Call) => {
-        const data = await verifying(() => listPasskeys(db, selfOf(call)));
-        return { status: 200, body: { data, next_cursor: null } };
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/v1/me/passkeys/:id',
-      operationId: 'deleteMyPasskey',
-      tag: 'Sign-in',
-      summary: 'Remove one of your passkeys',
-      description:
-        'It signs nobody in any more. Again 404. Where there is no password and no identity provider, the last one stays.',
-      scopes: 'session',
-      weighs: true,
-      params: IdParams,
-      responses: { 204: { description: 'Removed.', schema: null } },
-      errors: ['not_found', 'last_way_in'],
-      handler: async (call: Call<{ id: string }, never, never>) => {
-        const outcome = await verifying(() => deletePasskey(db, selfOf(call), call.params.id));
-        if (outcome === 'there is none') throw new ApiError('not_found', 'There is no such passkey.');
-        if (outcome === 'only way in') {
-          throw new ApiError('last_way_in', 'It is your only way in: add another passkey first.');
-        }
-        await flows.recordChange(selfOf(call).user_id, 'passkey_removed', 'passkey', fromOf(call as never));
-        return { status: 204 };
-      },
-    },
+    serve(routes.beginPasskeySignIn)(async (call) => {
+      site.checkDoor(call.headers);
+      return { status: 200, body: await verifying(() => passkeys.begin()) };
+    }),
+    serve(routes.signInWithPasskey)(async (call) => {
+      site.checkDoor(call.headers);
+      const { me, cookies } = await verifying(() =>
+        passkeys.signIn(call.body as AuthenticationResponseJSON, fromOf(call)),
+      );
+      return { status: 200, body: me, headers: { 'set-cookie': cookies } };
+    }),
+    serve(routes.beginPasskeyRegistration)(async (call) => {
+      return { status: 200, body: await verifying(() => passkeys.beginRegistration(selfOf(call))) };
+    }),
+    serve(routes.registerPasskey)(async (call) => {
+      const { name = 'Passkey', ...response } = call.body;
+      await verifying(() =>
+        passkeys.register(selfOf(call), response as unknown as RegistrationResponseJSON, name),
+      );
+      await flows.recordChange(selfOf(call).user_id, 'passkey_added', 'passkey', fromOf(call));
+      return { status: 204 };
+    }),
+    serve(routes.listMyPasskeys)(async (call) => {
+      const data = await verifying(() => listPasskeys(db, selfOf(call)));
+      return { status: 200, body: { data, next_cursor: null } };
+    }),
+    serve(routes.deleteMyPasskey)(async (call) => {
+      const outcome = await verifying(() => deletePasskey(db, selfOf(call), call.params.id));
+      if (outcome === 'there is none') throw new ApiError('not_found', 'There is no such passkey.');
+      if (outcome === 'only way in') {
+        throw new ApiError('last_way_in', 'It is your only way in: add another passkey first.');
+      }
+      await flows.recordChange(selfOf(call).user_id, 'passkey_removed', 'passkey', fromOf(call));
+      return { status: 204 };
+    }),
   ];
 }
