@@ -1,6 +1,6 @@
+import { AUTHORITY_ROWS, type Authority } from '@purser/contract/authority';
 import { REASONS } from '@purser/contract/reasons';
-import type { Authority } from '@purser/rules/domain/authorities';
-import { CONTRACT_STAGES, STAGES, type Stage } from '@purser/rules/domain/decisions';
+import { CONTRACT_STAGES, STAGES } from '@purser/rules/domain/decisions';
 import { ERRORS, REFUSAL_REASONS } from '@purser/rules/errors';
 import { makeHealthRoutes, makeMetricsRoute } from './service/api/health.ts';
 import { makeMcpRoute } from './service/api/mcp.ts';
@@ -118,34 +118,6 @@ function renderOperations(document: OpenApi): string {
   return lines.join('\n');
 }
 
-/** The stages whose judges read each field of an authority; a new field has to name its own. */
-const STAGES_OF_FIELD: Record<keyof Authority, readonly Stage[]> = {
-  purpose: ['purpose'],
-  currency: ['currency'],
-  per_transaction_limit_minor: ['per_transaction_limit'],
-  review_threshold_minor: ['review_threshold'],
-  monthly_budget_minor: ['monthly_budget'],
-  blocked_merchants: ['merchant'],
-  allowed_merchants: ['merchant_allowlist', 'purpose'],
-  velocity_limits: ['velocity'],
-  budgets: ['shared_budget'],
-  duplicate_window_seconds: ['duplicate'],
-  on_duplicate: ['duplicate'],
-  on_purpose_unclear: ['purpose'],
-  on_new_merchant: ['new_merchant'],
-  new_merchant_threshold_minor: ['new_merchant'],
-  reviewer_may_list: [],
-  valid_from: ['validity'],
-  valid_until: ['validity'],
-  time_zone: ['active_hours', 'velocity'],
-  active_hours: ['active_hours'],
-  on_outside_hours: ['active_hours'],
-  allowed_action_types: ['action_type'],
-  review_action_types: ['action_type'],
-  allowed_payees: ['merchant_allowlist'],
-  on_other_merchants: ['merchant_allowlist'],
-};
-
 function renderAuthority(document: OpenApi): string {
   const schema = document.components.schemas.Authority as JsonSchema;
   const purpose = document.components.schemas.Purpose as JsonSchema;
@@ -162,7 +134,7 @@ function renderAuthority(document: OpenApi): string {
     '| Field | Required | Type | Meaning | Stages that judge by it |',
     '|---|---|---|---|---|',
     ...rows.map(({ name, required, type, description }) => {
-      const stages = STAGES_OF_FIELD[name.split('.')[0] as keyof Authority];
+      const { stages } = AUTHORITY_ROWS[name.split('.')[0] as keyof Authority];
       const judged_by = stages.map((stage) => `\`${stage}\``).join(', ');
       const cells = [`\`${name}\``, required ? 'yes' : 'no', type, description, judged_by];
       return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ActivePeriod } from '../domain/authorities.ts';
+import type { ActiveHours } from '../domain/authorities.ts';
 import { WEEKDAYS } from '../values/calendar.ts';
 import { isActive, nextActiveMs } from './active-hours.ts';
 
 const at = (iso: string) => Date.parse(iso);
-const office: ActivePeriod[] = [{ days: ['MON', 'TUE', 'WED', 'THU', 'FRI'], from: '08:00', to: '18:00' }];
+const office: ActiveHours[] = [{ days: ['MON', 'TUE', 'WED', 'THU', 'FRI'], from: '08:00', to: '18:00' }];
 
 describe('hours of a time zone', () => {
   test.each([
@@ -26,7 +26,7 @@ describe('hours of a time zone', () => {
       false,
     ],
     ['the end of a day', [{ days: ['SUN'], from: '20:00', to: '24:00' }], '2026-11-22T22:59:59Z', true],
-  ] as [string, ActivePeriod[], string, boolean][])('%s', (_name, periods, moment, expected) => {
+  ] as [string, ActiveHours[], string, boolean][])('%s', (_name, periods, moment, expected) => {
     expect(isActive(periods, 'Europe/Berlin', at(moment))).toBe(expected);
   });
 
@@ -51,7 +51,7 @@ describe('hours of a time zone', () => {
       '2026-10-25T00:40:00Z',
       '2026-10-25T01:00',
     ],
-  ] as [string, ActivePeriod[], string, string][])('begin again %s', (_name, periods, moment, expected) => {
+  ] as [string, ActiveHours[], string, string][])('begin again %s', (_name, periods, moment, expected) => {
     expect(new Date(nextActiveMs(periods, 'Europe/Berlin', at(moment)) as number).toISOString()).toBe(
       `${expected}:00.000Z`,
     );

@@ -1,4 +1,4 @@
-import type { ActivePeriod } from '../domain/authorities.ts';
+import type { ActiveHours } from '../domain/authorities.ts';
 import {
   type CalendarSpan,
   nextClockChangeMs,
@@ -15,7 +15,7 @@ const DAYS_TO_LOOK_AT = 8;
 const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 
 /** True where clocks of the time zone show a time in one of the periods. */
-export function isActive(periods: ActivePeriod[], time_zone: string, at_ms: number): boolean {
+export function isActive(periods: ActiveHours[], time_zone: string, at_ms: number): boolean {
   const { weekday, minute } = wallClock(time_zone, at_ms);
   const yesterday = WEEKDAYS[(WEEKDAYS.indexOf(weekday) + 6) % 7] as Weekday;
   return periods.some(({ days, from, to }) => {
@@ -33,7 +33,7 @@ const MAX_LAST_GAPS = 1_000;
  * The first moment after `at_ms` that lies in one of the periods, for a moment that lies in none: where a period begins,
  * or where clocks are set back into one. Null where clocks never show any of them. Milliseconds since 1970 UTC.
  */
-export function nextActiveMs(periods: ActivePeriod[], time_zone: string, at_ms: number): number | null {
+export function nextActiveMs(periods: ActiveHours[], time_zone: string, at_ms: number): number | null {
   const key = `${time_zone} ${JSON.stringify(periods)}`;
   const last = LAST_GAPS.get(key);
   if (last !== undefined && at_ms >= last.starts_ms && at_ms < last.ends_ms) return last.ends_ms;

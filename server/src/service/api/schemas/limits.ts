@@ -1,5 +1,5 @@
+import { VELOCITY_WINDOWS } from '@purser/contract/velocity-limits';
 import { BUDGET_PERIODS } from '@purser/rules/counters/shared-budgets';
-import { VELOCITY_WINDOWS } from '@purser/rules/domain/authorities';
 import { LIMIT_KINDS } from '@purser/rules/domain/reservations';
 import Type from 'typebox';
 import { Fields, Nullable, OneOf, page, Timestamp } from '../../http/schemas.ts';

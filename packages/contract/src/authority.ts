@@ -1,0 +1,373 @@
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { WEEKDAYS } from './calendar.ts';
+import {
+  type Comparison,
+  type DefaultsOf,
+  defaultsOf,
+  type FieldRow,
+  outcome,
+  schemasOf,
+} from './field-rows.ts';
+import { TEXT_LENGTHS } from './limits.ts';
+import {
+  Currency,
+  Fields,
+  Formed,
+  InstantIn,
+  LimitMinor,
+  Line,
+  LongText,
+  OneOf,
+  PayeeId,
+  TimeZone,
+} from './schema.ts';
+import type { Stage } from './stages.ts';
+import { VELOCITY_ROWS } from './velocity-limits.ts';
+
+const MAX_PURPOSE_ITEMS = 50;
+const MAX_MERCHANTS = 1_000;
+
+const PurposeLines = (description: string, example: string) =>
+  Type.Optional(
+    Type.Array(LongText({ min: 1, max: TEXT_LENGTHS.description }), {
+      maxItems: MAX_PURPOSE_ITEMS,
+      description,
+      examples: [[example]],
+    }),
+  );
+
+const ActiveHoursBody = Fields(
+  {
+    days: Type.Array(OneOf(WEEKDAYS), {
+      minItems: 1,
+      maxItems: 7,
+      uniqueItems: true,
+      description: 'On which they begin.',
+    }),
+    from: Formed('^([01][0-9]|2[0-3]):[0-5][0-9]$', 'must be a time from 00:00 to 23:59', {
+      examples: ['08:00'],
+    }),
+    to: Formed('^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$', 'must be a time from 00:00 to 24:00', {
+      description: 'Exclusive. Where it is before `from`, it is of the day after.',
+      examples: ['18:00'],
+    }),
+  },
+  { $id: 'ActiveHours' },
+);
+/** Hours of some days of the week. Where `from` is after `to`, they run into the day after. */
+export interface ActiveHours extends Static<typeof ActiveHoursBody> {}
+
+const ActionTypes = (description: string, example: string[]) =>
+  Type.Optional(
+    Type.Array(Line({ max: TEXT_LENGTHS.name }), {
+      minItems: 1,
+      maxItems: 20,
+      description: `${description} Compared without regard to case.`,
+      examples: [example],
+    }),
+  );
+
+const Merchants = (description: string, example: string[]) =>
+  Type.Optional(
+    Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
+      maxItems: MAX_MERCHANTS,
+      description,
+      examples: [example],
+    }),
+  );
+
+/** An amount that limits: none of its fields is read by a judge of purpose. */
+const limit = <const Of extends Stage>(label: string, stage: Of, description: string, example: number) =>
+  ({
+    label,
+    stages: [stage],
+    is_assessed: false,
+    compare: 'limit',
+    schema: Type.Optional(LimitMinor({ description, examples: [example] })),
+  }) as const;
+
+const AllowedPayeeBody = Fields(
+  {
+    payee_id: PayeeId(),
+    merchant: Type.Optional(
+      Line({ max: TEXT_LENGTHS.merchant }, { description: 'Whoever is paid there when left out.' }),
+    ),
+  },
+  { $id: 'AllowedPayee' },
+);
+/** A payee that may be paid: whoever is paid there, or the one merchant that is then paid nowhere else. */
+export interface AllowedPayee extends Static<typeof AllowedPayeeBody> {}
+
+/** What an agent is for, as its operator wrote it. Trusted text. */
+const PURPOSE_ROWS = {
+  objective: {
+    label: 'Objective',
+    compare: 'words',
+    schema: LongText(
+      { min: 1, max: TEXT_LENGTHS.description },
+      {
+        description: 'What the agent was put there for.',
+        examples: ['Keep the staging platform running: servers, storage, monitoring.'],
+      },
+    ),
+  },
+  success_criteria: {
+    label: 'Success criteria',
+    compare: { more: 'maybe', fewer: 'maybe' },
+    schema: PurposeLines(
+      'How one can tell that it does well.',
+      'Backups of every server are kept for 30 days.',
+    ),
+  },
+  constraints: {
+    label: 'Constraints',
+    compare: { more: 'no', fewer: 'yes' },
+    schema: PurposeLines('What it must not do.', 'No purchases of hardware.'),
+  },
+  context: {
+    label: 'Context',
+    compare: 'words',
+    schema: Type.Optional(
+      LongText(
+        { max: TEXT_LENGTHS.task },
+        {
+          description: 'What else helps to understand the purpose.',
+          examples: ['Regular suppliers: Hetzner Online, Backblaze.'],
+        },
+      ),
+    ),
+  },
+  judge: {
+    label: 'Purpose judge',
+    compare: 'words',
+    schema: Type.Optional(
+      OneOf(['rules', 'model'], {
+        description:
+          "Who judges its spends: `rules` asks no model; with `model` nothing is aligned without a model's opinion but what somebody vouches for. When left out, a model is asked where the installation has one.",
+      }),
+    ),
+  },
+} as const satisfies Record<string, { schema: TSchema; label: string; compare: Comparison }>;
+
+const PurposeBody = Fields(schemasOf(PURPOSE_ROWS), { $id: 'Purpose' });
+export interface Purpose extends Static<typeof PurposeBody> {}
+
+/**
+ * What an agent is allowed: a row a field, in the order of the reference. All that reads an authority follows from it: the
+ * schema of `POST /v1/agents/:id/authority`, the types, the defaults, what a change widens, the reference page, the labels.
+ */
+export const AUTHORITY_ROWS = {
+  purpose: {
+    label: 'Purpose',
+    stages: ['purpose'],
+    is_assessed: true,
+    compare: 'words',
+    schema: PurposeBody,
+  },
+  currency: {
+    label: 'Currency',
+    stages: ['currency'],
+    is_assessed: false,
+    compare: 'words',
+    schema: Currency({
+      description: 'ISO 4217 code of all amounts here; a spend in any other currency is denied.',
+      examples: ['EUR'],
+    }),
+  },
+  per_transaction_limit_minor: limit(
+    'Per-transaction limit',
+    'per_transaction_limit',
+    'The most that one spend may be; more is denied, or capped where the request is `limitable`.',
+    20000,
+  ),
+  review_threshold_minor: limit(
+    'Review threshold',
+    'review_threshold',
+    'Amounts strictly over it go to a person.',
+    8000,
+  ),
+  monthly_budget_minor: limit(
+    'Monthly budget',
+    'monthly_budget',
+    'The most that the spends of a calendar month (UTC) may come to, holds included.',
+    150000,
+  ),
+  blocked_merchants: {
+    label: 'Blocked merchants',
+    stages: ['merchant'],
+    is_assessed: false,
+    compare: { more: 'no', fewer: 'yes' },
+    schema: Merchants('Names, or host names (which block their subdomains too).', ['evil.example']),
+  },
+  allowed_merchants: {
+    label: 'Allowed merchants',
+    stages: ['merchant_allowlist', 'purpose'],
+    is_assessed: true,
+    compare: { more: 'yes', fewer: 'no' },
+    schema: Merchants(
+      'Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. What becomes of others, `on_other_merchants` says.',
+      ['Hetzner Online', 'hetzner.com'],
+    ),
+  },
+  reviewer_may_list: {
+    label: 'Reviewers may list merchants',
+    stages: [],
+    is_assessed: false,
+    compare: 'switch',
+    default: false,
+    schema: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether whoever may review may also list merchants for the agent, and unlist them; only administrators when left out.',
+      }),
+    ),
+  },
+  on_purpose_unclear: outcome(
+    'Unclear purpose',
+    'purpose',
+    ['REVIEW', 'ALLOW'],
+    'REVIEW',
+    (unset) => `What a spend becomes when nobody can tell whether it serves the purpose; ${unset}.`,
+  ),
+  valid_from: {
+    label: 'Valid from',
+    stages: ['validity'],
+    is_assessed: false,
+    compare: 'from',
+    schema: Type.Optional(
+      InstantIn({
+        description: 'From then on the agent may spend; any time when left out.',
+        examples: ['2026-12-01T00:00:00Z'],
+      }),
+    ),
+  },
+  valid_until: {
+    label: 'Valid until',
+    stages: ['validity'],
+    is_assessed: false,
+    compare: 'until',
+    schema: Type.Optional(
+      InstantIn({
+        description:
+          'Until then, exclusive, the agent may spend. No capability lasts longer, and a REVIEW can no longer be allowed.',
+        examples: ['2027-03-01T00:00:00Z'],
+      }),
+    ),
+  },
+  time_zone: {
+    label: 'Time zone',
+    stages: ['active_hours', 'velocity'],
+    is_assessed: false,
+    compare: 'words',
+    default: 'UTC',
+    schema: Type.Optional(
+      TimeZone({
+        description: 'Of all days, weeks, months and hours below: an IANA name; `UTC` when left out.',
+      }),
+    ),
+  },
+  active_hours: {
+    label: 'Active hours',
+    stages: ['active_hours'],
+    is_assessed: false,
+    compare: 'hours',
+    schema: Type.Optional(
+      Type.Array(ActiveHoursBody, {
+        minItems: 1,
+        maxItems: 14,
+        description: 'When the agent may spend, by the clocks of `time_zone`; at any time when left out.',
+        examples: [[{ days: ['MON', 'TUE', 'WED', 'THU', 'FRI'], from: '08:00', to: '18:00' }]],
+      }),
+    ),
+  },
+  on_outside_hours: outcome(
+    'Outside active hours',
+    'active_hours',
+    ['DENY', 'REVIEW'],
+    'DENY',
+    (unset) => `What a spend outside them becomes; ${unset}.`,
+  ),
+  on_new_merchant: outcome(
+    'First payment to a merchant',
+    'new_merchant',
+    ['ALLOW', 'REVIEW', 'DENY'],
+    'ALLOW',
+    (unset) =>
+      `What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; ${unset}. Known is whom a person allowed or listed as allowed, or what the payment rail executed on a decision in force as ALLOW.`,
+  ),
+  new_merchant_threshold_minor: {
+    ...limit(
+      'New merchants: allowed up to',
+      'new_merchant',
+      'Amounts up to it pass at a new merchant.',
+      2000,
+    ),
+    compare: 'allowance',
+  },
+  allowed_action_types: {
+    label: 'Allowed action types',
+    stages: ['action_type'],
+    is_assessed: false,
+    compare: { more: 'yes', fewer: 'no', open: true },
+    schema: ActionTypes('Any other type of action is denied, but for those that go to a person.', [
+      'purchase',
+      'top_up',
+    ]),
+  },
+  review_action_types: {
+    label: 'Action types that need review',
+    stages: ['action_type'],
+    is_assessed: false,
+    compare: { more: 'no', fewer: 'yes' },
+    schema: ActionTypes(
+      'Spends of these types go to a person, also where they are not among those allowed.',
+      ['subscription'],
+    ),
+  },
+  allowed_payees: {
+    label: 'Allowed payees',
+    stages: ['merchant_allowlist'],
+    is_assessed: false,
+    // A merchant that has an account is paid at no other one, so that an entry may narrow as well.
+    compare: { more: 'maybe', fewer: 'maybe' },
+    schema: Type.Optional(
+      Type.Array(AllowedPayeeBody, {
+        maxItems: MAX_MERCHANTS,
+        description:
+          'Payees that may be paid. A merchant that is named here, or listed with payees for the agent, is paid at no others: any other is refused as `on_other_merchants` says, at least reviewed.',
+        examples: [[{ merchant: 'Hetzner Online', payee_id: 'iban:DE44500105175407324931' }]],
+      }),
+    ),
+  },
+  on_other_merchants: outcome(
+    'Other merchants',
+    'merchant_allowlist',
+    ['ALLOW', 'REVIEW', 'DENY'],
+    'ALLOW',
+    (unset) =>
+      `What a spend becomes at a merchant that is neither in \`allowed_merchants\` nor \`allowed_payees\`, nor listed for the agent; ${unset}.`,
+  ),
+  ...VELOCITY_ROWS,
+} as const satisfies Record<string, FieldRow>;
+
+export const AUTHORITY_FIELDS = schemasOf(AUTHORITY_ROWS);
+
+/** The full authority object of `POST /v1/agents/:id/authority`. A limit that is left out does not limit. */
+export interface Authority extends Static<TObject<typeof AUTHORITY_FIELDS>> {}
+
+/** What a field means that is left out. */
+export const AUTHORITY_DEFAULTS = defaultsOf(AUTHORITY_ROWS);
+type Defaults = DefaultsOf<typeof AUTHORITY_ROWS>;
+
+/** Fills in what an authority leaves out and what still means something. */
+export function withDefaults(authority: Authority): Authority & Required<Pick<Authority, keyof Defaults>> {
+  return { ...AUTHORITY_DEFAULTS, ...authority };
+}
+
+/** The rows of an authority's fields on one level: those of the purpose as `purpose.objective`. */
+export const FLAT_ROWS: Readonly<
+  Record<string, Pick<FieldRow, 'label' | 'compare' | 'default'> | undefined>
+> = {
+  ...Object.fromEntries(Object.entries(PURPOSE_ROWS).map(([name, row]) => [`purpose.${name}`, row])),
+  ...AUTHORITY_ROWS,
+};
