@@ -67,7 +67,7 @@ test('decisions tail shows the newest, then each that is made, and ends with Ctr
   expect(await run(['decisions', 'tail', '--agent', 'nobody'])).toMatchObject({
     code: 1,
     out: '',
-    err: 'purser: There is no such agent. (not_found)\n',
+    err: 'purser: No such agent. (not_found)\n',
   });
   const data = await run(['decisions', 'tail', '--agent', agent, '--no-follow', '-n', '1', '--json']);
   expect(JSON.parse(data.out).decision_id).toBe(next.decision_id);

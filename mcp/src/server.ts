@@ -122,7 +122,7 @@ function addSpends(server: McpServer, context: ToolContext): void {
     (uri, { id }, ctx) =>
       resource(uri, context, async () => {
         if (typeof id !== 'string' || !/^dec_[0-9A-Za-z]{1,60}$/.test(id))
-          throw new Refused(404, 'not_found', 'There is no such decision.');
+          throw new Refused(404, 'not_found', 'No such decision.');
         return spendOf(await getDecision(context.call, id, { signal: ctx.mcpReq.signal }));
       }),
   );

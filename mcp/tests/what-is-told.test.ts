@@ -143,10 +143,10 @@ describe('what a model is not told', () => {
     const of_other = await connectHttp(s, other.key);
     const { decision_id } = await use(of_other, 'request_spend', purchase('10'));
     const client = await connectHttp(s, mine.key);
-    expect(await refused(client, 'get_spend', { decision_id })).toContain('no such decision');
-    expect(await refused(client, 'wait_for_review', { decision_id })).toContain('no such decision');
+    expect(await refused(client, 'get_spend', { decision_id })).toContain('No such decision');
+    expect(await refused(client, 'wait_for_review', { decision_id })).toContain('No such decision');
     await expect(client.readResource({ uri: `purser://spends/${decision_id}` })).rejects.toThrow(
-      /no such decision/,
+      /No such decision/,
     );
     const report = { decision_id, outcome: 'EXECUTED', amount: '10' };
     expect(await refused(client, 'report_outcome', report)).toContain('Not allowed');

@@ -9,20 +9,20 @@ export interface Action {
   amount_minor: number;
   /** An active ISO 4217 code. */
   currency: string;
-  /** What, and why. */
+  /** What is bought, and why. */
   description?: string | undefined;
   /** "<rail>:<id>", the rail being 1 to 32 letters, digits, ".", "_" or "-", the id 1 to 200 visible ASCII characters. */
   payee_id?: string | undefined;
-  /** The declared category: an untrusted claim. */
+  /** The category that the agent declares: an untrusted claim. */
   category?: string | undefined;
 }
 
 export interface ActiveHours {
-  /** On which they begin. */
+  /** The days on which the hours begin. */
   days: ('MON' | 'TUE' | 'WED' | 'THU' | 'FRI' | 'SAT' | 'SUN')[];
   /** A time from 00:00 to 23:59. */
   from: string;
-  /** Exclusive. Where it is before `from`, it is of the day after. */
+  /** Exclusive. If it is earlier than `from`, it falls on the next day. */
   to: string;
 }
 
@@ -40,13 +40,13 @@ export interface Agent {
 
 export interface AgentLimits {
   data: LimitStanding[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 export interface AgentPage {
   data: AgentWithBudgets[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
@@ -60,7 +60,7 @@ export interface AgentWithBudgets {
   authority_hash: string | null;
   created_at: string;
   updated_at: string;
-  /** This month's (UTC): of the authority's currency, and of all others that were spent in. */
+  /** This month's budgets (UTC): one in the authority's currency, and one for every other currency spent. */
   budgets: {
     /** An active ISO 4217 code. */
     currency: string;
@@ -75,7 +75,7 @@ export interface AgentWithBudgets {
 export interface AllowedPayee {
   /** "<rail>:<id>", the rail being 1 to 32 letters, digits, ".", "_" or "-", the id 1 to 200 visible ASCII characters. */
   payee_id: string;
-  /** Whoever is paid there when left out. */
+  /** By default, any payee there. */
   merchant?: string | undefined;
 }
 
@@ -98,13 +98,13 @@ export interface ApiKey {
 
 export interface ApiKeyPage {
   data: ApiKey[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 export interface AuditPage {
   data: AuditRecord[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
@@ -128,7 +128,7 @@ export interface AuditRecord {
   created_at: string;
 }
 
-/** What `navigator.credentials.get` gave, in its JSON form. */
+/** The result of `navigator.credentials.get`, in its JSON form. */
 export interface AuthenticatorAnswer {
   id: string;
   rawId: string;
@@ -136,52 +136,52 @@ export interface AuthenticatorAnswer {
   response: Record<string, unknown>;
 }
 
-/** A limit that is left out does not limit. */
+/** An omitted limit does not apply. */
 export interface Authority {
   purpose: Purpose;
-  /** ISO 4217 code of all amounts here; a spend in any other currency is denied. */
+  /** ISO 4217 code of all amounts in the authority; a spend in any other currency is denied. */
   currency: string;
-  /** The most that one spend may be; more is denied, or capped where the request is `limitable`. */
+  /** The largest allowed spend. A larger one is denied, or capped if the request is `limitable`. */
   per_transaction_limit_minor?: number | undefined;
-  /** Amounts strictly over it go to a person. */
+  /** Larger amounts need a review. */
   review_threshold_minor?: number | undefined;
-  /** The most that the spends of a calendar month (UTC) may come to, holds included. */
+  /** The most that may be spent in a calendar month (UTC), holds included. */
   monthly_budget_minor?: number | undefined;
-  /** Names, or host names (which block their subdomains too). */
+  /** Merchant names, or host names (which also block their subdomains). */
   blocked_merchants?: string[] | undefined;
-  /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. What becomes of others, `on_other_merchants` says. */
+  /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it overrides no limit, constraint or conflict. `on_other_merchants` decides about all others. */
   allowed_merchants?: string[] | undefined;
-  /** Whether whoever may review may also list merchants for the agent, and unlist them; only administrators when left out. */
+  /** True if reviewers may also list and unlist merchants for the agent; by default only administrators may. */
   reviewer_may_list?: boolean | undefined;
   /** What a spend becomes when nobody can tell whether it serves the purpose; `REVIEW` when left out. */
   on_purpose_unclear?: 'REVIEW' | 'ALLOW' | undefined;
-  /** From then on the agent may spend; any time when left out. */
+  /** Start of the period in which the agent may spend; by default there is no start. */
   valid_from?: string | undefined;
-  /** Until then, exclusive, the agent may spend. No capability lasts longer, and a REVIEW can no longer be allowed. */
+  /** End of the period in which the agent may spend, exclusive. No capability outlasts it, and afterwards a REVIEW can no longer be allowed. */
   valid_until?: string | undefined;
-  /** Of all days, weeks, months and hours below: an IANA name; `UTC` when left out. */
+  /** Time zone for all days, weeks, months and hours below: an IANA name; defaults to `UTC`. */
   time_zone?: string | undefined;
-  /** When the agent may spend, by the clocks of `time_zone`; at any time when left out. */
+  /** When the agent may spend, in local time of `time_zone`; by default at any time. */
   active_hours?: ActiveHours[] | undefined;
   /** What a spend outside them becomes; `DENY` when left out. */
   on_outside_hours?: 'DENY' | 'REVIEW' | undefined;
   /** What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; `ALLOW` when left out. Known is whom a person allowed or listed as allowed, or what the payment rail executed on a decision in force as ALLOW. */
   on_new_merchant?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
-  /** Amounts up to it pass at a new merchant. */
+  /** Amounts up to this pass at a new merchant. */
   new_merchant_threshold_minor?: number | undefined;
-  /** Any other type of action is denied, but for those that go to a person. Compared without regard to case. */
+  /** All other action types are denied, except those that need a review. Compared case-insensitively. */
   allowed_action_types?: string[] | undefined;
-  /** Spends of these types go to a person, also where they are not among those allowed. Compared without regard to case. */
+  /** Spends of these types need a review, even if they are not among the allowed types. Compared case-insensitively. */
   review_action_types?: string[] | undefined;
-  /** Payees that may be paid. A merchant that is named here, or listed with payees for the agent, is paid at no others: any other is refused as `on_other_merchants` says, at least reviewed. */
+  /** Payees that may be paid. A merchant named here, or listed with payees for the agent, may be paid only at those: any other payee is handled by `on_other_merchants`, and is at least reviewed. */
   allowed_payees?: AllowedPayee[] | undefined;
   /** What a spend becomes at a merchant that is neither in `allowed_merchants` nor `allowed_payees`, nor listed for the agent; `ALLOW` when left out. */
   on_other_merchants?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
-  /** Shared budgets, by slug, in the same currency. A spend counts in each of them and in all above, from then on; one that is over what is left of any is denied, or capped where the request is `limitable`. A frozen one denies. */
+  /** Shared budgets, by slug, in the same currency. From then on a spend counts toward each of them and all their parents. A spend over the remaining amount of any is denied, or capped if the request is `limitable`. A frozen budget denies every spend. */
   budgets?: string[] | undefined;
-  /** What may be spent, and how often, over time. All of them hold, so the strictest wins. No two may have the same window, `per` and filters. */
+  /** Limits on amounts and counts over time. All of them apply, so the strictest wins. No two may have the same window, `per` and filters. */
   velocity_limits?: VelocityLimit[] | undefined;
-  /** For how long the same amount to the same merchant, under another idempotency key, is taken for a duplicate, unless both name their payees and these differ. */
+  /** For how long a spend of the same amount at the same merchant, under another idempotency key, counts as a duplicate, unless both name a payee and the payees differ. */
   duplicate_window_seconds?: number | undefined;
   /** What a duplicate becomes; `REVIEW` when left out. */
   on_duplicate?: 'DENY' | 'REVIEW' | undefined;
@@ -191,15 +191,15 @@ export interface Authority {
 export interface AuthorityReading {
   /** Kinds of goods that the purpose asks for. */
   wanted: {
-    /** What it is taken for. */
+    /** What the words are taken to mean. */
     kind: string;
     /** The operator's words for it. */
     words: string;
     from: ReadingPlace;
   }[];
-  /** What is never bought. */
+  /** Goods that must never be bought. */
   forbidden: {
-    /** What it is taken for. */
+    /** What the words are taken to mean. */
     kind: string;
     /** The operator's words for it. */
     words: string;
@@ -207,26 +207,26 @@ export interface AuthorityReading {
   }[];
   conditions: {
     text: string;
-    /** What shows that it holds. */
+    /** Evidence that the condition is met. */
     met_by: string;
     from: ReadingPlace;
   }[];
-  /** Names that are taken for merchants or payees. */
+  /** Names read as merchants or payees. */
   merchants: {
     name: string;
     from: ReadingPlace;
   }[];
-  /** Names or words that are taken for people. */
+  /** Names or words read as people. */
   people: {
     name: string;
     from: ReadingPlace;
   }[];
-  /** Sentences from which no rule was read: say them in other words. */
+  /** Sentences that gave no rule. Reword them. */
   not_understood: {
     text: string;
     from: ReadingPlace;
   }[];
-  /** Spends of this trade as the rules alone assess them, with nothing known of the agent; at least two assessments occur. */
+  /** Example spends in this trade, assessed by the rules alone and without the agent's history; at least two assessments occur. */
   examples: {
     spend: {
       action: {
@@ -245,62 +245,62 @@ export interface AuthorityReading {
 
 export interface AuthorityRequest {
   purpose: Purpose;
-  /** ISO 4217 code of all amounts here; a spend in any other currency is denied. */
+  /** ISO 4217 code of all amounts in the authority; a spend in any other currency is denied. */
   currency: string;
-  /** The most that one spend may be; more is denied, or capped where the request is `limitable`. */
+  /** The largest allowed spend. A larger one is denied, or capped if the request is `limitable`. */
   per_transaction_limit_minor?: number | undefined;
-  /** Amounts strictly over it go to a person. */
+  /** Larger amounts need a review. */
   review_threshold_minor?: number | undefined;
-  /** The most that the spends of a calendar month (UTC) may come to, holds included. */
+  /** The most that may be spent in a calendar month (UTC), holds included. */
   monthly_budget_minor?: number | undefined;
-  /** Names, or host names (which block their subdomains too). */
+  /** Merchant names, or host names (which also block their subdomains). */
   blocked_merchants?: string[] | undefined;
-  /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. What becomes of others, `on_other_merchants` says. */
+  /** Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it overrides no limit, constraint or conflict. `on_other_merchants` decides about all others. */
   allowed_merchants?: string[] | undefined;
-  /** Whether whoever may review may also list merchants for the agent, and unlist them; only administrators when left out. */
+  /** True if reviewers may also list and unlist merchants for the agent; by default only administrators may. */
   reviewer_may_list?: boolean | undefined;
   /** What a spend becomes when nobody can tell whether it serves the purpose; `REVIEW` when left out. */
   on_purpose_unclear?: 'REVIEW' | 'ALLOW' | undefined;
-  /** From then on the agent may spend; any time when left out. */
+  /** Start of the period in which the agent may spend; by default there is no start. */
   valid_from?: string | undefined;
-  /** Until then, exclusive, the agent may spend. No capability lasts longer, and a REVIEW can no longer be allowed. */
+  /** End of the period in which the agent may spend, exclusive. No capability outlasts it, and afterwards a REVIEW can no longer be allowed. */
   valid_until?: string | undefined;
-  /** Of all days, weeks, months and hours below: an IANA name; `UTC` when left out. */
+  /** Time zone for all days, weeks, months and hours below: an IANA name; defaults to `UTC`. */
   time_zone?: string | undefined;
-  /** When the agent may spend, by the clocks of `time_zone`; at any time when left out. */
+  /** When the agent may spend, in local time of `time_zone`; by default at any time. */
   active_hours?: ActiveHours[] | undefined;
   /** What a spend outside them becomes; `DENY` when left out. */
   on_outside_hours?: 'DENY' | 'REVIEW' | undefined;
   /** What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; `ALLOW` when left out. Known is whom a person allowed or listed as allowed, or what the payment rail executed on a decision in force as ALLOW. */
   on_new_merchant?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
-  /** Amounts up to it pass at a new merchant. */
+  /** Amounts up to this pass at a new merchant. */
   new_merchant_threshold_minor?: number | undefined;
-  /** Any other type of action is denied, but for those that go to a person. Compared without regard to case. */
+  /** All other action types are denied, except those that need a review. Compared case-insensitively. */
   allowed_action_types?: string[] | undefined;
-  /** Spends of these types go to a person, also where they are not among those allowed. Compared without regard to case. */
+  /** Spends of these types need a review, even if they are not among the allowed types. Compared case-insensitively. */
   review_action_types?: string[] | undefined;
-  /** Payees that may be paid. A merchant that is named here, or listed with payees for the agent, is paid at no others: any other is refused as `on_other_merchants` says, at least reviewed. */
+  /** Payees that may be paid. A merchant named here, or listed with payees for the agent, may be paid only at those: any other payee is handled by `on_other_merchants`, and is at least reviewed. */
   allowed_payees?: AllowedPayee[] | undefined;
   /** What a spend becomes at a merchant that is neither in `allowed_merchants` nor `allowed_payees`, nor listed for the agent; `ALLOW` when left out. */
   on_other_merchants?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
-  /** Shared budgets, by slug, in the same currency. A spend counts in each of them and in all above, from then on; one that is over what is left of any is denied, or capped where the request is `limitable`. A frozen one denies. */
+  /** Shared budgets, by slug, in the same currency. From then on a spend counts toward each of them and all their parents. A spend over the remaining amount of any is denied, or capped if the request is `limitable`. A frozen budget denies every spend. */
   budgets?: string[] | undefined;
-  /** What may be spent, and how often, over time. All of them hold, so the strictest wins. No two may have the same window, `per` and filters. */
+  /** Limits on amounts and counts over time. All of them apply, so the strictest wins. No two may have the same window, `per` and filters. */
   velocity_limits?: VelocityLimit[] | undefined;
-  /** For how long the same amount to the same merchant, under another idempotency key, is taken for a duplicate, unless both name their payees and these differ. */
+  /** For how long a spend of the same amount at the same merchant, under another idempotency key, counts as a duplicate, unless both name a payee and the payees differ. */
   duplicate_window_seconds?: number | undefined;
   /** What a duplicate becomes; `REVIEW` when left out. */
   on_duplicate?: 'DENY' | 'REVIEW' | undefined;
-  /** Why this version is made. */
+  /** Why this version is created. */
   note?: string | undefined;
 }
 
 export interface AuthorityTest {
-  /** Whether every step is as expected. */
+  /** True if every step is as expected. */
   passed: boolean;
   steps: {
     verdict: AuthorityTestVerdict | null;
-    /** What is not as expected; empty where it is. An outcome or review that the service would refuse is one. */
+    /** Differences from what was expected; empty if there are none. A refused outcome or review counts as a difference. */
     mismatches: {
       field: string;
       expected: string | number | string[];
@@ -311,31 +311,31 @@ export interface AuthorityTest {
 
 export interface AuthorityTestRequest {
   authority: Authority;
-  /** The agent's mode; ENFORCE when left out. */
+  /** The agent's mode; defaults to ENFORCE. */
   mode?: 'SHADOW' | 'ENFORCE' | undefined;
   steps: AuthorityTestStep[];
 }
 
 export interface AuthorityTestStep {
-  /** When it happens; not before the step before. */
+  /** When it happens; not before the previous step. */
   at: string;
   decide?: DecisionRequest | undefined;
   /** The name by which later steps refer to the decision. */
   as?: string | undefined;
-  /** How its purpose is assessed; when left out, the rules assess it, with nothing known of the agent. */
+  /** How its purpose is assessed. By default the rules assess it, without the agent's history. */
   purpose?: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | undefined;
-  /** What the decision must be. */
+  /** The expected decision. */
   expect?: {
-    /** What was decided; never changes. */
+    /** The original decision; never changes. */
     decision?: 'ALLOW' | 'REVIEW' | 'DENY' | undefined;
     /** The first of `reason_codes`. */
     reason_code?: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT' | undefined;
     /** All reasons, by severity, then by stage. */
     reason_codes?: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[] | undefined;
-    /** 0 on DENY and on a pending REVIEW; below the request when it was capped. */
+    /** 0 on DENY and on a pending REVIEW; less than requested if the amount was capped. */
     authorized_amount_minor?: number | undefined;
   } | undefined;
-  /** What becomes of an earlier decision. */
+  /** The outcome of an earlier decision. */
   outcome?: {
     /** The `as` of an earlier step. */
     of: string;
@@ -347,7 +347,7 @@ export interface AuthorityTestStep {
     external_reference?: string | undefined;
     source?: 'CLIENT_REPORTED' | 'PAYMENT_RAIL' | undefined;
   } | undefined;
-  /** What a person says of an earlier decision. */
+  /** A person's review of an earlier decision. */
   review?: {
     /** The `as` of an earlier step. */
     of: string;
@@ -355,12 +355,12 @@ export interface AuthorityTestStep {
   } | undefined;
 }
 
-/** The decision as it was made; null for a step that decides nothing. */
+/** The decision; null for a step that makes none. */
 export interface AuthorityTestVerdict {
   decision_id: string;
-  /** What was decided; never changes. */
+  /** The original decision; never changes. */
   decision: 'ALLOW' | 'REVIEW' | 'DENY';
-  /** What is in force: in SHADOW always ALLOW. */
+  /** The decision in effect: always ALLOW in SHADOW. */
   effective_decision: 'ALLOW' | 'REVIEW' | 'DENY';
   review_state: 'PENDING' | 'ALLOWED' | 'DENIED' | 'EXPIRED' | null;
   /** The first of `reason_codes`. */
@@ -368,15 +368,15 @@ export interface AuthorityTestVerdict {
   /** All reasons, by severity, then by stage. */
   reason_codes: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[];
   requested_amount_minor: number;
-  /** 0 on DENY and on a pending REVIEW; below the request when it was capped. */
+  /** 0 on DENY and on a pending REVIEW; less than requested if the amount was capped. */
   authorized_amount_minor: number;
   currency: string;
   mode: 'SHADOW' | 'ENFORCE';
   /** One or two sentences for people. */
   explanation: string;
-  /** Every stage in order; one that the authority does not speak of may be left out. */
+  /** Every stage in order; a stage that the authority does not use may be omitted. */
   policy_trace: StageFinding[];
-  /** What the caller can do about it; empty on ALLOW. Decisions that were made before there were any have none. */
+  /** What the caller can do about it; empty on ALLOW. Absent from decisions made before remedies were introduced. */
   remedies?: Remedy[] | undefined;
   purpose: PurposeAssessment;
   reservation: Reservation;
@@ -388,7 +388,7 @@ export interface AuthorityTestVerdict {
   min_amount_minor: number | null;
   context: Record<string, unknown> | null;
   outcome_state: 'NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED';
-  /** Whether all of the outcome, refunds included, is the payment rail's word. */
+  /** True if the whole outcome, refunds included, was reported by the payment rail. */
   verified: boolean;
   created_at: string;
 }
@@ -409,24 +409,24 @@ export interface AuthorityVersion {
 
 export interface AuthorityVersionPage {
   data: AuthorityVersion[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
-/** What several agents may spend together. Authorities name it in `budgets`. */
+/** A budget that several agents share. Authorities name it in `budgets`. */
 export interface Budget {
   id: string;
   slug: string;
   name: string;
   currency: string;
-  /** A stretch of the calendar of `time_zone`, after which it begins anew, or `TOTAL`: never. */
+  /** The calendar period of `time_zone` after which the budget resets; `TOTAL` never resets. */
   period: 'DAY' | 'WEEK' | 'MONTH' | 'QUARTER' | 'YEAR' | 'TOTAL';
   time_zone: string;
-  /** The most that may be spent of it in a period, holds included. Minor units of `currency`. */
+  /** The most that may be spent in a period, holds included, in minor units of `currency`. */
   limit_minor: number;
   parent: string | null;
   status: 'active' | 'frozen';
-  /** How it stands in the current period. */
+  /** Its usage in the current period. */
   standing: {
     name: string;
     kind: 'monthly_budget' | 'velocity' | 'duplicate' | 'shared_budget';
@@ -438,7 +438,7 @@ export interface Budget {
       ends_at: string;
     };
     limit_minor: number | null;
-    /** Held and spent. Refunds do not lower it in a limit of pace. */
+    /** Held plus spent. Refunds do not lower it in a velocity limit. */
     used_minor: number;
     remaining_minor: number | null;
     limit_count: number | null;
@@ -451,12 +451,12 @@ export interface Budget {
 
 export interface BudgetPage {
   data: Budget[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 export interface BudgetThresholdReachedEvent {
-  /** The same on every retry and at every endpoint: deduplicate on it. */
+  /** The same on every retry and at every endpoint; deduplicate on it. */
   id: string;
   type: 'budget.threshold.reached';
   created_at: string;
@@ -468,15 +468,15 @@ export interface BudgetThresholdReachedEvent {
       slug: string;
       name: string;
       currency: string;
-      /** A stretch of the calendar of `time_zone`, after which it begins anew, or `TOTAL`: never. */
+      /** The calendar period of `time_zone` after which the budget resets; `TOTAL` never resets. */
       period: 'DAY' | 'WEEK' | 'MONTH' | 'QUARTER' | 'YEAR' | 'TOTAL';
       time_zone: string;
-      /** The most that may be spent of it in a period, holds included. Minor units of `currency`. */
+      /** The most that may be spent in a period, holds included, in minor units of `currency`. */
       limit_minor: number;
       parent: string | null;
       status: 'active' | 'frozen';
     };
-    /** How it stood after the decision. */
+    /** Its usage after the decision. */
     standing: {
       name: string;
       kind: 'monthly_budget' | 'velocity' | 'duplicate' | 'shared_budget';
@@ -488,22 +488,22 @@ export interface BudgetThresholdReachedEvent {
         ends_at: string;
       };
       limit_minor: number | null;
-      /** Held and spent. Refunds do not lower it in a limit of pace. */
+      /** Held plus spent. Refunds do not lower it in a velocity limit. */
       used_minor: number;
       remaining_minor: number | null;
       limit_count: number | null;
       used_count: number | null;
       counted_since: string | null;
     };
-    /** The decision that reached it. */
+    /** The decision that reached the threshold. */
     decision_id: string;
   };
 }
 
-/** Leave for one payment. Only in ENFORCE. */
+/** Permission for one payment; only in ENFORCE. */
 export interface Capability {
   capability_id: string;
-  /** What a payment adapter consumes. Shown only to the key that asked for the decision and to the agent's own keys, and only where the decision is made, replayed or read by itself: no list, export or event has it. */
+  /** The token that a payment adapter consumes. Only the key that requested the decision and the agent's own keys see it, and only when the decision is created, replayed or read by id: no list, export or event contains it. */
   token?: string | undefined;
   status: 'ISSUED' | 'CONSUMED' | 'EXPIRED' | 'REVOKED';
   max_amount_minor: number;
@@ -517,19 +517,19 @@ export interface Capability {
 }
 
 export interface Changes {
-  /** The last event of the chain: give it as `since` next time. */
+  /** The last event of the chain; give it as `since` next time. */
   seq: number;
-  /** Type of event → how many there were after `since`. */
+  /** Number of events after `since`, by type. */
   types: Record<string, number>;
-  /** How many decisions wait for a person; 10000 stands for itself and all above it. */
+  /** Number of pending reviews; 10000 means 10000 or more. */
   pending_reviews: number;
-  /** More than 500 events, or `since` is of another history: read anew whatever is shown. */
+  /** True if there were more than 500 events, or `since` belongs to another history: reload everything. */
   truncated: boolean;
 }
 
 export interface CheckpointPage {
   data: SignedCheckpoint[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
@@ -539,9 +539,9 @@ export interface ConsumeRequest {
   amount_minor: number;
   /** An active ISO 4217 code. */
   currency: string;
-  /** Required, and the same, where the decision named a payee. */
+  /** Required if the decision named a payee, and must be the same. */
   payee_id?: string | undefined;
-  /** As the payment names it; what a card descriptor adds to the name does not matter. */
+  /** As the payment names it; additions by a card descriptor are ignored. */
   merchant?: string | undefined;
   /** The reference in the payment system. */
   external_reference?: string | undefined;
@@ -561,7 +561,7 @@ export interface Consumption {
   consumed_at: string;
 }
 
-/** How it was used. Left out until it was. */
+/** How it was used; omitted until then. */
 export interface ConsumptionRecord {
   amount_minor: number;
   payee_id: string | null;
@@ -573,7 +573,7 @@ export interface ConsumptionRecord {
   };
 }
 
-/** A limit over time as it stood after the decision. Of a rolling window `window` is the step that the decision counts in: from when, and until when, it counts. */
+/** The usage of a limit over time after the decision. For a rolling limit, `window` is the step that the decision falls in: the time range in which it counts. */
 export interface CountedLimit {
   name: string;
   kind: 'monthly_budget' | 'velocity' | 'duplicate' | 'shared_budget';
@@ -585,30 +585,30 @@ export interface CountedLimit {
     ends_at: string;
   };
   limit_minor: number | null;
-  /** Held and spent. Refunds do not lower it in a limit of pace. */
+  /** Held plus spent. Refunds do not lower it in a velocity limit. */
   used_minor: number;
   remaining_minor: number | null;
   limit_count: number | null;
   used_count: number | null;
   counted_since: string | null;
-  /** Limits with the same counter count the same, under whatever name. */
+  /** Limits with the same counter have the same usage, whatever their names. */
   counter_id: string;
 }
 
 export interface CreateBudgetRequest {
-  /** What authorities name it by. */
+  /** The name that authorities use for it. */
   slug: string;
-  /** The slug when left out. */
+  /** Defaults to the slug. */
   name?: string | undefined;
   /** An active ISO 4217 code. */
   currency: string;
-  /** A stretch of the calendar of `time_zone`, after which it begins anew, or `TOTAL`: never. */
+  /** The calendar period of `time_zone` after which the budget resets; `TOTAL` never resets. */
   period: 'DAY' | 'WEEK' | 'MONTH' | 'QUARTER' | 'YEAR' | 'TOTAL';
-  /** Of the period; `UTC` when left out. */
+  /** Time zone of the period; defaults to `UTC`. */
   time_zone?: string | undefined;
-  /** The most that may be spent of it in a period, holds included. Minor units of `currency`. */
+  /** The most that may be spent in a period, holds included, in minor units of `currency`. */
   limit_minor: number;
-  /** Slug or id of the budget that it is a part of, in the same currency; at most 4 lie above each other. */
+  /** Slug or id of the parent budget, in the same currency; budgets nest at most 4 deep. */
   parent?: string | undefined;
 }
 
@@ -622,9 +622,9 @@ export interface CurrentApiKey {
 
 export interface Decision {
   decision_id: string;
-  /** What was decided; never changes. */
+  /** The original decision; never changes. */
   decision: 'ALLOW' | 'REVIEW' | 'DENY';
-  /** What is in force: in SHADOW always ALLOW. */
+  /** The decision in effect: always ALLOW in SHADOW. */
   effective_decision: 'ALLOW' | 'REVIEW' | 'DENY';
   review_state: 'PENDING' | 'ALLOWED' | 'DENIED' | 'EXPIRED' | null;
   /** The first of `reason_codes`. */
@@ -632,20 +632,20 @@ export interface Decision {
   /** All reasons, by severity, then by stage. */
   reason_codes: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[];
   requested_amount_minor: number;
-  /** 0 on DENY and on a pending REVIEW; below the request when it was capped. */
+  /** 0 on DENY and on a pending REVIEW; less than requested if the amount was capped. */
   authorized_amount_minor: number;
   currency: string;
   mode: 'SHADOW' | 'ENFORCE';
   /** One or two sentences for people. */
   explanation: string;
-  /** Every stage in order; one that the authority does not speak of may be left out. */
+  /** Every stage in order; a stage that the authority does not use may be omitted. */
   policy_trace: StageFinding[];
-  /** What the caller can do about it; empty on ALLOW. Decisions that were made before there were any have none. */
+  /** What the caller can do about it; empty on ALLOW. Absent from decisions made before remedies were introduced. */
   remedies?: Remedy[] | undefined;
   purpose: PurposeAssessment;
   authority_version: number | null;
   authority_hash: string | null;
-  /** Of the merchants listed for the agent when it was made; left out where none ever were. */
+  /** Version of the agent's merchant list when the decision was made; omitted if nothing was ever listed. */
   directory_version?: number | undefined;
   reservation: Reservation;
   capability: Capability | null;
@@ -662,7 +662,7 @@ export interface Decision {
   review: Review | null;
   label: Label | null;
   outcome_state: 'NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED';
-  /** Whether all of the outcome, refunds included, is the payment rail's word. */
+  /** True if the whole outcome, refunds included, was reported by the payment rail. */
   verified: boolean;
   created_at: string;
   requested_by: {
@@ -673,7 +673,7 @@ export interface Decision {
   request_id?: string | undefined;
 }
 
-/** What an event says of the decision that its record is about. */
+/** The decision that an event's record refers to, in brief. */
 export interface DecisionBrief {
   decision_id: string;
   agent: {
@@ -687,7 +687,7 @@ export interface DecisionBrief {
 }
 
 export interface DecisionCreatedEvent {
-  /** The same on every retry and at every endpoint: deduplicate on it. */
+  /** The same on every retry and at every endpoint; deduplicate on it. */
   id: string;
   type: 'decision.created';
   created_at: string;
@@ -696,42 +696,42 @@ export interface DecisionCreatedEvent {
 
 export interface DecisionPage {
   data: Decision[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 export interface DecisionRequest {
   action: Action;
-  /** This run's task as the agent states it. */
+  /** The task of this run, in the agent's words. */
   task?: string | undefined;
   trace?: TraceStep[] | undefined;
   /** May the amount be capped? */
   limitable?: boolean | undefined;
-  /** The lowest amount acceptable when capping; 1 when left out. */
+  /** The lowest amount acceptable when capped; defaults to 1. */
   min_amount_minor?: number | undefined;
   /** An agent's slug or id. */
   agent?: string | undefined;
-  /** The customer's own data: stored with the decision, never judged. */
+  /** The customer's own data: stored with the decision, never assessed. */
   context?: Record<string, unknown> | undefined;
 }
 
-/** Every refusal and failure has this body. */
+/** The body of every refusal and failure. */
 export interface Error {
   error: {
     code: ErrorCode;
-    /** For people. On `invalid_request` it begins with the name of the field at fault. */
+    /** For people. On `invalid_request` it starts with the name of the invalid field. */
     message: string;
     /** The same as the `x-request-id` header. */
     request_id: string;
   };
 }
 
-/** What clients branch on. */
+/** The error code, which clients branch on. */
 export type ErrorCode = 'invalid_request' | 'unauthenticated' | 'insufficient_scope' | 'agent_mismatch' | 'agent_not_active' | 'self_review_forbidden' | 'cross_site_request' | 'reauthentication_required' | 'method_not_allowed' | 'not_found' | 'idempotency_conflict' | 'agent_exists' | 'agent_limit' | 'authority_changed' | 'not_reviewable' | 'review_final' | 'outcome_conflict' | 'capability_used' | 'capability_expired' | 'capability_revoked' | 'plan_required' | 'webhook_limit' | 'merchant_limit' | 'budget_exists' | 'budget_limit' | 'budget_frozen' | 'last_admin_key' | 'last_admin' | 'already_set_up' | 'last_way_in' | 'already_member' | 'principal_taken' | 'misdirected_request' | 'agent_required' | 'currency_mismatch' | 'payee_mismatch' | 'merchant_mismatch' | 'amount_exceeds_authorized' | 'too_many_headers' | 'rate_limited' | 'internal_error' | 'not_implemented' | 'auth_unavailable' | 'unavailable';
 
 export interface EventPage {
   data: (DecisionCreatedEvent | ReviewRecordedEvent | LabelRecordedEvent | OutcomeRecordedEvent | BudgetThresholdReachedEvent)[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
@@ -747,11 +747,11 @@ export interface Invitation {
 
 export interface InvitationPage {
   data: Invitation[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
-/** Who made it; null: nobody wrote it down. */
+/** Who created it; null if this was not recorded. */
 export interface KeyMaker {
   type: 'api_key' | 'user' | 'operator' | 'system';
   key_id: string | null;
@@ -771,12 +771,12 @@ export interface Label {
 
 export interface LabelPage {
   data: Label[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 export interface LabelRecordedEvent {
-  /** The same on every retry and at every endpoint: deduplicate on it. */
+  /** The same on every retry and at every endpoint; deduplicate on it. */
   id: string;
   type: 'decision.label.recorded';
   created_at: string;
@@ -796,27 +796,27 @@ export interface LabelRecordedEvent {
 export interface LabelRequest {
   label: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR';
   comment?: string | undefined;
-  /** A current label, which this one corrects. */
+  /** A current label, which this one replaces. */
   supersedes?: string | undefined;
 }
 
-/** The newest signed checkpoint that is kept. Null: none was made yet. */
+/** The newest stored signed checkpoint; null if there is none yet. */
 export interface LedgerCheckpoint {
-  /** How many events were signed. */
+  /** Number of signed events. */
   seq: number;
-  /** The hash of the last of them: the whole history up to it follows from it. */
+  /** The hash of the last of them, which fixes the whole history up to it. */
   hash: string;
   signed_at: string;
   /** The `kid` in `/.well-known/jwks.json`. */
   key_id: string;
-  /** The C2SP signed note (tlog-checkpoint, Ed25519). The line of the root hash holds the chain's head hash. Keep it to hold a later history against it. */
+  /** The C2SP signed note (tlog-checkpoint, Ed25519). Its root hash line holds the chain's head hash. Keep it to compare a later history against it. */
   note: string;
-  /** Against how many kept checkpoints the chain was held. */
+  /** Number of stored checkpoints that the chain was checked against. */
   checked: number;
 }
 
 export interface LedgerEvent {
-  /** 1, 2, 3, … without a gap. */
+  /** 1, 2, 3, … without gaps. */
   seq: number;
   id: string;
   type: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'budget.threshold.reached' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked';
@@ -825,9 +825,9 @@ export interface LedgerEvent {
     id: string;
   };
   occurred_at: string;
-  /** Of what the event is about, rebuilt from the live rows when the chain is verified. */
+  /** The hash of the event's data, recomputed from the live rows when the chain is verified. */
   data_hash: string;
-  /** The hash of the event before; 32 zero bytes for the first. */
+  /** The hash of the previous event; 32 zero bytes for the first. */
   prev_hash: string;
   /** SHA-256(prev_hash ‖ RFC 8785 of {seq, id, type, subject, occurred_at, data_hash}). */
   hash: string;
@@ -835,7 +835,7 @@ export interface LedgerEvent {
 
 export interface LedgerEventPage {
   data: LedgerEvent[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
@@ -845,7 +845,7 @@ export interface LedgerVerification {
   events_checked: number;
   head: {
     seq: number;
-    /** Where the chain ends. */
+    /** The end of the chain. */
     hash: string;
   };
   checkpoint: LedgerCheckpoint | null;
@@ -858,7 +858,7 @@ export interface LedgerVerification {
   duration_ms: number;
 }
 
-/** How a limit over time stands. Of a rolling window `window` is the time that lies in it now; spends count up to a sixtieth of it longer. */
+/** The usage of a limit over time. For a rolling limit, `window` is its current time range; spends may count up to a sixtieth of the window longer. */
 export interface LimitStanding {
   name: string;
   kind: 'monthly_budget' | 'velocity' | 'duplicate' | 'shared_budget';
@@ -870,7 +870,7 @@ export interface LimitStanding {
     ends_at: string;
   };
   limit_minor: number | null;
-  /** Held and spent. Refunds do not lower it in a limit of pace. */
+  /** Held plus spent. Refunds do not lower it in a velocity limit. */
   used_minor: number;
   remaining_minor: number | null;
   limit_count: number | null;
@@ -883,9 +883,9 @@ export interface ListMerchantsRequest {
   entries: {
     /** A whole name, or a host name (with its subdomains). */
     merchant: string;
-    /** With ALLOWED: only these payees vouch. A BLOCKED merchant is blocked whoever is paid, so there they are kept as a note. */
+    /** With ALLOWED: only these payees vouch for a spend. A BLOCKED merchant is blocked for every payee; the list is then only informative. */
     payee_ids?: string[] | undefined;
-    /** ALLOWED is evidence that a spend serves the purpose, matched as `allowed_merchants`; it lifts no limit, no block and no prohibition. BLOCKED denies the spend, matched as `blocked_merchants`. */
+    /** ALLOWED is evidence that a spend serves the purpose, matched like `allowed_merchants`; it overrides no limit, block or prohibition. BLOCKED denies the spend, matched like `blocked_merchants`. */
     verdict: 'ALLOWED' | 'BLOCKED';
     /** Why it is listed. */
     note?: string | undefined;
@@ -896,7 +896,7 @@ export interface ListedMerchants {
   data: MerchantEntry[];
 }
 
-/** The maker: a key, with the principal that it carries, or a person, with `key_id` null. Both null: the operator. */
+/** The creator: a key, with its principal, or a person, with `key_id` null. Both are null for the operator. */
 export interface MadeBy {
   key_id: string | null;
   principal_id: string | null;
@@ -911,7 +911,7 @@ export interface Me {
     email: string;
     name: string;
   };
-  /** False: they come in with a passkey or through the identity provider. */
+  /** False if they sign in with a passkey or through the identity provider. */
   has_password: boolean;
   workspace: {
     id: string;
@@ -929,7 +929,7 @@ export interface Me {
     id: string;
     name: string;
     role: 'admin' | 'reviewer' | 'viewer';
-    /** `pending`: they were added before their e-mail was proved, and have yet to accept or to leave. */
+    /** `pending`: they were added before their e-mail was verified, and have yet to accept or decline. */
     status: 'active' | 'pending';
   }[];
 }
@@ -940,9 +940,9 @@ export interface Member {
   name: string;
   role: 'admin' | 'reviewer' | 'viewer';
   principal_id: string;
-  /** `disabled`: the operator lets them in nowhere. */
+  /** `disabled`: the operator has disabled the account everywhere. */
   status: 'active' | 'disabled';
-  /** They were added before their e-mail was proved, and have yet to accept: they may do nothing here, and count for no administrator. */
+  /** True if they were added before their e-mail was verified and have yet to accept: they have no access here and do not count as an administrator. */
   pending: boolean;
   last_seen_at: string | null;
   joined_at: string;
@@ -950,14 +950,14 @@ export interface Member {
 
 export interface MemberPage {
   data: Member[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 export interface MerchantEntry {
   entry_id: string;
   merchant: string;
-  /** The payees that an ALLOWED entry vouches for; empty: whoever is paid. */
+  /** The payees that an ALLOWED entry vouches for; empty for any payee. */
   payee_ids: string[];
   verdict: 'ALLOWED' | 'BLOCKED';
   note: string | null;
@@ -970,15 +970,15 @@ export interface MerchantEntry {
 
 export interface MerchantEntryPage {
   data: MerchantEntry[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 export interface MerchantSuggestion {
-  /** As it was last written. */
+  /** The name as last given. */
   merchant: string;
   payee_ids: string[];
-  /** Decisions there, whatever they were. */
+  /** All decisions at this merchant, whatever the result. */
   count: number;
   amounts: {
     /** An active ISO 4217 code. */
@@ -988,13 +988,13 @@ export interface MerchantSuggestion {
   }[];
   first_at: string;
   last_at: string;
-  /** How the spends were assessed. */
+  /** Assessments of these spends. */
   assessments: {
     ALIGNED: number;
     UNCLEAR: number;
     MISALIGNED: number;
   };
-  /** How people labelled them. */
+  /** Labels given to them. */
   labels: {
     ALIGNED: number;
     UNCLEAR: number;
@@ -1008,11 +1008,11 @@ export interface MerchantSuggestion {
     executed: number;
     failed: number;
   };
-  /** Spends in force that the payment rail settled. */
+  /** Spends in effect that the payment rail settled. */
   settled: number;
-  /** Descriptions in the agent's own words, the newest first. */
+  /** Descriptions in the agent's own words, newest first. */
   examples: string[];
-  /** ALLOW: people, or the payment rail, said yes and nobody no. BLOCK: people said no and never yes. ASK: a person has to tell. An agent's own report counts for nothing. */
+  /** ALLOW: people or the payment rail confirmed it, and nobody objected. BLOCK: people only rejected it. ASK: a person has to decide. The agent's own reports do not count. */
   suggestion: 'ALLOW' | 'BLOCK' | 'ASK';
   /** One sentence. */
   why: string;
@@ -1020,7 +1020,7 @@ export interface MerchantSuggestion {
 
 export interface MerchantSuggestionPage {
   data: MerchantSuggestion[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
@@ -1044,7 +1044,7 @@ export interface NewInvitation {
   email: string;
   role: 'admin' | 'reviewer' | 'viewer';
   principal_id: string | null;
-  /** The link to give to the person, shown only here. Its secret stands behind the `#`. */
+  /** The link to give to the person, shown only here. Its secret is the part after the `#`. */
   url: string;
   expires_at: string;
 }
@@ -1053,7 +1053,7 @@ export interface NewWebhook {
   id: string;
   url: string;
   events: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached')[];
-  /** Keys the signatures. Shown only here. */
+  /** The signing secret, shown only here. */
   secret: string;
 }
 
@@ -1071,18 +1071,18 @@ export interface Outcome {
     principal_id: string | null;
   };
   recorded_at: string;
-  /** OVER_AUTHORIZED: more than was authorized. UNAUTHORIZED_EXECUTION: executed in ENFORCE though not allowed. LATE: the hold was gone. CONTRADICTS_CLIENT: the payment rail reports something else than the client. ADJUSTED: the payment rail raises the amount that it reported as executed before. */
+  /** OVER_AUTHORIZED: more than the authorized amount. UNAUTHORIZED_EXECUTION: executed in ENFORCE without being allowed. LATE: reported after the hold ended. CONTRADICTS_CLIENT: the payment rail contradicts the client. ADJUSTED: the payment rail raised the executed amount that it had reported before. */
   flags: ('OVER_AUTHORIZED' | 'UNAUTHORIZED_EXECUTION' | 'LATE' | 'CONTRADICTS_CLIENT' | 'ADJUSTED')[];
 }
 
 export interface OutcomePage {
   data: Outcome[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 export interface OutcomeRecordedEvent {
-  /** The same on every retry and at every endpoint: deduplicate on it. */
+  /** The same on every retry and at every endpoint; deduplicate on it. */
   id: string;
   type: 'decision.outcome.recorded';
   created_at: string;
@@ -1100,7 +1100,7 @@ export interface OutcomeRecordedEvent {
       principal_id: string | null;
     };
     recorded_at: string;
-    /** OVER_AUTHORIZED: more than was authorized. UNAUTHORIZED_EXECUTION: executed in ENFORCE though not allowed. LATE: the hold was gone. CONTRADICTS_CLIENT: the payment rail reports something else than the client. ADJUSTED: the payment rail raises the amount that it reported as executed before. */
+    /** OVER_AUTHORIZED: more than the authorized amount. UNAUTHORIZED_EXECUTION: executed in ENFORCE without being allowed. LATE: reported after the hold ended. CONTRADICTS_CLIENT: the payment rail contradicts the client. ADJUSTED: the payment rail raised the executed amount that it had reported before. */
     flags: ('OVER_AUTHORIZED' | 'UNAUTHORIZED_EXECUTION' | 'LATE' | 'CONTRADICTS_CLIENT' | 'ADJUSTED')[];
     decision: DecisionBrief;
   };
@@ -1108,23 +1108,23 @@ export interface OutcomeRecordedEvent {
 
 export interface OutcomeRequest {
   type: 'SPEND_EXECUTED' | 'SPEND_FAILED' | 'SPEND_CANCELLED' | 'REFUNDED' | 'PARTIALLY_REFUNDED';
-  /** What was spent in all so far, or given back by this refund. Required for SPEND_EXECUTED and PARTIALLY_REFUNDED; a full refund gives back what is left. */
+  /** The total spent so far, or the amount of this refund. Required for SPEND_EXECUTED and PARTIALLY_REFUNDED; a full refund returns the rest. */
   amount_minor?: number | undefined;
-  /** The decision's, which is taken when it is left out. */
+  /** Must be the decision's currency, which is the default. */
   currency?: string | undefined;
   /** The reference in the payment system. */
   external_reference?: string | undefined;
-  /** Now, when left out; at most 5 minutes ahead. */
+  /** Defaults to now; at most 5 minutes in the future. */
   occurred_at?: string | undefined;
-  /** CLIENT_REPORTED when left out; PAYMENT_RAIL takes a key with the scope `consume`. */
+  /** Defaults to CLIENT_REPORTED; PAYMENT_RAIL needs a key with the scope `consume`. */
   source?: 'CLIENT_REPORTED' | 'PAYMENT_RAIL' | undefined;
 }
 
-/** Decisions of both modes, by the moment of their making. */
+/** Decisions of both modes, by creation time. */
 export interface Overview {
-  /** Decisions made at or after this moment … */
+  /** Start: decisions made at or after this time … */
   from: string;
-  /** … and before this one. */
+  /** … and before this time. */
   to: string;
   agent: {
     id: string;
@@ -1156,7 +1156,7 @@ export interface Overview {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
   }[];
@@ -1173,16 +1173,16 @@ export interface Overview {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
   }[];
   /** Most decisions first. */
   by_reason: {
     reason_code: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT';
-    /** Decisions with it among their `reason_codes`. */
+    /** Decisions with this reason among their `reason_codes`. */
     count: number;
-    /** Decisions whose `reason_code` it is. */
+    /** Decisions with this reason as `reason_code`. */
     first_count: number;
     /** Made in SHADOW. */
     shadow: number;
@@ -1194,7 +1194,7 @@ export interface Overview {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
   }[];
@@ -1204,7 +1204,7 @@ export interface Overview {
       id: string;
       slug: string;
     };
-    /** As it is now. */
+    /** Its current value. */
     mode: 'SHADOW' | 'ENFORCE';
     status: 'active' | 'paused' | 'revoked';
     count: number;
@@ -1221,7 +1221,7 @@ export interface Overview {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
     /** UTC days with decisions, oldest first. */
@@ -1230,7 +1230,7 @@ export interface Overview {
       count: number;
     }[];
   }[];
-  /** As the agents named them; most decisions first, at most 20. */
+  /** Names as given by the agents; most decisions first, at most 20. */
   by_merchant: {
     merchant: string;
     count: number;
@@ -1247,7 +1247,7 @@ export interface Overview {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
   }[];
@@ -1256,31 +1256,31 @@ export interface Overview {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     };
     review: {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     };
     deny: {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     };
     currency: string;
     count: number;
     /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
     amount_minor: number;
-    /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+    /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
     amount_cut?: true | undefined;
   }[];
-  /** What waits for a person now, whenever it was asked for. */
+  /** Reviews pending now, regardless of the period. */
   pending_reviews: {
     count: number;
     /** By currency. */
@@ -1289,7 +1289,7 @@ export interface Overview {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
     next_expires_at: string | null;
@@ -1328,22 +1328,22 @@ export interface PublicKeys {
 }
 
 export interface Purpose {
-  /** What the agent was put there for. */
+  /** What the agent is for. */
   objective: string;
-  /** How one can tell that it does well. */
+  /** How to tell that it does its job well. */
   success_criteria?: string[] | undefined;
   /** What it must not do. */
   constraints?: string[] | undefined;
-  /** What else helps to understand the purpose. */
+  /** Anything else that helps to understand the purpose. */
   context?: string | undefined;
-  /** Who judges its spends: `rules` asks no model; with `model` nothing is aligned without a model's opinion but what somebody vouches for. When left out, a model is asked where the installation has one. */
+  /** Who assesses the purpose of its spends. `rules` never asks a model. With `model`, a spend is aligned only with a model's opinion, unless somebody vouches for it. By default a model is asked if the installation has one. */
   judge?: 'rules' | 'model' | undefined;
 }
 
 export interface PurposeAssessment {
   assessment: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR';
   confidence: number;
-  /** Which assessor spoke, `+model/…` with it when the opinion of a model counted. */
+  /** The assessor, with `+model/…` if a model's opinion counted. */
   method: string;
   rationale: string;
   evidence: {
@@ -1370,64 +1370,64 @@ export interface RecordedReview {
   supersedes: string | null;
   principal_id: string | null;
   key_id: string | null;
-  /** The person behind the review made the key that requested the spend, or is at the root of its making. */
+  /** True if the reviewer created the key that requested the spend, directly or through other keys. */
   by_key_maker: boolean;
   created_at: string;
-  /** What is in force from now on. */
+  /** The decision in effect from now on. */
   effective_decision: 'ALLOW' | 'REVIEW' | 'DENY';
   capability?: Capability | undefined;
 }
 
-/** What the caller can do about a decision that is not ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT stand here only where they alone take the decision out of DENY, or RETRY_AT out of REVIEW; ASK_OPERATOR where nothing else does. A spend that repeats another one has no smaller amount. */
+/** What the caller can do about a decision other than ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT are given only if that single change turns a DENY into something better, or RETRY_AT turns a REVIEW into ALLOW; ASK_OPERATOR only if nothing else helps. A duplicate spend gets no smaller amount. */
 export type Remedy = {
   type: 'REDUCE_AMOUNT';
-  /** Of all amounts that would pass, the largest, if that same amount was not asked for shortly before. */
+  /** The largest amount that would pass, unless the same amount was requested shortly before. */
   max_amount_minor: number;
-  /** Reasons that are gone then. */
+  /** Reasons that would no longer apply. */
   clears: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[];
-  /** What would be decided then, if nothing else changed. */
+  /** The decision after this change, if nothing else changed. */
   then: 'ALLOW' | 'REVIEW' | 'DENY';
 } | {
   type: 'RETRY_AT';
-  /** The earliest moment, if nobody spends meanwhile. */
+  /** The earliest time that would work, if nothing is spent in the meantime. */
   at: string;
-  /** Reasons that are gone then. */
+  /** Reasons that would no longer apply. */
   clears: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[];
-  /** What would be decided then, if nothing else changed. */
+  /** The decision after this change, if nothing else changed. */
   then: 'ALLOW' | 'REVIEW' | 'DENY';
 } | {
   type: 'USE_CURRENCY';
-  /** With the same number of minor units. */
+  /** The currency to use, with the same number of minor units. */
   currency: string;
-  /** Reasons that are gone then. */
+  /** Reasons that would no longer apply. */
   clears: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[];
-  /** What would be decided then, if nothing else changed. */
+  /** The decision after this change, if nothing else changed. */
   then: 'ALLOW' | 'REVIEW' | 'DENY';
 } | {
   type: 'CHOOSE_OTHER_MERCHANT';
-  /** Reasons that are gone then. */
+  /** Reasons that would no longer apply. */
   clears: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[];
-  /** What would be decided then, if nothing else changed. */
+  /** The decision after this change, if nothing else changed. */
   then: 'ALLOW' | 'REVIEW' | 'DENY';
 } | {
   type: 'WAIT_FOR_REVIEW';
   expires_at: string | null;
-  /** Reasons that are gone then. */
+  /** Reasons that would no longer apply. */
   clears: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[];
-  /** What would be decided then, if nothing else changed. */
+  /** The decision after this change, if nothing else changed. */
   then: 'ALLOW' | 'REVIEW' | 'DENY';
 } | {
   type: 'ASK_OPERATOR';
-  /** Reasons that are gone then. */
+  /** Reasons that would no longer apply. */
   clears: ('WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT')[];
-  /** What would be decided then, if nothing else changed. */
+  /** The decision after this change, if nothing else changed. */
   then: 'ALLOW' | 'REVIEW' | 'DENY';
 };
 
 export interface Reservation {
   reservation_id: string | null;
   status: 'HELD' | 'COMMITTED' | 'RELEASED' | 'EXPIRED' | 'NONE';
-  /** What is held, or was spent and not given back, or was held when it was let go. */
+  /** The amount held, or spent and not refunded, or held until its release. */
   amount_minor: number;
   currency: string;
   /** The calendar month (UTC). */
@@ -1435,13 +1435,13 @@ export interface Reservation {
   expires_at: string | null;
   budget: {
     limit_minor: number | null;
-    /** Held in this month, this hold included. */
+    /** Held this month, including this hold. */
     held_minor: number;
-    /** Spent in this month. */
+    /** Spent this month. */
     committed_minor: number;
     remaining_minor: number | null;
   };
-  /** The limits over time that the decision counts in, as they stood after it; left out where there are none. */
+  /** The limits over time that the decision counts toward, with their usage after it; omitted if there are none. */
   limits?: CountedLimit[] | undefined;
 }
 
@@ -1454,19 +1454,19 @@ export interface Review {
   supersedes: string | null;
   principal_id: string | null;
   key_id: string | null;
-  /** The person behind the review made the key that requested the spend, or is at the root of its making. */
+  /** True if the reviewer created the key that requested the spend, directly or through other keys. */
   by_key_maker: boolean;
   created_at: string;
 }
 
 export interface ReviewPage {
   data: Review[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 export interface ReviewRecordedEvent {
-  /** The same on every retry and at every endpoint: deduplicate on it. */
+  /** The same on every retry and at every endpoint; deduplicate on it. */
   id: string;
   type: 'decision.review.recorded';
   created_at: string;
@@ -1479,10 +1479,10 @@ export interface ReviewRecordedEvent {
     supersedes: string | null;
     principal_id: string | null;
     key_id: string | null;
-    /** The person behind the review made the key that requested the spend, or is at the root of its making. */
+    /** True if the reviewer created the key that requested the spend, directly or through other keys. */
     by_key_maker: boolean;
     created_at: string;
-    /** What is in force from now on. */
+    /** The decision in effect from now on. */
     effective_decision: 'ALLOW' | 'REVIEW' | 'DENY';
     capability?: Capability | undefined;
     decision: DecisionBrief;
@@ -1494,7 +1494,7 @@ export interface ReviewRequest {
   /** 1 to 64 of A-Z, 0-9 and "_". */
   reason_code: string;
   comment?: string | undefined;
-  /** In SHADOW: the current review, which this one corrects. */
+  /** In SHADOW: the current review, which this one replaces. */
   supersedes?: string | undefined;
 }
 
@@ -1502,7 +1502,7 @@ export interface RotatedWebhook {
   id: string;
   url: string;
   events: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached')[];
-  /** Keys the signatures. Shown only here. */
+  /** The signing secret, shown only here. */
   secret: string;
   previous_secrets_expire_at: string | null;
 }
@@ -1513,21 +1513,21 @@ export interface SentWebhookAttempt {
   event_id: string;
   event_type: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached' | 'webhook.test';
   attempt: number;
-  /** `RETRYING`: it failed and another attempt follows. `FAILED`: it was the last one. */
+  /** `RETRYING`: the attempt failed and another follows. `FAILED`: the last attempt failed. */
   status: 'SUCCEEDED' | 'RETRYING' | 'FAILED';
   http_status: number | null;
   error: 'dns_error' | 'blocked_address' | 'connect_error' | 'tls_error' | 'timeout' | 'connection_closed' | 'invalid_response' | 'redirect' | 'bad_status' | null;
   duration_ms: number;
   attempted_at: string;
   next_attempt_at: string | null;
-  /** What it was sent with, besides what HTTP itself adds. The signatures are left out where the endpoint is gone or its secret was replaced since. */
+  /** The headers as sent, except those of HTTP itself. Signatures are omitted if the endpoint was deleted or its secret was replaced since. */
   request_headers: Record<string, string>;
 }
 
 export interface Session {
   id: string;
   created_at: string;
-  /** To the minute. */
+  /** Accurate to the minute. */
   last_seen_at: string;
   expires_at: string;
   client_address: string;
@@ -1540,11 +1540,11 @@ export interface SessionPage {
   next_cursor: null;
 }
 
-/** Decisions made in SHADOW, by the moment of their making; reviews, labels and outcomes as they stand now. */
+/** Decisions made in SHADOW, by creation time; reviews, labels and outcomes are current. */
 export interface ShadowReport {
-  /** Decisions made at or after this moment … */
+  /** Start: decisions made at or after this time … */
   from: string;
-  /** … and before this one. */
+  /** … and before this time. */
   to: string;
   agent: {
     id: string;
@@ -1561,37 +1561,37 @@ export interface ShadowReport {
         count: number;
         /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
-        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
         amount_cut?: true | undefined;
       };
       review: {
         count: number;
         /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
-        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
         amount_cut?: true | undefined;
       };
       deny: {
         count: number;
         /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
-        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
         amount_cut?: true | undefined;
       };
       currency: string;
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
   };
   /** Most decisions first. */
   by_reason: {
     reason_code: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT';
-    /** Decisions with it among their `reason_codes`. */
+    /** Decisions with this reason among their `reason_codes`. */
     count: number;
-    /** Decisions whose `reason_code` it is. */
+    /** Decisions with this reason as `reason_code`. */
     first_count: number;
     /** By currency. */
     amounts: {
@@ -1599,7 +1599,7 @@ export interface ShadowReport {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
     /** The newest, newest first. */
@@ -1623,7 +1623,7 @@ export interface ShadowReport {
       id: string;
       slug: string;
     };
-    /** As it is now. */
+    /** Its current value. */
     mode: 'SHADOW' | 'ENFORCE';
     status: 'active' | 'paused' | 'revoked';
     authority_version: number | null;
@@ -1637,11 +1637,11 @@ export interface ShadowReport {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
   }[];
-  /** As the agents named them; most decisions first, at most 20. */
+  /** Names as given by the agents; most decisions first, at most 20. */
   by_merchant: {
     merchant: string;
     count: number;
@@ -1654,7 +1654,7 @@ export interface ShadowReport {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
   }[];
@@ -1671,7 +1671,7 @@ export interface ShadowReport {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
   }[];
@@ -1679,7 +1679,7 @@ export interface ShadowReport {
     /** Decisions with a current label; the newest one counts. */
     labeled: number;
     coverage: number | null;
-    /** What the service assessed (3 rows) → the label that people gave (3 columns). */
+    /** Assessments by the service (3 rows) against labels by people (3 columns). */
     matrix: {
       PURPOSE_ALIGNED: {
         PURPOSE_ALIGNED: number;
@@ -1699,26 +1699,26 @@ export interface ShadowReport {
     };
     precision: number | null;
     recall: number | null;
-    /** Labelled misaligned, and yet it would have been allowed. */
+    /** Decisions labelled misaligned that would have been allowed. */
     misaligned_allowed: number;
   };
   reviews: {
-    /** Decisions that would have gone to a person. In SHADOW a review never runs out. */
+    /** Decisions that would have needed a review. In SHADOW a review never expires. */
     count: number;
     pending: number;
     allowed: number;
     denied: number;
-    /** Reviews that stand, and were given by the person who made the requesting key, or is at the root of its making. */
+    /** Current reviews by the person who created the requesting key, directly or through other keys. */
     by_key_maker: number;
     median_seconds: number | null;
   };
   outcomes: {
-    /** Decisions of which an outcome was reported. */
+    /** Decisions with a reported outcome. */
     by_state: {
       outcome_state: 'NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED';
       count: number;
     }[];
-    /** Executed, though it would have been denied, or sent to a person who did not allow it. Amounts are what was executed, before refunds. */
+    /** Spends executed although they would have been denied, or needed a review that did not allow them. Amounts are as executed, before refunds. */
     executed_although_stopped: {
       count: number;
       /** By currency. */
@@ -1727,7 +1727,7 @@ export interface ShadowReport {
         count: number;
         /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
-        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
         amount_cut?: true | undefined;
       }[];
       by_stop: {
@@ -1736,7 +1736,7 @@ export interface ShadowReport {
         count: number;
         /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
-        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
         amount_cut?: true | undefined;
       }[];
       by_state: {
@@ -1745,12 +1745,12 @@ export interface ShadowReport {
         count: number;
         /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
         amount_minor: number;
-        /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+        /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
         amount_cut?: true | undefined;
       }[];
     };
   };
-  /** Decisions made in ENFORCE in this period: counted here and nowhere else in the report. */
+  /** Decisions made in ENFORCE in this period; counted only here. */
   enforced: {
     count: number;
     /** By currency. */
@@ -1759,18 +1759,18 @@ export interface ShadowReport {
       count: number;
       /** A sum of requested amounts, at most 9007199254740991: see `amount_cut`. */
       amount_minor: number;
-      /** Set where the sum is larger than `amount_minor`, which was cut; left out otherwise. */
+      /** Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted. */
       amount_cut?: true | undefined;
     }[];
   };
-  /** What the model that judges purpose was used for, in both modes and for all agents, on the days of the period; some seconds old. */
+  /** Usage of the purpose model on the days of the period, in both modes and for all agents; a few seconds old. */
   purpose_model: {
     calls: number;
-    /** With the cached ones. */
+    /** Includes cached tokens. */
     input_tokens: number;
     cached_tokens: number;
     output_tokens: number;
-    /** At the prices that were set; empty where none were. */
+    /** At the configured prices; empty if none are configured. */
     costs: {
       currency: string;
       /** Millionths of a unit of the currency. */
@@ -1785,7 +1785,7 @@ export interface ShadowReport {
     }[];
   };
   readiness: {
-    /** Whether nothing speaks against ENFORCE. */
+    /** True if nothing speaks against ENFORCE. */
     ready: boolean;
     blockers: {
       code: 'PLAN_CANNOT_ENFORCE' | 'NO_DECISIONS' | 'TOO_FEW_DAYS' | 'TOO_FEW_DECISIONS' | 'AGENT_WITHOUT_AUTHORITY' | 'TOO_MANY_UNCLEAR' | 'PENDING_REVIEWS' | 'TOO_FEW_LABELS' | 'LOW_PRECISION' | 'LOW_RECALL' | 'EXECUTED_ALTHOUGH_DENIED';
@@ -1795,7 +1795,7 @@ export interface ShadowReport {
       /** Slugs of the agents concerned. */
       agents: string[];
     }[];
-    /** What speaks for a look before ENFORCE, and against nothing. */
+    /** Findings worth a look before ENFORCE; none of them speaks against it. */
     warnings: {
       code: 'PURPOSE_NOT_UNDERSTOOD' | 'REVIEWED_BY_KEY_MAKER';
       message: string;
@@ -1804,15 +1804,15 @@ export interface ShadowReport {
       /** Of their authorities. */
       sentences: string[];
     }[];
-    /** What listing merchants would spare people, by agent, where it would anything. */
+    /** The reviews that listing merchants would save, for each agent with any. */
     merchants: {
       /** Its slug. */
       agent: string;
-      /** Not listed yet, and nobody found a spend there wrong; those that spare most first. */
+      /** Unlisted merchants where nobody rejected a spend, by the number of reviews that listing would save. */
       merchants: string[];
-      /** Reviews there that nothing asked for but an unclear purpose. */
+      /** Reviews there caused only by an unclear purpose. */
       spared: number;
-      /** The agent's reviews in the period; of more than 10,000 the newest. */
+      /** The agent's reviews in the period; at most the newest 10,000. */
       reviews: number;
       message: string;
     }[];
@@ -1822,19 +1822,19 @@ export interface ShadowReport {
 export interface SignIn {
   id: string;
   created_at: string;
-  /** `ok`: let in; `wrong`: refused; `locked`: the first refusal for too many wrong attempts; `oidc_failed`: the identity provider’s answer was refused; `password_changed` and all that follow: no sign-in, but a change of the account. */
+  /** `ok`: signed in; `wrong`: refused; `locked`: the first refusal after too many wrong attempts; `oidc_failed`: the identity provider’s response was refused; `password_changed` and later values: a change of the account instead of a sign-in. */
   kind: 'ok' | 'wrong' | 'locked' | 'oidc_failed' | 'password_changed' | 'passkey_added' | 'passkey_removed' | 'name_changed' | 'reset_link_made' | 'account_disabled' | 'account_enabled';
   email: string;
   user_id: string | null;
-  /** `session`: a person who was signed in; `operator`: a command of the operator. */
+  /** `session`: a signed-in person; `operator`: an operator command. */
   method: 'password' | 'passkey' | 'oidc' | 'setup' | 'invitation' | 'reset' | 'session' | 'operator';
   client_address: string | null;
-  /** Refused attempts with e-mails that no member has are counted, one item for an hour and an address: `created_at` is the first of them, `email` that of the last. Of all others 1. */
+  /** Refused attempts with e-mails that no member has are combined into one item per hour and address: `created_at` is the time of the first, `email` is from the last. 1 for all other items. */
   attempts: number;
 }
 
 export interface SignInOptions {
-  /** Nobody is there yet: the first administrator is still to be made. */
+  /** True while no account exists: the first administrator has yet to be created. */
   setup: boolean;
   password: boolean;
   passkey: boolean;
@@ -1845,19 +1845,19 @@ export interface SignInOptions {
 
 export interface SignInPage {
   data: SignIn[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
 export interface SignedCheckpoint {
-  /** How many events were signed. */
+  /** Number of signed events. */
   seq: number;
-  /** The hash of the last of them: the whole history up to it follows from it. */
+  /** The hash of the last of them, which fixes the whole history up to it. */
   hash: string;
   signed_at: string;
   /** The `kid` in `/.well-known/jwks.json`. */
   key_id: string;
-  /** The C2SP signed note (tlog-checkpoint, Ed25519). The line of the root hash holds the chain's head hash. Keep it to hold a later history against it. */
+  /** The C2SP signed note (tlog-checkpoint, Ed25519). Its root hash line holds the chain's head hash. Keep it to compare a later history against it. */
   note: string;
 }
 
@@ -1866,12 +1866,12 @@ export interface Simulation {
   /** Nothing is saved. */
   saved: false;
   base_version: number | null;
-  /** The hash that the draft would have as an authority. */
+  /** The hash that the draft would have if saved. */
   draft_hash: string;
-  /** How many decisions were replayed. */
+  /** Number of replayed decisions. */
   evaluated: number;
   skipped: {
-    /** CURRENCY_DIFFERS: in another currency than the draft's, so no limit of it applies. */
+    /** CURRENCY_DIFFERS: in a currency other than the draft's, so none of its limits apply. */
     reason: 'CURRENCY_DIFFERS';
     count: number;
   }[];
@@ -1879,17 +1879,17 @@ export interface Simulation {
     allow: number;
     review: number;
     deny: number;
-    /** What could be spent at once; a REVIEW authorizes nothing yet. */
+    /** The amount that could be spent at once; a REVIEW authorizes nothing yet. */
     authorized_minor: number;
   };
   draft: {
     allow: number;
     review: number;
     deny: number;
-    /** What could be spent at once; a REVIEW authorizes nothing yet. */
+    /** The amount that could be spent at once; a REVIEW authorizes nothing yet. */
     authorized_minor: number;
   };
-  /** Decisions that would have been another. */
+  /** Decisions that would have been different. */
   transitions: {
     from: 'ALLOW' | 'REVIEW' | 'DENY';
     to: 'ALLOW' | 'REVIEW' | 'DENY';
@@ -1897,7 +1897,7 @@ export interface Simulation {
     /** As requested. */
     amount_minor: number;
   }[];
-  /** The newest 100 that would have been another, or for another first reason or amount; newest first. */
+  /** The newest 100 whose decision, first reason or amount would have been different; newest first. */
   changed: {
     decision_id: string;
     created_at: string;
@@ -1914,17 +1914,17 @@ export interface Simulation {
       authorized_amount_minor: number;
     };
     label: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | null;
-    /** What became of it. */
+    /** Its outcome. */
     outcome_state: 'NONE' | 'EXECUTED' | 'FAILED' | 'CANCELLED' | 'PARTIALLY_REFUNDED' | 'REFUNDED';
   }[];
-  /** Of all decisions that would have been another: those that people labelled, by what they said last. */
+  /** The labelled decisions among all that would have been different, by their current label. */
   by_label: {
     label: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR';
     from: 'ALLOW' | 'REVIEW' | 'DENY';
     to: 'ALLOW' | 'REVIEW' | 'DENY';
     count: number;
   }[];
-  /** By first reason, the most frequent ones first. */
+  /** By first reason, most frequent first. */
   by_reason: {
     reason_code: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT';
     current: number;
@@ -1948,7 +1948,7 @@ export interface Simulation {
 
 export interface StageFinding {
   stage: 'authority' | 'validity' | 'currency' | 'action_type' | 'merchant' | 'merchant_allowlist' | 'active_hours' | 'duplicate' | 'per_transaction_limit' | 'velocity' | 'monthly_budget' | 'shared_budget' | 'min_amount' | 'purpose' | 'new_merchant' | 'review_threshold';
-  /** Which of the authority's limits it is about, where the stage judges by several. */
+  /** The limit that the result is about, if the stage checks several. */
   name?: string | undefined;
   outcome: 'PASS' | 'LIMIT' | 'REVIEW' | 'DENY' | 'SKIPPED';
   reason_code: 'WITHIN_AUTHORITY' | 'NO_AUTHORITY' | 'CURRENCY_NOT_AUTHORIZED' | 'MERCHANT_BLOCKED' | 'PER_TRANSACTION_LIMIT_EXCEEDED' | 'MONTHLY_BUDGET_EXCEEDED' | 'AMOUNT_LIMITED' | 'MIN_AMOUNT_UNREACHABLE' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | 'REVIEW_THRESHOLD_EXCEEDED' | 'AUTHORITY_NOT_YET_VALID' | 'AUTHORITY_EXPIRED' | 'ACTION_TYPE_NOT_ALLOWED' | 'ACTION_TYPE_NEEDS_REVIEW' | 'MERCHANT_NOT_ALLOWED' | 'PAYEE_NOT_ALLOWED' | 'OUTSIDE_ACTIVE_HOURS' | 'DUPLICATE_SPEND' | 'VELOCITY_LIMIT_EXCEEDED' | 'BUDGET_EXCEEDED' | 'BUDGET_FROZEN' | 'NEW_MERCHANT' | null;
@@ -1958,7 +1958,7 @@ export interface StageFinding {
 }
 
 export interface StopRequest {
-  /** Why. Whoever is refused meanwhile is told. */
+  /** The reason, which refused requests receive. */
   reason: string;
 }
 
@@ -1971,33 +1971,33 @@ export interface TraceStep {
 }
 
 export interface UpdateBudgetRequest {
-  /** The slug when left out. */
+  /** Defaults to the slug. */
   name?: string | undefined;
-  /** The most that may be spent of it in a period, holds included. Minor units of `currency`. */
+  /** The most that may be spent in a period, holds included, in minor units of `currency`. */
   limit_minor?: number | undefined;
-  /** Of a `frozen` budget nothing new may be spent. */
+  /** A `frozen` budget denies new spends. */
   status?: 'active' | 'frozen' | undefined;
 }
 
 /** A limit over time: `limit_amount_minor`, `limit_count`, or both. */
 export interface VelocityLimit {
-  /** Its own among the limits of the authority. Findings and standings name it. */
+  /** Unique among the limits of the authority. Results and usage refer to it. */
   name: string;
-  /** A calendar day, week (from Monday) or month of `time_zone`, or `ROLLING`: the last `window_seconds` at any moment. */
+  /** A calendar day, week (from Monday) or month in `time_zone`, or `ROLLING`: the last `window_seconds` at any time. */
   window: 'DAY' | 'WEEK' | 'MONTH' | 'ROLLING';
-  /** Of `ROLLING`, and only of it. */
+  /** Required for `ROLLING`; not allowed otherwise. */
   window_seconds?: number | undefined;
-  /** What is counted by itself: with `MERCHANT` each merchant by the name that the agent gives it, with `PAYEE` each `payee_id`; `AGENT`, all spends together, when left out. */
+  /** The unit that is counted: `MERCHANT` counts each merchant (by the name the agent gives) separately, `PAYEE` each `payee_id`; the default `AGENT` counts all spends together. */
   per?: 'AGENT' | 'MERCHANT' | 'PAYEE' | undefined;
-  /** The most that the spends of a window may come to, holds included. One that is over it is denied, or capped where the request is `limitable`. */
+  /** The most that may be spent in a window, holds included. A spend over it is denied, or capped if the request is `limitable`. */
   limit_amount_minor?: number | undefined;
-  /** The most spends of a window. */
+  /** The largest number of spends in a window. */
   limit_count?: number | undefined;
-  /** Only spends at these count. They are matched as `blocked_merchants` are. */
+  /** Only spends at these merchants count. Matched like `blocked_merchants`. */
   merchants?: string[] | undefined;
-  /** Only spends of these types of action count. */
+  /** Only spends of these action types count. */
   action_types?: string[] | undefined;
-  /** What a spend over it becomes; `DENY` when left out. With `REVIEW` nothing is capped, and what a person allows counts beyond the limit. */
+  /** Decision about a spend over the limit; defaults to `DENY`. With `REVIEW` nothing is capped, and spends that a person allows count beyond the limit. */
   on_exceeded?: 'DENY' | 'REVIEW' | undefined;
 }
 
@@ -2018,7 +2018,7 @@ export interface WebhookAttempt {
   event_id: string;
   event_type: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached' | 'webhook.test';
   attempt: number;
-  /** `RETRYING`: it failed and another attempt follows. `FAILED`: it was the last one. */
+  /** `RETRYING`: the attempt failed and another follows. `FAILED`: the last attempt failed. */
   status: 'SUCCEEDED' | 'RETRYING' | 'FAILED';
   http_status: number | null;
   error: 'dns_error' | 'blocked_address' | 'connect_error' | 'tls_error' | 'timeout' | 'connection_closed' | 'invalid_response' | 'redirect' | 'bad_status' | null;
@@ -2029,7 +2029,7 @@ export interface WebhookAttempt {
 
 export interface WebhookAttemptPage {
   data: WebhookAttempt[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
@@ -2047,7 +2047,7 @@ export interface WebhookItem {
 
 export interface WebhookPage {
   data: WebhookItem[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Give it as `cursor` to get the next page; null on the last page. */
   next_cursor: string | null;
 }
 
@@ -2062,7 +2062,7 @@ export interface WebhookTest {
 }
 
 export interface WebhookTestEvent {
-  /** The same on every retry and at every endpoint: deduplicate on it. */
+  /** The same on every retry and at every endpoint; deduplicate on it. */
   id: string;
   type: 'webhook.test';
   created_at: string;
@@ -2101,7 +2101,7 @@ export interface Workspace {
     };
     reason: string;
   } | null;
-  /** Whether the person who made the requesting key, or a key that led to it, may review. `MAKER`: no. `REQUESTER`: yes, unless they requested the spend themselves. `AUTO`: as `MAKER` while another member may review, else as `REQUESTER`. */
+  /** Decides if the person who created the requesting key, directly or through other keys, may review. `MAKER`: no. `REQUESTER`: yes, unless they requested the spend themselves. `AUTO`: like `MAKER` while another member may review, otherwise like `REQUESTER`. */
   separation_of_duties: 'AUTO' | 'MAKER' | 'REQUESTER';
   created_at: string;
 }
@@ -2112,7 +2112,7 @@ export interface ListDecisionsQuery {
   agent?: string | undefined;
   /** One or several, separated by commas. */
   decision?: 'ALLOW' | 'REVIEW' | 'DENY' | ('ALLOW' | 'REVIEW' | 'DENY')[] | undefined;
-  /** What is in force; one or several, separated by commas. */
+  /** The effective decision; one or several, separated by commas. */
   effective_decision?: 'ALLOW' | 'REVIEW' | 'DENY' | ('ALLOW' | 'REVIEW' | 'DENY')[] | undefined;
   /** One or several, separated by commas. */
   mode?: 'SHADOW' | 'ENFORCE' | ('SHADOW' | 'ENFORCE')[] | undefined;
@@ -2126,33 +2126,33 @@ export interface ListDecisionsQuery {
   label?: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | ('PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR')[] | undefined;
   /** One or several, separated by commas. */
   currency?: string | string[] | undefined;
-  /** The whole name, as it was requested. */
+  /** The exact name, as requested. */
   merchant?: string | undefined;
-  /** A part of the merchant, in any case. */
+  /** Part of the merchant's name, case-insensitive. */
   q?: string | undefined;
   /** Inclusive, requested amount, minor units. */
   min_amount?: number | undefined;
   /** Inclusive, requested amount, minor units. */
   max_amount?: number | undefined;
   reviewed?: boolean | undefined;
-  /** The principal whose review stands, such as `user:ada`. */
+  /** The principal of the current review, such as `user:ada`. */
   reviewed_by?: string | undefined;
   labeled?: boolean | undefined;
-  /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
+  /** At or after this time: RFC 3339 with an offset, or a date, which starts at 00:00 UTC. */
   from?: string | undefined;
-  /** Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
+  /** Before this time: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
   to?: string | undefined;
-  /** By time, newest first (`desc`) when left out. `expires`: pending reviews alone, the one whose time runs out soonest first; in SHADOW none runs out, and those come last. */
+  /** By time; defaults to newest first (`desc`). `expires`: only pending reviews, soonest expiry first; those in SHADOW never expire and come last. */
   order?: 'asc' | 'desc' | 'expires' | undefined;
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The query of `GET /v1/decisions/{id}`. */
 export interface GetDecisionQuery {
-  /** Wait so long for a change of its review or outcome before answering. */
+  /** Wait up to this long for a change of its review or outcome before responding. */
   wait_seconds?: number | undefined;
 }
 
@@ -2164,7 +2164,7 @@ export interface ExportDecisionsQuery {
   agent?: string | undefined;
   /** One or several, separated by commas. */
   decision?: 'ALLOW' | 'REVIEW' | 'DENY' | ('ALLOW' | 'REVIEW' | 'DENY')[] | undefined;
-  /** What is in force; one or several, separated by commas. */
+  /** The effective decision; one or several, separated by commas. */
   effective_decision?: 'ALLOW' | 'REVIEW' | 'DENY' | ('ALLOW' | 'REVIEW' | 'DENY')[] | undefined;
   /** One or several, separated by commas. */
   mode?: 'SHADOW' | 'ENFORCE' | ('SHADOW' | 'ENFORCE')[] | undefined;
@@ -2178,23 +2178,23 @@ export interface ExportDecisionsQuery {
   label?: 'PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR' | ('PURPOSE_ALIGNED' | 'PURPOSE_MISALIGNED' | 'PURPOSE_UNCLEAR')[] | undefined;
   /** One or several, separated by commas. */
   currency?: string | string[] | undefined;
-  /** The whole name, as it was requested. */
+  /** The exact name, as requested. */
   merchant?: string | undefined;
-  /** A part of the merchant, in any case. */
+  /** Part of the merchant's name, case-insensitive. */
   q?: string | undefined;
   /** Inclusive, requested amount, minor units. */
   min_amount?: number | undefined;
   /** Inclusive, requested amount, minor units. */
   max_amount?: number | undefined;
   reviewed?: boolean | undefined;
-  /** The principal whose review stands, such as `user:ada`. */
+  /** The principal of the current review, such as `user:ada`. */
   reviewed_by?: string | undefined;
   labeled?: boolean | undefined;
-  /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
+  /** At or after this time: RFC 3339 with an offset, or a date, which starts at 00:00 UTC. */
   from?: string | undefined;
-  /** Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
+  /** Before this time: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
   to?: string | undefined;
-  /** By time, newest first (`desc`) when left out. `expires`: pending reviews alone, the one whose time runs out soonest first; in SHADOW none runs out, and those come last. */
+  /** By time; defaults to newest first (`desc`). `expires`: only pending reviews, soonest expiry first; those in SHADOW never expire and come last. */
   order?: 'asc' | 'desc' | 'expires' | undefined;
 }
 
@@ -2202,9 +2202,9 @@ export interface ExportDecisionsQuery {
 export interface CreateAgentRequest {
   /** 1 to 64 of a-z, 0-9, "_" and "-", and begin with a letter or digit. */
   slug: string;
-  /** The slug when left out. */
+  /** Defaults to the slug. */
   name?: string | undefined;
-  /** The workspace's mode when left out. */
+  /** Defaults to the workspace's mode. */
   mode?: 'SHADOW' | 'ENFORCE' | undefined;
   authority?: Authority | undefined;
 }
@@ -2215,11 +2215,11 @@ export interface ListAgentsQuery {
   status?: 'active' | 'paused' | 'revoked' | ('active' | 'paused' | 'revoked')[] | undefined;
   /** One or several, separated by commas. */
   mode?: 'SHADOW' | 'ENFORCE' | ('SHADOW' | 'ENFORCE')[] | undefined;
-  /** A part of the slug or name, in any case. */
+  /** Part of the slug or name, case-insensitive. */
   q?: string | undefined;
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
@@ -2233,60 +2233,60 @@ export interface UpdateAgentRequest {
 
 /** The query of `GET /v1/agents/{id}/authority`. */
 export interface GetAuthorityQuery {
-  /** The newest when left out. */
+  /** Defaults to the newest. */
   version?: number | undefined;
 }
 
 /** The query of `GET /v1/agents/{id}/authority/versions`. */
 export interface ListAuthorityVersionsQuery {
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The query of `GET /v1/budgets`. */
 export interface ListBudgetsQuery {
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The query of `GET /v1/agents/{id}/merchants/suggestions`. */
 export interface SuggestMerchantsQuery {
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The query of `GET /v1/agents/{id}/merchants`. */
 export interface GetListedMerchantsQuery {
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The query of `POST /v1/agents/{id}/authority/simulate`. */
 export interface SimulateAuthorityQuery {
-  /** How many of the agent's newest decisions are replayed. */
+  /** Number of the agent's newest decisions to replay. */
   limit?: number | undefined;
-  /** Only decisions made at or after this moment or date. */
+  /** Only decisions made at or after this time or date. */
   from?: string | undefined;
-  /** Only decisions made before this moment, or within this date. */
+  /** Only decisions made before this time, or up to the end of this date. */
   to?: string | undefined;
 }
 
 /** The body of `POST /v1/api-keys`. */
 export interface CreateApiKeyRequest {
   name: string;
-  /** Makes an agent key, bound to this agent. */
+  /** Creates an agent key, bound to this agent. */
   agent_id?: string | undefined;
-  /** Makes a scoped key. */
+  /** Creates a scoped key. */
   scopes?: ('authorize' | 'admin' | 'review' | 'read' | 'consume')[] | undefined;
-  /** Reviews by this key are attributed to it. Scoped keys only. The principal of somebody who is or was a member is taken by that person alone. */
+  /** Reviews by this key are attributed to it. Scoped keys only. Only the person themselves can use the principal of a current or former member. */
   principal_id?: string | undefined;
   /** Without it the key never expires. */
   expires_in_seconds?: number | undefined;
@@ -2300,11 +2300,11 @@ export interface ListApiKeysQuery {
   status?: 'active' | 'expired' | 'revoked' | ('active' | 'expired' | 'revoked')[] | undefined;
   /** One or several, separated by commas. */
   kind?: 'agent' | 'admin' | 'reviewer' | 'read_only' | 'payment_adapter' | 'custom' | ('agent' | 'admin' | 'reviewer' | 'read_only' | 'payment_adapter' | 'custom')[] | undefined;
-  /** Keys that this person made, directly or by other keys, or that carry this principal. */
+  /** Keys that this person created, directly or through other keys, or that carry this principal. */
   person?: string | undefined;
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
@@ -2312,15 +2312,15 @@ export interface ListApiKeysQuery {
 export interface CreateWebhookRequest {
   /** A public `https://` URL, without credentials or fragment. Redirects are not followed. */
   url: string;
-  /** What the endpoint is told of. */
+  /** The event types that the endpoint receives. */
   events?: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached')[] | undefined;
 }
 
 /** The query of `GET /v1/webhooks`. */
 export interface ListWebhooksQuery {
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
@@ -2328,15 +2328,15 @@ export interface ListWebhooksQuery {
 export interface UpdateWebhookRequest {
   /** A public `https://` URL, without credentials or fragment. Redirects are not followed. */
   url?: string | undefined;
-  /** What the endpoint is told of. */
+  /** The event types that the endpoint receives. */
   events?: ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached')[] | undefined;
-  /** While it is `disabled` nothing is put into its queue. */
+  /** While it is `disabled`, no events are queued for it. */
   status?: 'active' | 'disabled' | undefined;
 }
 
 /** The body of `POST /v1/webhooks/{id}/rotate-secret`. */
 export interface RotateWebhookSecretRequest {
-  /** How long the secrets before go on signing `webhook-signature` beside the new one; 86400 when omitted. */
+  /** How long previous secrets continue to sign `webhook-signature` in addition to the new one; defaults to 86400. */
   overlap_seconds?: number | undefined;
 }
 
@@ -2344,9 +2344,9 @@ export interface RotateWebhookSecretRequest {
 export interface ListEventsQuery {
   /** Only events that happened after this one. */
   after?: string | undefined;
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
@@ -2360,31 +2360,31 @@ export interface ListWebhookDeliveriesQuery {
   type?: 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached' | 'webhook.test' | ('decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'budget.threshold.reached' | 'webhook.test')[] | undefined;
   /** One or several, separated by commas. */
   status?: 'SUCCEEDED' | 'RETRYING' | 'FAILED' | ('SUCCEEDED' | 'RETRYING' | 'FAILED')[] | undefined;
-  /** Attempted at or after this moment or date. */
+  /** Attempted at or after this time or date. */
   from?: string | undefined;
-  /** Attempted before this moment, or within this date. */
+  /** Attempted before this time, or up to the end of this date. */
   to?: string | undefined;
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The body of `POST /v1/webhooks/{id}/replay`. */
 export interface ReplayWebhookRequest {
-  /** This event alone. */
+  /** Only this event. */
   event_id?: string | undefined;
-  /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
+  /** At or after this time: RFC 3339 with an offset, or a date, which starts at 00:00 UTC. */
   from?: string | undefined;
-  /** Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
+  /** Before this time: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
   to?: string | undefined;
 }
 
 /** The query of `GET /v1/members`. */
 export interface ListMembersQuery {
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
@@ -2395,13 +2395,13 @@ export interface UpdateMemberRequest {
 
 /** The query of `PATCH /v1/members/{user_id}`. */
 export interface UpdateMemberQuery {
-  /** True: the admin keys of the person stay. Default: they are revoked. */
+  /** True keeps the person's admin keys; by default they are revoked. */
   keep_keys?: boolean | undefined;
 }
 
 /** The query of `DELETE /v1/members/{user_id}`. */
 export interface RemoveMemberQuery {
-  /** True: the admin keys of the person stay. Default: they are revoked. */
+  /** True keeps the person's admin keys; by default they are revoked. */
   keep_keys?: boolean | undefined;
 }
 
@@ -2410,32 +2410,32 @@ export interface CreateInvitationRequest {
   /** Compared in lower case. */
   email: string;
   role: 'admin' | 'reviewer' | 'viewer';
-  /** Whom the person’s reviews are attributed to: the principal that their keys carry already, so that nobody reviews what their own key asked for. Without it, `user:` and the id of the user. */
+  /** The principal that the person’s reviews are attributed to. Use the principal that their keys already carry, so nobody can review a request of their own key. Defaults to `user:` and the id of the user. */
   principal_id?: string | undefined;
 }
 
 /** The query of `GET /v1/invitations`. */
 export interface ListInvitationsQuery {
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The query of `GET /v1/sign-ins`. */
 export interface ListSignInsQuery {
-  /** `true`: only what members did, `false`: only attempts with e-mails that no member has. */
+  /** `true`: only members; `false`: only attempts with e-mails that no member has. */
   member?: boolean | undefined;
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The body of `PATCH /v1/workspace`. */
 export interface UpdateWorkspaceRequest {
   name?: string | undefined;
-  /** The mode of new agents. Those that there are keep theirs. */
+  /** The mode of new agents. Existing agents keep theirs. */
   mode?: 'SHADOW' | 'ENFORCE' | undefined;
   separation_of_duties?: 'AUTO' | 'MAKER' | 'REQUESTER' | undefined;
 }
@@ -2446,29 +2446,29 @@ export interface ListAuditRecordsQuery {
   action?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'budget.threshold.reached' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'budget.threshold.reached' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
   /** Who did it: the id of a key, a session or a user, or a principal. */
   actor?: string | string[] | undefined;
-  /** The id of what was changed. */
+  /** The id of the changed resource. */
   target?: string | string[] | undefined;
-  /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
+  /** At or after this time: RFC 3339 with an offset, or a date, which starts at 00:00 UTC. */
   from?: string | undefined;
-  /** Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
+  /** Before this time: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
   to?: string | undefined;
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The query of `GET /v1/changes`. */
 export interface GetChangesQuery {
-  /** The `seq` of an earlier answer; without it only the present one is told. */
+  /** The `seq` of an earlier response; without it, the response has only the current `seq`. */
   since?: number | undefined;
 }
 
 /** The query of `GET /v1/reports/shadow`. */
 export interface GetShadowReportQuery {
-  /** 30 UTC days up to `to` when left out. */
+  /** Defaults to 30 UTC days before `to`. */
   from?: string | undefined;
-  /** The end of the present UTC day when left out. */
+  /** Defaults to the end of the current UTC day. */
   to?: string | undefined;
   /** An agent's slug or id. */
   agent?: string | undefined;
@@ -2476,9 +2476,9 @@ export interface GetShadowReportQuery {
 
 /** The query of `GET /v1/reports/overview`. */
 export interface GetOverviewQuery {
-  /** 30 UTC days up to `to` when left out. */
+  /** Defaults to 30 UTC days before `to`. */
   from?: string | undefined;
-  /** The end of the present UTC day when left out. */
+  /** Defaults to the end of the current UTC day. */
   to?: string | undefined;
   /** An agent's slug or id. */
   agent?: string | undefined;
@@ -2488,50 +2488,50 @@ export interface GetOverviewQuery {
 export interface ListLedgerEventsQuery {
   /** One or several, separated by commas. */
   type?: 'workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'budget.threshold.reached' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked' | ('workspace.created' | 'workspace.updated' | 'workspace.stopped' | 'workspace.resumed' | 'plan.changed' | 'agent.created' | 'agent.updated' | 'authority.created' | 'merchant.listed' | 'merchant.unlisted' | 'budget.created' | 'budget.updated' | 'budget.threshold.reached' | 'api_key.created' | 'api_key.revoked' | 'api_key.rewrapped' | 'decision.created' | 'decision.review.recorded' | 'decision.label.recorded' | 'decision.outcome.recorded' | 'capability.consumed' | 'reservation.expired' | 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook.secret_rotated' | 'webhook.secret_rewrapped' | 'member.invited' | 'member.joined' | 'member.role_changed' | 'member.removed' | 'invitation.revoked' | 'sessions.revoked')[] | undefined;
-  /** The id of what the event is about. */
+  /** The id of the event's subject. */
   subject?: string | string[] | undefined;
-  /** At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC. */
+  /** At or after this time: RFC 3339 with an offset, or a date, which starts at 00:00 UTC. */
   from?: string | undefined;
-  /** Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
+  /** Before this time: RFC 3339 with an offset, or a date, whose whole UTC day is included. */
   to?: string | undefined;
-  /** Newest first (`desc`) when left out. */
+  /** Defaults to newest first (`desc`). */
   order?: 'asc' | 'desc' | undefined;
   /** Only events after this `seq`. */
   after?: number | undefined;
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The query of `GET /v1/ledger/checkpoints`. */
 export interface ListCheckpointsQuery {
-  /** How many items to answer with. */
+  /** Maximum number of items to return. */
   limit?: number | undefined;
-  /** The `next_cursor` of the page before. It works only with the filters it was made with. */
+  /** The `next_cursor` of the previous page. It works only with the same filters. */
   cursor?: string | undefined;
 }
 
 /** The query of `GET /v1/ledger/verify`. */
 export interface VerifyLedgerQuery {
-  /** Verify only what follows this event, whose hash is taken as given. Rows that change are then held against nothing before it. */
+  /** Verify only the events after this one, whose hash is trusted. Rows that change are then not checked against earlier events. */
   since?: number | undefined;
 }
 
 /** The query of `GET /v1/ledger/export`. */
 export interface ExportLedgerQuery {
-  /** Export only what follows this event. */
+  /** Export only the events after this one. */
   since?: number | undefined;
 }
 
 /** The body of `POST /v1/auth/setup`. */
 export interface SetUpRequest {
-  /** What the start of the service printed. */
+  /** The set-up code that the service printed at start. */
   code: string;
   /** Compared in lower case. */
   email: string;
   name: string;
-  /** 12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name. */
+  /** 12 to 256 characters; refused if it is a common password, the e-mail or the name. */
   password: string;
 }
 
@@ -2547,15 +2547,15 @@ export interface AcceptInvitationRequest {
   /** From the link of the invitation. */
   token: string;
   name: string;
-  /** 12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name. Where the e-mail has an account already, the one of that account. */
+  /** 12 to 256 characters; refused if it is a common password, the e-mail or the name. If the e-mail already has an account, the password of that account. */
   password: string;
 }
 
 /** The body of `POST /v1/auth/password/reset`. */
 export interface ResetPasswordRequest {
-  /** From the link that the operator made. */
+  /** From the link that the operator created. */
   token: string;
-  /** 12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name. */
+  /** 12 to 256 characters; refused if it is a common password, the e-mail or the name. */
   password: string;
 }
 
@@ -2568,15 +2568,15 @@ export interface ReauthenticateRequest {
 
 /** The body of `POST /v1/auth/password`. */
 export interface ChangePasswordRequest {
-  /** The present one. */
+  /** The current password. */
   current_password: string;
-  /** 12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name. */
+  /** 12 to 256 characters; refused if it is a common password, the e-mail or the name. */
   new_password: string;
 }
 
 /** The query of `GET /v1/auth/oidc/start`. */
 export interface StartOidcQuery {
-  /** For a window beside a page that waits: its `session` ended, or it needs a fresh `proof`, for which the provider is asked to have the person sign in there once more; when they did is told by its `auth_time`, and without one no proof is fresh. Comes back to `/console/signed-in`, which tells that page. */
+  /** For a second window of a page that waits: either its `session` ended, or it needs a fresh `proof`. For a proof the provider is asked for a new sign-in; its `auth_time` gives the time, and without it no proof is fresh. Returns to `/console/signed-in`, which notifies the page. */
   again?: 'session' | 'proof' | undefined;
 }
 
@@ -2588,13 +2588,13 @@ export interface FinishOidcQuery {
   error?: string | undefined;
 }
 
-/** What `navigator.credentials.create` gave, in its JSON form. */
+/** The result of `navigator.credentials.create`, in its JSON form. */
 export interface RegisterPasskeyRequest {
   id: string;
   rawId: string;
   type: string;
   response: Record<string, unknown>;
-  /** What you call it. */
+  /** Your name for it. */
   name?: string | undefined;
 }
 

@@ -57,17 +57,17 @@ function renderErrors(): string {
     '',
     '# Errors',
     '',
-    'Every error has the body `{ "error": { "code", "message", "request_id" } }`. Branch on `code`; `message` is for people, and on `invalid_request` it begins with the name of the field.',
+    'Every error has the body `{ "error": { "code", "message", "request_id" } }`. Branch on `code`; `message` is for people, and on `invalid_request` it starts with the name of the field.',
     '',
-    '| Status | Code | When | The same request may be sent again |',
+    '| Status | Code | When | Safe to resend |',
     '|---|---|---|---|',
     ...rows,
     '',
     '## Reasons of refusals',
     '',
-    'For operators. Where the service turns a request away (429 and 5xx), `reason` in its log line says why, and `purser_refusals_total{reason}` counts it.',
+    'For operators. When the service refuses a request (429 and 5xx), `reason` in its log line says why, and `purser_refusals_total{reason}` counts it.',
     '',
-    '| Reason | What it means |',
+    '| Reason | Meaning |',
     '|---|---|',
     ...Object.entries(REFUSAL_REASONS).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |`),
     '',
@@ -80,9 +80,9 @@ function renderReasons(): string {
     '',
     '# Stages and reasons',
     '',
-    `Every decision evaluates all stages, in this order: ${STAGES.map((stage) => `\`${stage}\``).join(', ')}. These stand in every \`policy_trace\`: ${CONTRACT_STAGES.map((stage) => `\`${stage}\``).join(', ')}; any other stands there only where the authority speaks of it. The most severe finding decides, DENY over REVIEW over ALLOW. \`reason_code\` is the first reason of that severity in the order of the stages.`,
+    `Every decision evaluates all stages, in this order: ${STAGES.map((stage) => `\`${stage}\``).join(', ')}. Every \`policy_trace\` has ${CONTRACT_STAGES.map((stage) => `\`${stage}\``).join(', ')}; the other stages appear only if the authority uses them. The most severe result decides: DENY over REVIEW over ALLOW. \`reason_code\` is the first reason of that severity in the order of the stages.`,
     '',
-    '`remedies` says what the caller can do about a decision that is not ALLOW: reduce the amount, retry at a moment, use another currency, choose another merchant, wait for a review, ask the operator. Each was tried: `then` is what would be decided if this one thing were changed and nothing else, and `clears` the reasons that are gone then. What is only two steps away is not offered.',
+    '`remedies` says what the caller can do about a decision other than ALLOW: reduce the amount, retry at a given time, use another currency, choose another merchant, wait for a review, ask the operator. Each one was tried: `then` is the decision if only this were changed, and `clears` lists the reasons that would no longer apply. Remedies that need two changes are not offered.',
     '',
     '| Reason | Stages that give it | Severity | Meaning |',
     '|---|---|---|---|',
@@ -100,10 +100,10 @@ function renderOperations(document: OpenApi): string {
     '',
     '# Operations',
     '',
-    'The whole of it, with every field, is in `/docs` of a running service and in `openapi.json`.',
+    'The full reference, with every field, is in `/docs` of a running service and in `openapi.json`.',
     '',
   ];
-  lines.push('| Operation | Scopes | What it does |', '|---|---|---|');
+  lines.push('| Operation | Scopes | Summary |', '|---|---|---|');
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const { security, summary } = operation;
@@ -129,9 +129,9 @@ function renderAuthority(document: OpenApi): string {
     '',
     '# The fields of an authority',
     '',
-    `What an agent may spend, and what for. \`POST /v1/agents\` takes it as \`authority\`, \`POST /v1/agents/:id/authority\` as its whole body: each makes a new version, and earlier ones stay on record. \`POST /v1/agents/:id/authority/simulate\` tries out a draft. ${schema.description}`,
+    `The authority says what an agent may spend, and what for. \`POST /v1/agents\` takes it as \`authority\`, \`POST /v1/agents/:id/authority\` as its whole body: each creates a new version, and earlier ones stay on record. \`POST /v1/agents/:id/authority/simulate\` tries out a draft. ${schema.description}`,
     '',
-    '| Field | Required | Type | Meaning | Stages that judge by it |',
+    '| Field | Required | Type | Meaning | Stages that use it |',
     '|---|---|---|---|---|',
     ...rows.map(({ name, required, type, description }) => {
       const { stages } = AUTHORITY_ROWS[name.split('.')[0] as keyof Authority];
@@ -140,7 +140,7 @@ function renderAuthority(document: OpenApi): string {
       return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
     }),
     '',
-    'Amounts are whole numbers in minor units of the currency. A field that is not in the table is refused, so that a mistyped limit is not lost. What the stages say of a spend is in [stages and reasons](reasons.md), how the purpose is read in [how purpose is judged](../guides/purpose.md).',
+    'Amounts are whole numbers in minor units of the currency. Unknown fields are refused, so a mistyped limit is never lost. [Stages and reasons](reasons.md) lists the results of the stages; [how purpose is judged](../guides/purpose.md) explains the assessment of purpose.',
     '',
     '```json',
     JSON.stringify(exampleOf(schema, document, false), null, 2),

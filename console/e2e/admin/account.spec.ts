@@ -179,7 +179,7 @@ test('what needs a fresh proof asks for the password, and then goes on', async (
       json: {
         error: {
           code: 'reauthentication_required',
-          message: 'Prove anew who you are.',
+          message: 'Confirm your identity.',
           request_id: 'req_made_here',
         },
       },

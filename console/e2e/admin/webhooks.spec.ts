@@ -140,7 +140,7 @@ test('an attempt has a page: what was sent and with what headers, what came back
 test('an attempt that there is not is told so', async ({ page, expected }) => {
   expected.answer(404, /^\/v1\/webhooks\/deliveries\//);
   await page.goto('/console/webhooks/attempts/dlv_01KAJ5F0V8Z3M2Q9X7T4R6N1BD');
-  await expect(page.getByRole('alert')).toContainText('There is no such attempt, or it is no longer kept.');
+  await expect(page.getByRole('alert')).toContainText('No such attempt, or it is no longer stored.');
   await expectAccessible(page, 'no attempt');
 });
 

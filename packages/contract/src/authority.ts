@@ -42,13 +42,13 @@ const ActiveHoursBody = Fields(
       minItems: 1,
       maxItems: 7,
       uniqueItems: true,
-      description: 'On which they begin.',
+      description: 'The days on which the hours begin.',
     }),
     from: Formed('^([01][0-9]|2[0-3]):[0-5][0-9]$', 'must be a time from 00:00 to 23:59', {
       examples: ['08:00'],
     }),
     to: Formed('^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$', 'must be a time from 00:00 to 24:00', {
-      description: 'Exclusive. Where it is before `from`, it is of the day after.',
+      description: 'Exclusive. If it is earlier than `from`, it falls on the next day.',
       examples: ['18:00'],
     }),
   },
@@ -62,7 +62,7 @@ const ActionTypes = (description: string, example: string[]) =>
     Type.Array(Line({ max: TEXT_LENGTHS.name }), {
       minItems: 1,
       maxItems: 20,
-      description: `${description} Compared without regard to case.`,
+      description: `${description} Compared case-insensitively.`,
       examples: [example],
     }),
   );
@@ -90,7 +90,7 @@ const AllowedPayeeBody = Fields(
   {
     payee_id: PayeeId(),
     merchant: Type.Optional(
-      Line({ max: TEXT_LENGTHS.merchant }, { description: 'Whoever is paid there when left out.' }),
+      Line({ max: TEXT_LENGTHS.merchant }, { description: 'By default, any payee there.' }),
     ),
   },
   { $id: 'AllowedPayee' },
@@ -106,7 +106,7 @@ const PURPOSE_ROWS = {
     schema: LongText(
       { min: 1, max: TEXT_LENGTHS.description },
       {
-        description: 'What the agent was put there for.',
+        description: 'What the agent is for.',
         examples: ['Keep the staging platform running: servers, storage, monitoring.'],
       },
     ),
@@ -115,7 +115,7 @@ const PURPOSE_ROWS = {
     label: 'Success criteria',
     compare: { more: 'maybe', fewer: 'maybe' },
     schema: PurposeLines(
-      'How one can tell that it does well.',
+      'How to tell that it does its job well.',
       'Backups of every server are kept for 30 days.',
     ),
   },
@@ -131,7 +131,7 @@ const PURPOSE_ROWS = {
       LongText(
         { max: TEXT_LENGTHS.task },
         {
-          description: 'What else helps to understand the purpose.',
+          description: 'Anything else that helps to understand the purpose.',
           examples: ['Regular suppliers: Hetzner Online, Backblaze.'],
         },
       ),
@@ -143,7 +143,7 @@ const PURPOSE_ROWS = {
     schema: Type.Optional(
       OneOf(['rules', 'model'], {
         description:
-          "Who judges its spends: `rules` asks no model; with `model` nothing is aligned without a model's opinion but what somebody vouches for. When left out, a model is asked where the installation has one.",
+          "Who assesses the purpose of its spends. `rules` never asks a model. With `model`, a spend is aligned only with a model's opinion, unless somebody vouches for it. By default a model is asked if the installation has one.",
       }),
     ),
   },
@@ -170,26 +170,26 @@ export const AUTHORITY_ROWS = {
     is_assessed: false,
     compare: 'words',
     schema: Currency({
-      description: 'ISO 4217 code of all amounts here; a spend in any other currency is denied.',
+      description: 'ISO 4217 code of all amounts in the authority; a spend in any other currency is denied.',
       examples: ['EUR'],
     }),
   },
   per_transaction_limit_minor: limit(
     'Per-transaction limit',
     'per_transaction_limit',
-    'The most that one spend may be; more is denied, or capped where the request is `limitable`.',
+    'The largest allowed spend. A larger one is denied, or capped if the request is `limitable`.',
     20000,
   ),
   review_threshold_minor: limit(
     'Review threshold',
     'review_threshold',
-    'Amounts strictly over it go to a person.',
+    'Larger amounts need a review.',
     8000,
   ),
   monthly_budget_minor: limit(
     'Monthly budget',
     'monthly_budget',
-    'The most that the spends of a calendar month (UTC) may come to, holds included.',
+    'The most that may be spent in a calendar month (UTC), holds included.',
     150000,
   ),
   blocked_merchants: {
@@ -197,7 +197,7 @@ export const AUTHORITY_ROWS = {
     stages: ['merchant'],
     is_assessed: false,
     compare: { more: 'no', fewer: 'yes' },
-    schema: Merchants('Names, or host names (which block their subdomains too).', ['evil.example']),
+    schema: Merchants('Merchant names, or host names (which also block their subdomains).', ['evil.example']),
   },
   allowed_merchants: {
     label: 'Allowed merchants',
@@ -205,7 +205,7 @@ export const AUTHORITY_ROWS = {
     is_assessed: true,
     compare: { more: 'yes', fewer: 'no' },
     schema: Merchants(
-      'Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it outweighs no limit, no constraint and no conflict. What becomes of others, `on_other_merchants` says.',
+      'Whole names, or host names (with their subdomains). Paying one of them is evidence that a spend serves the purpose; it overrides no limit, constraint or conflict. `on_other_merchants` decides about all others.',
       ['Hetzner Online', 'hetzner.com'],
     ),
   },
@@ -218,7 +218,7 @@ export const AUTHORITY_ROWS = {
     schema: Type.Optional(
       Type.Boolean({
         description:
-          'Whether whoever may review may also list merchants for the agent, and unlist them; only administrators when left out.',
+          'True if reviewers may also list and unlist merchants for the agent; by default only administrators may.',
       }),
     ),
   },
@@ -236,7 +236,7 @@ export const AUTHORITY_ROWS = {
     compare: 'from',
     schema: Type.Optional(
       InstantIn({
-        description: 'From then on the agent may spend; any time when left out.',
+        description: 'Start of the period in which the agent may spend; by default there is no start.',
         examples: ['2026-12-01T00:00:00Z'],
       }),
     ),
@@ -249,7 +249,7 @@ export const AUTHORITY_ROWS = {
     schema: Type.Optional(
       InstantIn({
         description:
-          'Until then, exclusive, the agent may spend. No capability lasts longer, and a REVIEW can no longer be allowed.',
+          'End of the period in which the agent may spend, exclusive. No capability outlasts it, and afterwards a REVIEW can no longer be allowed.',
         examples: ['2027-03-01T00:00:00Z'],
       }),
     ),
@@ -262,7 +262,8 @@ export const AUTHORITY_ROWS = {
     default: 'UTC',
     schema: Type.Optional(
       TimeZone({
-        description: 'Of all days, weeks, months and hours below: an IANA name; `UTC` when left out.',
+        description:
+          'Time zone for all days, weeks, months and hours below: an IANA name; defaults to `UTC`.',
       }),
     ),
   },
@@ -275,7 +276,7 @@ export const AUTHORITY_ROWS = {
       Type.Array(ActiveHoursBody, {
         minItems: 1,
         maxItems: 14,
-        description: 'When the agent may spend, by the clocks of `time_zone`; at any time when left out.',
+        description: 'When the agent may spend, in local time of `time_zone`; by default at any time.',
         examples: [[{ days: ['MON', 'TUE', 'WED', 'THU', 'FRI'], from: '08:00', to: '18:00' }]],
       }),
     ),
@@ -299,7 +300,7 @@ export const AUTHORITY_ROWS = {
     ...limit(
       'New merchants: allowed up to',
       'new_merchant',
-      'Amounts up to it pass at a new merchant.',
+      'Amounts up to this pass at a new merchant.',
       2000,
     ),
     compare: 'allowance',
@@ -309,7 +310,7 @@ export const AUTHORITY_ROWS = {
     stages: ['action_type'],
     is_assessed: false,
     compare: { more: 'yes', fewer: 'no', open: true },
-    schema: ActionTypes('Any other type of action is denied, but for those that go to a person.', [
+    schema: ActionTypes('All other action types are denied, except those that need a review.', [
       'purchase',
       'top_up',
     ]),
@@ -320,7 +321,7 @@ export const AUTHORITY_ROWS = {
     is_assessed: false,
     compare: { more: 'no', fewer: 'yes' },
     schema: ActionTypes(
-      'Spends of these types go to a person, also where they are not among those allowed.',
+      'Spends of these types need a review, even if they are not among the allowed types.',
       ['subscription'],
     ),
   },
@@ -334,7 +335,7 @@ export const AUTHORITY_ROWS = {
       Type.Array(AllowedPayeeBody, {
         maxItems: MAX_MERCHANTS,
         description:
-          'Payees that may be paid. A merchant that is named here, or listed with payees for the agent, is paid at no others: any other is refused as `on_other_merchants` says, at least reviewed.',
+          'Payees that may be paid. A merchant named here, or listed with payees for the agent, may be paid only at those: any other payee is handled by `on_other_merchants`, and is at least reviewed.',
         examples: [[{ merchant: 'Hetzner Online', payee_id: 'iban:DE44500105175407324931' }]],
       }),
     ),

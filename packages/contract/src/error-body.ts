@@ -10,11 +10,11 @@ export const ErrorBody = Type.Object(
           $id: 'ErrorCode',
           type: 'string',
           enum: Object.keys(ERRORS),
-          description: 'What clients branch on.',
+          description: 'The error code, which clients branch on.',
           examples: ['invalid_request'],
         }),
         message: Type.String({
-          description: 'For people. On `invalid_request` it begins with the name of the field at fault.',
+          description: 'For people. On `invalid_request` it starts with the name of the invalid field.',
           examples: ['action.amount_minor: must be an integer from 1 to 9007199254740991'],
         }),
         request_id: Type.String({
@@ -25,6 +25,6 @@ export const ErrorBody = Type.Object(
       { additionalProperties: false },
     ),
   },
-  { $id: 'Error', additionalProperties: false, description: 'Every refusal and failure has this body.' },
+  { $id: 'Error', additionalProperties: false, description: 'The body of every refusal and failure.' },
 );
 export type ErrorBody = Static<typeof ErrorBody>;

@@ -254,8 +254,8 @@ export function QueryBound(side: 'from' | 'to', words?: Words): TUnsafe<string> 
     {
       description:
         side === 'from'
-          ? 'At or after this moment: RFC 3339 with an offset, or a date, which begins at 00:00 UTC.'
-          : 'Before this moment: RFC 3339 with an offset, or a date, whose whole UTC day is included.',
+          ? 'At or after this time: RFC 3339 with an offset, or a date, which starts at 00:00 UTC.'
+          : 'Before this time: RFC 3339 with an offset, or a date, whose whole UTC day is included.',
       examples: [side === 'from' ? '2026-11-01' : '2026-11-30'],
       ...words,
     },
@@ -276,11 +276,11 @@ export function QuerySeveral<T extends string>(of: TUnsafe<T>, words?: Words): T
 /** The two parameters of every list. */
 export const PageQuery = {
   limit: Type.Optional(
-    QueryInteger({ min: 1, max: 200, default: 50 }, { description: 'How many items to answer with.' }),
+    QueryInteger({ min: 1, max: 200, default: 50 }, { description: 'Maximum number of items to return.' }),
   ),
   cursor: Type.Optional(
-    Formed('^[A-Za-z0-9_.~-]{1,2048}$', 'must be a next_cursor that this list answered with', {
-      description: 'The `next_cursor` of the page before. It works only with the filters it was made with.',
+    Formed('^[A-Za-z0-9_.~-]{1,2048}$', 'must be a next_cursor returned by this list', {
+      description: 'The `next_cursor` of the previous page. It works only with the same filters.',
     }),
   ),
 };
@@ -294,7 +294,7 @@ export function page<S extends TSchema>(
     {
       data: Type.Array(of),
       next_cursor: Type.Union([Type.String(), Type.Null()], {
-        description: 'Give it as `cursor` to get the next page; null on the last one.',
+        description: 'Give it as `cursor` to get the next page; null on the last page.',
         examples: [null],
       }),
     },

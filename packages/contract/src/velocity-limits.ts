@@ -22,40 +22,43 @@ export const VELOCITY_DEFAULTS = { per: 'AGENT', on_exceeded: 'DENY' } as const;
 const VelocityLimitBody = Fields(
   {
     name: Slug({
-      description: 'Its own among the limits of the authority. Findings and standings name it.',
+      description: 'Unique among the limits of the authority. Results and usage refer to it.',
       examples: ['day'],
     }),
     window: OneOf(VELOCITY_WINDOWS, {
       description:
-        'A calendar day, week (from Monday) or month of `time_zone`, or `ROLLING`: the last `window_seconds` at any moment.',
+        'A calendar day, week (from Monday) or month in `time_zone`, or `ROLLING`: the last `window_seconds` at any time.',
     }),
     window_seconds: Type.Optional(
       WholeNumber(
         { min: MINUTE_S, max: 31 * DAY_S },
-        { description: 'Of `ROLLING`, and only of it.', examples: [600] },
+        { description: 'Required for `ROLLING`; not allowed otherwise.', examples: [600] },
       ),
     ),
     per: Type.Optional(
       OneOf(SCOPES, {
         description:
-          'What is counted by itself: with `MERCHANT` each merchant by the name that the agent gives it, with `PAYEE` each `payee_id`; `AGENT`, all spends together, when left out.',
+          'The unit that is counted: `MERCHANT` counts each merchant (by the name the agent gives) separately, `PAYEE` each `payee_id`; the default `AGENT` counts all spends together.',
       }),
     ),
     limit_amount_minor: Type.Optional(
       LimitMinor({
         description:
-          'The most that the spends of a window may come to, holds included. One that is over it is denied, or capped where the request is `limitable`.',
+          'The most that may be spent in a window, holds included. A spend over it is denied, or capped if the request is `limitable`.',
         examples: [50000],
       }),
     ),
     limit_count: Type.Optional(
-      WholeNumber({ min: 1, max: MAX_COUNT }, { description: 'The most spends of a window.', examples: [5] }),
+      WholeNumber(
+        { min: 1, max: MAX_COUNT },
+        { description: 'The largest number of spends in a window.', examples: [5] },
+      ),
     ),
     merchants: Type.Optional(
       Type.Array(Line({ max: TEXT_LENGTHS.merchant }), {
         minItems: 1,
         maxItems: MAX_FILTER_MERCHANTS,
-        description: 'Only spends at these count. They are matched as `blocked_merchants` are.',
+        description: 'Only spends at these merchants count. Matched like `blocked_merchants`.',
         examples: [['Google Ads']],
       }),
     ),
@@ -63,14 +66,14 @@ const VelocityLimitBody = Fields(
       Type.Array(Line({ max: TEXT_LENGTHS.name }), {
         minItems: 1,
         maxItems: MAX_FILTER_TYPES,
-        description: 'Only spends of these types of action count.',
+        description: 'Only spends of these action types count.',
         examples: [['top_up']],
       }),
     ),
     on_exceeded: Type.Optional(
       OneOf(ON_EXCEEDED, {
         description:
-          'What a spend over it becomes; `DENY` when left out. With `REVIEW` nothing is capped, and what a person allows counts beyond the limit.',
+          'Decision about a spend over the limit; defaults to `DENY`. With `REVIEW` nothing is capped, and spends that a person allows count beyond the limit.',
       }),
     ),
   },
@@ -95,7 +98,7 @@ export const VELOCITY_ROWS = {
         maxItems: MAX_BUDGETS_NAMED,
         uniqueItems: true,
         description:
-          'Shared budgets, by slug, in the same currency. A spend counts in each of them and in all above, from then on; one that is over what is left of any is denied, or capped where the request is `limitable`. A frozen one denies.',
+          'Shared budgets, by slug, in the same currency. From then on a spend counts toward each of them and all their parents. A spend over the remaining amount of any is denied, or capped if the request is `limitable`. A frozen budget denies every spend.',
       }),
     ),
   },
@@ -108,7 +111,7 @@ export const VELOCITY_ROWS = {
       Type.Array(VelocityLimitBody, {
         maxItems: MAX_LIMITS,
         description:
-          'What may be spent, and how often, over time. All of them hold, so the strictest wins. No two may have the same window, `per` and filters.',
+          'Limits on amounts and counts over time. All of them apply, so the strictest wins. No two may have the same window, `per` and filters.',
         examples: [
           [
             { name: 'day', window: 'DAY', limit_amount_minor: 50000 },
@@ -128,7 +131,7 @@ export const VELOCITY_ROWS = {
         { min: MINUTE_S, max: 7 * DAY_S },
         {
           description:
-            'For how long the same amount to the same merchant, under another idempotency key, is taken for a duplicate, unless both name their payees and these differ.',
+            'For how long a spend of the same amount at the same merchant, under another idempotency key, counts as a duplicate, unless both name a payee and the payees differ.',
           examples: [1800],
         },
       ),

@@ -65,7 +65,7 @@ export function fakePurser(options: FakePurserOptions = {}): FakePurser {
   const allDecisions = () => Array.from(kept.values(), ({ current }) => current);
   const find = (decision_id: string): Kept => {
     const found = kept.get(decision_id);
-    if (found === undefined) throw new Refused(404, 'not_found', 'There is no such decision.');
+    if (found === undefined) throw new Refused(404, 'not_found', 'No such decision.');
     return found;
   };
   const idempotencyKey = ({ headers }: Asked): string => {
@@ -123,7 +123,7 @@ export function fakePurser(options: FakePurserOptions = {}): FakePurser {
     if (used_before !== undefined && used_before !== found) {
       throw keyConflict();
     }
-    if (found === undefined) throw new Refused(404, 'not_found', 'There is no such capability.');
+    if (found === undefined) throw new Refused(404, 'not_found', 'No such capability.');
     const { replayed, answer } = consume(found, key, body);
     if (replayed) return { status: 200, body: answer, headers: { 'idempotent-replay': 'true' } };
     consumed.push(answer);

@@ -448,11 +448,11 @@ describe('suggestions', () => {
       (await s.call('GET', `/v1/reports/shadow?agent=${agent}`)).body.readiness.merchants;
     expect(refused.reason_codes).toEqual(['PURPOSE_UNCLEAR']);
     const two = { merchants: ['Zinnober Kontor', 'Indigo Kontor'], spared: 4, reviews: 5 };
-    const message = 'Confirming these 2 merchants would spare 4 of 5 reviews.';
+    const message = 'Confirming these 2 merchants would save 4 of 5 reviews.';
     expect(await merchantsOf()).toEqual([{ agent, ...two, message }]);
     await listed(agent, allow('zinnober kontor'));
     expect(await merchantsOf()).toMatchObject([
-      { spared: 1, message: expect.stringContaining('this merchant would spare 1 of 5') },
+      { spared: 1, message: expect.stringContaining('this merchant would save 1 of 5') },
     ]);
     await listed(agent, allow('Indigo Kontor'));
     expect(await merchantsOf()).toEqual([]);

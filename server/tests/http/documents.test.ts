@@ -209,7 +209,7 @@ describe('/openapi.json', () => {
       name: 'limit',
       in: 'query',
       required: false,
-      description: 'How many items to answer with.',
+      description: 'Maximum number of items to return.',
       schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
     });
     expect(post?.parameters).toMatchObject([{ name: 'idempotency-key', in: 'header', required: true }]);

@@ -174,7 +174,7 @@ test('a connection with too many requests outstanding is told so and closed, and
   expect((await text).match(/HTTP\/1\.1 \d+|"connection: [^"]+"/g)).toEqual([
     'HTTP/1.1 201',
     'HTTP/1.1 400',
-    `"connection: must have at most ${LIMITS.max_pipelined} requests waiting for the answer before theirs"`,
+    `"connection: must have at most ${LIMITS.max_pipelined} requests waiting for a response"`,
   ]);
   await allGone(fakes);
   expect(others).toBe(0);

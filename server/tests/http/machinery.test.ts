@@ -188,7 +188,10 @@ describe('400 invalid_request', () => {
     await refused(post({ name: 'a', agent_id: 5 }), 'agent_id: must be a string');
     await refused(post({ name: 'a', scopes: [] }), 'scopes: must have at least 1 item');
     await refused(post({ name: 'a', scopes: ['x'] }), 'scopes[0]: must be one of read, admin');
-    await refused(post({ name: 'a', scopes: ['read', 'read'] }), 'scopes: must not name the same item twice');
+    await refused(
+      post({ name: 'a', scopes: ['read', 'read'] }),
+      'scopes: must not contain the same item twice',
+    );
     await refused(
       post({ name: 'a', scopes: ['read'], expires_in_seconds: 59 }),
       'expires_in_seconds: must be an integer from 60 to 31536000',

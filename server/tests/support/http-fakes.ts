@@ -181,7 +181,7 @@ export const FAKE_ROUTES: Route[] = [
     operationId: 'getSpend',
     tag: 'Decisions',
     summary: 'One decision.',
-    description: 'As it stands now.',
+    description: 'With its current usage.',
     scopes: ['read'],
     params: Fields({ id: Type.String({ description: 'Its id.', examples: ['dec_1'] }) }),
     responses: ok,

@@ -25,7 +25,7 @@ export interface ConsumedCapability {
   agent: Pick<Agent, 'agent_id' | 'slug'>;
 }
 
-const NO_CAPABILITY = 'There is no such capability.';
+const NO_CAPABILITY = 'No such capability.';
 
 /**
  * Consumes a capability for its single payment. Only one of several concurrent consumers succeeds. The hold then stays

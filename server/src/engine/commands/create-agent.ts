@@ -27,7 +27,7 @@ export const createAgent: Command<CreateAgentInput, Agent> = {
   }),
   apply(set, input, origin) {
     const workspace = set.workspace();
-    if (workspace === undefined) return refuse('not_found', 'There is no such workspace.');
+    if (workspace === undefined) return refuse('not_found', 'No such workspace.');
     if (set.agent(input.slug) !== undefined) {
       return refuse('agent_exists', `An agent with the slug "${input.slug}" exists; choose another slug.`);
     }

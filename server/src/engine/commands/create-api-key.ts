@@ -29,7 +29,7 @@ export const createApiKey: Command<CreateApiKeyInput, ApiKey> = {
   }),
   apply(set, input, origin) {
     const agent = input.agent === null ? null : set.agent(input.agent);
-    if (agent === undefined) return refuse('not_found', 'There is no such agent.');
+    if (agent === undefined) return refuse('not_found', 'No such agent.');
     const { expires_in_seconds, principal_id } = input;
     const maker = makerOf(set, origin);
     if (principal_id !== null && !mayCarry(set, principal_id, maker.person)) {

@@ -44,7 +44,7 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow, null> 
   }),
   apply(set, input, origin) {
     const agent = set.agent(input.agent);
-    if (agent === undefined) return refuse('not_found', 'There is no such agent.');
+    if (agent === undefined) return refuse('not_found', 'No such agent.');
     const { authority, note, expected_hash } = input;
     if (expected_hash !== null && agent.authority_hash !== expected_hash) {
       const current =

@@ -141,7 +141,7 @@ export function makeCreateDecision(options: {
     apply(set, input, origin) {
       const { request, idempotency_key, request_hash, assessed } = input;
       const agent = set.agent(input.agent_id);
-      if (agent === undefined) return refuse('not_found', 'There is no such agent.');
+      if (agent === undefined) return refuse('not_found', 'No such agent.');
       const { agent_id, mode, slug } = agent;
       const named = request.agent ?? slug;
       if (input.bound && named !== slug && named !== agent_id) {

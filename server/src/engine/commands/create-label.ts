@@ -21,7 +21,7 @@ export const createLabel: Command<CreateLabelInput, Label> = {
   }),
   apply(set, input, origin) {
     const record = set.records.decision(input.decision_id);
-    if (record === undefined) return refuse('not_found', 'There is no such decision.');
+    if (record === undefined) return refuse('not_found', 'No such decision.');
     const { decision_id, supersedes } = input;
     const current = supersedes === null ? [] : currentLabels(set.records.labelsOf(decision_id));
     if (supersedes !== null && !current.some((each) => each.label_id === supersedes)) {

@@ -67,7 +67,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
       record === undefined ||
       (input.only_agent !== null && record.decision.agent.id !== input.only_agent)
     ) {
-      return refuse('not_found', 'There is no such decision.');
+      return refuse('not_found', 'No such decision.');
     }
     const { decision, state } = record;
     const { type, source, external_reference } = input;

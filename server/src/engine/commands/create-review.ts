@@ -74,8 +74,7 @@ export function makeCreateReview(options: {
     apply(set, input, origin) {
       const record = set.records.decision(input.decision_id);
       const agent = record === undefined ? undefined : set.agent(record.decision.agent.id);
-      if (record === undefined || agent === undefined)
-        return refuse('not_found', 'There is no such decision.');
+      if (record === undefined || agent === undefined) return refuse('not_found', 'No such decision.');
       const { decision, state } = record;
       const { action } = input;
       if (decision.decision !== 'REVIEW') {

@@ -23,7 +23,7 @@ export const createWebhook: Command<CreateWebhookInput, WebhookEndpoint> = {
   needs: () => ({ workspace: true, webhooks: true }),
   apply(set, input, origin) {
     const workspace = set.workspace();
-    if (workspace === undefined) return refuse('not_found', 'There is no such workspace.');
+    if (workspace === undefined) return refuse('not_found', 'No such workspace.');
     if (!mayUseWebhooks(workspace, set.now_ms)) {
       return refuse('plan_required', 'Webhooks need the Team plan or a trial of it.');
     }

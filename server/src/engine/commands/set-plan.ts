@@ -10,7 +10,7 @@ export const setPlan: Command<{ plan: Plan }, Workspace> = {
   needs: () => ({ workspace: true }),
   apply(set, { plan }, origin) {
     const before = set.workspace();
-    if (before === undefined) return refuse('not_found', 'There is no such workspace.');
+    if (before === undefined) return refuse('not_found', 'No such workspace.');
     if (before.plan === plan) return done(before);
     const workspace = { ...before, plan };
     set.putWorkspace(workspace);

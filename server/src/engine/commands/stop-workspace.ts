@@ -18,7 +18,7 @@ export const stopWorkspace: Command<
   needs: () => ({ workspace: true }),
   apply(set, { reason }, origin) {
     const workspace = set.workspace();
-    if (workspace === undefined) return refuse('not_found', 'There is no such workspace.');
+    if (workspace === undefined) return refuse('not_found', 'No such workspace.');
     const { workspace_id } = workspace;
     const before = set.stop;
     if ((before === null) === (reason === null)) return done({ workspace, stop: before });

@@ -16,8 +16,7 @@ export const updateAgent: Command<UpdateAgentInput, Agent> = {
   apply(set, input, origin) {
     const before = set.agent(input.agent);
     const workspace = set.workspace();
-    if (before === undefined || workspace === undefined)
-      return refuse('not_found', 'There is no such agent.');
+    if (before === undefined || workspace === undefined) return refuse('not_found', 'No such agent.');
     const { name = before.name, status = before.status, mode = before.mode } = input.changes;
     if (before.status === 'revoked' && status !== 'revoked') {
       return refuse(

@@ -17,7 +17,7 @@ export const updateWorkspace: Command<UpdateWorkspaceInput, Workspace> = {
   needs: () => ({ workspace: true }),
   apply(set, input, origin) {
     const before = set.workspace();
-    if (before === undefined) return refuse('not_found', 'There is no such workspace.');
+    if (before === undefined) return refuse('not_found', 'No such workspace.');
     const { name = before.name, mode = before.mode } = input;
     const { separation_of_duties = before.separation_of_duties } = input;
     const changed = { name, mode, separation_of_duties };

@@ -111,7 +111,7 @@ export async function countSparedReviews(
       merchants: listable.map((one) => one.merchant),
       spared,
       reviews,
-      message: `Confirming ${which} would spare ${spared} of ${reviews} reviews.`,
+      message: `Confirming ${which} would save ${spared} of ${reviews} reviews.`,
     });
   }
   return found.sort((a, b) => b.spared - a.spared || (a.agent < b.agent ? -1 : 1));

@@ -238,7 +238,7 @@ export interface BatchOptions {
   now_ms: () => number;
 }
 
-const NO_WORKSPACE = refuse('not_found', 'There is no such workspace.');
+const NO_WORKSPACE = refuse('not_found', 'No such workspace.');
 
 /**
  * Runs one batch as one transaction on `client`. A part that begins its workspace must be the only one. Returns the

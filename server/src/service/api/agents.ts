@@ -53,25 +53,30 @@ const AgentWithBudgets = Fields(
       Fields({
         currency: Currency(),
         limit_minor: Nullable(
-          LimitMinor({ description: 'The monthly budget; null: none in this currency.' }),
+          LimitMinor({ description: 'The monthly budget; null if none is set in this currency.' }),
         ),
         held_minor: LimitMinor(),
         committed_minor: LimitMinor(),
-        remaining_minor: Nullable(LimitMinor({ description: 'What is left; null: no budget is set.' })),
+        remaining_minor: Nullable(
+          LimitMinor({ description: 'The remaining amount; null if no budget is set.' }),
+        ),
       }),
       {
-        description: "This month's (UTC): of the authority's currency, and of all others that were spent in.",
+        description:
+          "This month's budgets (UTC): one in the authority's currency, and one for every other currency spent.",
       },
     ),
-    last_decision_at: Nullable(Timestamp({ description: 'When it last asked for a spend; null: never.' })),
+    last_decision_at: Nullable(
+      Timestamp({ description: 'Time of its last request; null if it has made none.' }),
+    ),
   },
   { $id: 'AgentWithBudgets' },
 );
 
 const CreateAgentBody = Fields({
   slug: Slug({ examples: ['infra-bot'] }),
-  name: Type.Optional(Line({ max: TEXT_LENGTHS.name }, { description: 'The slug when left out.' })),
-  mode: Type.Optional(OneOf(MODES, { description: "The workspace's mode when left out." })),
+  name: Type.Optional(Line({ max: TEXT_LENGTHS.name }, { description: 'Defaults to the slug.' })),
+  mode: Type.Optional(OneOf(MODES, { description: "Defaults to the workspace's mode." })),
   authority: Type.Optional(AuthorityBody),
 });
 
@@ -89,7 +94,7 @@ const ListQuery = Fields({
   status: Type.Optional(QuerySeveral(OneOf(AGENT_STATUSES))),
   mode: Type.Optional(QuerySeveral(OneOf(MODES))),
   q: Type.Optional(
-    Line({ max: TEXT_LENGTHS.name }, { description: 'A part of the slug or name, in any case.' }),
+    Line({ max: TEXT_LENGTHS.name }, { description: 'Part of the slug or name, case-insensitive.' }),
   ),
   ...PageQuery,
 });
@@ -102,7 +107,7 @@ const routes = {
     tag: 'Agents',
     summary: 'Create an agent',
     description:
-      "Counts toward the plan's agent quota, for ever. ENFORCE needs a paid plan. With ENFORCE or an authority an administrator needs a fresh proof of identity.",
+      "Counts toward the plan's agent quota permanently. ENFORCE needs a paid plan. To set ENFORCE or an authority, an administrator needs a fresh proof of identity.",
     scopes: ['admin'],
     weighs: 'by_request',
     body: CreateAgentBody,
@@ -115,8 +120,7 @@ const routes = {
     operationId: 'listAgents',
     tag: 'Agents',
     summary: 'List agents',
-    description:
-      'Newest first, each with what is left of its budgets this month. All filters must hold together.',
+    description: 'Newest first, each with its remaining budgets for this month. Filters combine with AND.',
     scopes: ['read'],
     query: ListQuery,
     responses: {
@@ -130,7 +134,7 @@ const routes = {
     operationId: 'getAgent',
     tag: 'Agents',
     summary: 'Get one agent',
-    description: 'By id or slug, with what is left of its budgets this month.',
+    description: 'By id or slug, with its remaining budgets for this month.',
     scopes: ['read'],
     agentKey: 'own',
     params: IdParams,
@@ -142,9 +146,9 @@ const routes = {
     path: '/v1/agents/:id/limits',
     operationId: 'listAgentLimits',
     tag: 'Agents',
-    summary: "List how an agent's limits over time stand",
+    summary: "List the usage of an agent's limits over time",
     description:
-      'What is used and left of the monthly budget, where one is set, and of each limit over time of its authority. Of a limit that counts merchants or payees by themselves: the 20 of which most is used.',
+      'The used and remaining amounts of the monthly budget, if one is set, and of each limit over time in its authority. For per-merchant and per-payee limits: the 20 most used.',
     scopes: ['read'],
     agentKey: 'own',
     params: IdParams,
@@ -158,12 +162,12 @@ const routes = {
     tag: 'Agents',
     summary: "Change an agent's name, status or mode",
     description:
-      'Takes effect on the very next request, on every node. Revoking is permanent. Another mode, and making it active again, need an administrator’s fresh proof of identity. Nothing to change answers 200 and writes nothing.',
+      'Takes effect on the next request, on every node. Revoking is permanent. Changing the mode or reactivating the agent needs an administrator’s fresh proof of identity. A request that changes nothing answers 200 and writes nothing.',
     scopes: ['admin'],
     weighs: 'by_request',
     params: IdParams,
     body: UpdateAgentBody,
-    responses: { 200: { description: 'The agent as it is now.', schema: AgentBody } },
+    responses: { 200: { description: 'The updated agent.', schema: AgentBody } },
     errors: ['not_found', 'plan_required'],
   }),
 };

@@ -36,20 +36,20 @@ const MAX_LIFE_SECONDS = 31_536_000;
 const CreateKeyBody = Fields(
   {
     name: Line({ max: TEXT_LENGTHS.name }, { examples: ['infra-bot in production'] }),
-    agent_id: Type.Optional(AgentRef({ description: 'Makes an agent key, bound to this agent.' })),
+    agent_id: Type.Optional(AgentRef({ description: 'Creates an agent key, bound to this agent.' })),
     scopes: Type.Optional(
       Type.Array(OneOf(SCOPES), {
         minItems: 1,
         maxItems: SCOPES.length,
         uniqueItems: true,
-        description: 'Makes a scoped key.',
+        description: 'Creates a scoped key.',
         examples: [['review', 'read']],
       }),
     ),
     principal_id: Type.Optional(
       PrincipalId({
         description:
-          'Reviews by this key are attributed to it. Scoped keys only. The principal of somebody who is or was a member is taken by that person alone.',
+          'Reviews by this key are attributed to it. Scoped keys only. Only the person themselves can use the principal of a current or former member.',
       }),
     ),
     expires_in_seconds: Type.Optional(
@@ -76,13 +76,13 @@ const shared = {
     {
       $id: 'MadeBy',
       description:
-        'The maker: a key, with the principal that it carries, or a person, with `key_id` null. Both null: the operator.',
+        'The creator: a key, with its principal, or a person, with `key_id` null. Both are null for the operator.',
     },
   ),
   made_by_person: Nullable(
     Type.String({
       description:
-        'The principal of the person at the root of its making: of the person who made it, or who made the first of the keys that led to it. Null: no person did.',
+        'The principal of the person at the root of the chain of creation: the person who created it, or who created the first of the keys that led to it. Null if there is no such person.',
       examples: ['user:ada'],
     }),
   ),
@@ -95,7 +95,7 @@ const KeyItem = Fields(
   {
     ...shared,
     hint: Type.String({ examples: ['sk_…a1b2'] }),
-    last_used_at: Nullable(Timestamp({ description: 'To the minute.' })),
+    last_used_at: Nullable(Timestamp({ description: 'Accurate to the minute.' })),
     created_by: Nullable(
       Fields(
         {
@@ -103,7 +103,7 @@ const KeyItem = Fields(
           key_id: Nullable(Id('api_key')),
           principal_id: Nullable(Type.String({ examples: ['user:ada'] })),
         },
-        { $id: 'KeyMaker', description: 'Who made it; null: nobody wrote it down.' },
+        { $id: 'KeyMaker', description: 'Who created it; null if this was not recorded.' },
       ),
     ),
     status: OneOf(KEY_STATUSES),
@@ -129,7 +129,8 @@ const ListQuery = Fields({
   kind: Type.Optional(QuerySeveral(OneOf(KEY_KINDS))),
   person: Type.Optional(
     PrincipalId({
-      description: 'Keys that this person made, directly or by other keys, or that carry this principal.',
+      description:
+        'Keys that this person created, directly or through other keys, or that carry this principal.',
     }),
   ),
   ...PageQuery,
@@ -145,7 +146,7 @@ const routes = {
     tag: 'API keys',
     summary: 'Create a key',
     description:
-      'Either `agent_id` (an agent key) or `scopes` (a scoped key). The value is shown once, in this answer; only a keyed hash of it is kept. A scoped key that a signed-in person makes carries that person’s principal unless another is given. For one with more than `read` an administrator needs a fresh proof of identity.',
+      'Give either `agent_id` (an agent key) or `scopes` (a scoped key). The value is shown once, in this response; the service stores only a keyed hash. A scoped key created by a signed-in person carries that person’s principal unless another is given. For scopes beyond `read`, an administrator needs a fresh proof of identity.',
     scopes: ['admin'],
     weighs: 'by_request',
     body: CreateKeyBody,
@@ -157,8 +158,8 @@ const routes = {
     path: '/v1/api-keys/current',
     operationId: 'getCurrentApiKey',
     tag: 'API keys',
-    summary: 'Tell what the key of this request may do',
-    description: 'Any key may ask; of other keys it learns nothing. A person asks `GET /v1/me`.',
+    summary: 'Get the current key and its scopes',
+    description: 'Any key may call this, and sees only itself. A signed-in person uses `GET /v1/me`.',
     scopes: SCOPES,
     responses: { 200: { description: 'The key.', schema: CurrentKey } },
     errors: [],
@@ -170,7 +171,7 @@ const routes = {
     tag: 'API keys',
     summary: 'List keys',
     description:
-      'Newest first, revoked and expired ones among them, without their values. All filters must hold together.',
+      'Newest first, including revoked and expired keys, without their values. Filters combine with AND.',
     scopes: ['admin'],
     query: ListQuery,
     responses: { 200: { description: 'A page of keys.', schema: page(KeyItem, { $id: 'ApiKeyPage' }) } },
@@ -182,11 +183,11 @@ const routes = {
     operationId: 'revokeApiKey',
     tag: 'API keys',
     summary: 'Revoke a key',
-    description: 'Takes effect on the very next request, on every node. Revoking it again answers 204 again.',
+    description: 'Takes effect on the next request, on every node. Revoking it again also answers 204.',
     scopes: ['admin'],
     weighs: false,
     params: IdParams,
-    responses: { 204: { description: 'It is revoked.', schema: null } },
+    responses: { 204: { description: 'The key is revoked.', schema: null } },
     errors: ['not_found', 'last_admin_key'],
   }),
 };
@@ -209,10 +210,10 @@ export function makeApiKeyRoutes(options: {
         throw invalidField('scopes', 'is required for a scoped key; an agent key takes agent_id instead');
       }
       if (agent_id !== undefined && scopes !== undefined) {
-        throw invalidField('scopes', 'must be left out for an agent key, which has the scope authorize');
+        throw invalidField('scopes', 'must be omitted for an agent key, which has the scope authorize');
       }
       if (agent_id !== undefined && principal_id !== undefined) {
-        throw invalidField('principal_id', 'must be left out for an agent key');
+        throw invalidField('principal_id', 'must be omitted for an agent key');
       }
       const value = options.newKey();
       const key = await lane.submit(
@@ -236,7 +237,7 @@ export function makeApiKeyRoutes(options: {
     }),
     serve(routes.getCurrentApiKey)(async ({ caller: { key_id, kind, scopes, agent_id, principal_id } }) => {
       if (key_id === null)
-        throw new ApiError('insufficient_scope', 'This is for keys; who is signed in asks GET /v1/me.');
+        throw new ApiError('insufficient_scope', 'This route is for keys; signed-in people use GET /v1/me.');
       return { status: 200, body: { id: key_id, kind, scopes, agent_id, principal_id } };
     }),
     serve(routes.listApiKeys, { shares: 'reads' })(async (call) => {

@@ -25,7 +25,7 @@ const AuthorityRequest = Fields(
     note: Type.Optional(
       LongText(
         { max: TEXT_LENGTHS.description },
-        { description: 'Why this version is made.', examples: ['Staging moved to larger servers.'] },
+        { description: 'Why this version is created.', examples: ['Staging moved to larger servers.'] },
       ),
     ),
   },
@@ -40,7 +40,7 @@ const AuthorityVersion = Fields(
     authority: AuthorityBody,
     created_at: Timestamp(),
     created_by: Fields({ key_id: Nullable(Type.String()), principal_id: Nullable(Type.String()) }),
-    note: Nullable(Type.String({ description: 'Why it was made.' })),
+    note: Nullable(Type.String({ description: 'Why it was created.' })),
   },
   { $id: 'AuthorityVersion' },
 );
@@ -49,7 +49,7 @@ const IdParams = Fields({ id: Type.String({ description: "The agent's id or slug
 const ListQuery = Fields(PageQuery);
 const VersionQuery = Fields({
   version: Type.Optional(
-    QueryInteger({ min: 1, max: 2_147_483_647 }, { description: 'The newest when left out.' }),
+    QueryInteger({ min: 1, max: 2_147_483_647 }, { description: 'Defaults to the newest.' }),
   ),
 });
 
@@ -99,9 +99,9 @@ const routes = {
     path: '/v1/agents/:id/authority',
     operationId: 'createAuthority',
     tag: 'Agents',
-    summary: 'Set what an agent is allowed',
+    summary: "Set an agent's authority",
     description:
-      'The whole authority: it becomes the next version, and earlier versions stay on record. With the header `if-match: "sha256:…"` only if the current version has this hash, so that of two who edit it at once the second is told. A `note` says why; it is kept with the version and is no part of its hash.',
+      'Takes the whole authority, which becomes the next version; earlier versions stay on record. With the header `if-match: "sha256:…"`, it succeeds only if the current version has this hash, so concurrent edits cannot overwrite each other. A `note` says why; it is stored with the version and is not part of its hash.',
     scopes: ['admin'],
     params: IdParams,
     body: AuthorityRequest,
@@ -113,8 +113,8 @@ const routes = {
     path: '/v1/agents/:id/authority',
     operationId: 'getAuthority',
     tag: 'Agents',
-    summary: 'Get what an agent is allowed',
-    description: 'The newest version, or the one that `version` names.',
+    summary: "Get an agent's authority",
+    description: 'Returns the newest version, or the one given in `version`.',
     scopes: ['read'],
     agentKey: 'own',
     params: IdParams,
@@ -127,7 +127,7 @@ const routes = {
     path: '/v1/agents/:id/authority/versions',
     operationId: 'listAuthorityVersions',
     tag: 'Agents',
-    summary: 'List the versions of what an agent is allowed',
+    summary: "List the versions of an agent's authority",
     description: 'Newest first. A page ends at `limit` or at about 1 MB, whichever comes first.',
     scopes: ['read'],
     agentKey: 'own',
@@ -159,7 +159,7 @@ export function makeAuthorityRoutes(options: { db: pg.Pool; lane: Lane; cursors:
       }
       throw new ApiError(
         'unavailable',
-        'The agent spent, or its authority changed, faster than its past could be counted; nothing was changed; retry.',
+        'The agent made spends, or its authority changed, faster than past spends could be counted; nothing was changed; retry.',
         { retry_after_s: 1 },
       );
     }),
@@ -171,7 +171,7 @@ export function makeAuthorityRoutes(options: { db: pg.Pool; lane: Lane; cursors:
         agent.agent_id,
         call.query.version ?? null,
       );
-      if (row === undefined) throw new ApiError('not_found', 'There is no such authority.');
+      if (row === undefined) throw new ApiError('not_found', 'No such authority.');
       return { status: 200, body: authorityBody(row) };
     }),
     serve(routes.listAuthorityVersions, { shares: 'reads' })(async (call) => {

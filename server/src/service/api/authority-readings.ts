@@ -17,14 +17,14 @@ const Place = Fields(
   {
     field: Type.String({ examples: ['purpose.constraints'] }),
     index: Nullable(
-      Type.Integer({ minimum: 0, description: 'Its place in the list; null where the field is one text.' }),
+      Type.Integer({ minimum: 0, description: 'Its index in the list; null if the field is a single text.' }),
     ),
     text: Type.String({ description: 'The sentence.', examples: ['No gift cards.'] }),
   },
   { $id: 'ReadingPlace', description: 'Where the operator wrote it.' },
 );
 const Term = Fields({
-  kind: Type.String({ description: 'What it is taken for.', examples: ['cloud and hosting'] }),
+  kind: Type.String({ description: 'What the words are taken to mean.', examples: ['cloud and hosting'] }),
   words: Type.String({ description: "The operator's words for it.", examples: ['servers'] }),
   from: Place,
 });
@@ -33,18 +33,18 @@ const Name = Fields({ name: Type.String({ examples: ['Hetzner Online'] }), from:
 const AuthorityReading = Fields(
   {
     wanted: Type.Array(Term, { description: 'Kinds of goods that the purpose asks for.' }),
-    forbidden: Type.Array(Term, { description: 'What is never bought.' }),
+    forbidden: Type.Array(Term, { description: 'Goods that must never be bought.' }),
     conditions: Type.Array(
       Fields({
         text: Type.String({ examples: ['Domains only after approval'] }),
-        met_by: Type.String({ description: 'What shows that it holds.' }),
+        met_by: Type.String({ description: 'Evidence that the condition is met.' }),
         from: Place,
       }),
     ),
-    merchants: Type.Array(Name, { description: 'Names that are taken for merchants or payees.' }),
-    people: Type.Array(Name, { description: 'Names or words that are taken for people.' }),
+    merchants: Type.Array(Name, { description: 'Names read as merchants or payees.' }),
+    people: Type.Array(Name, { description: 'Names or words read as people.' }),
     not_understood: Type.Array(Fields({ text: Type.String(), from: Place }), {
-      description: 'Sentences from which no rule was read: say them in other words.',
+      description: 'Sentences that gave no rule. Reword them.',
     }),
     examples: Type.Array(
       Fields({
@@ -64,7 +64,7 @@ const AuthorityReading = Fields(
         minItems: EXAMPLE_COUNT,
         maxItems: EXAMPLE_COUNT,
         description:
-          'Spends of this trade as the rules alone assess them, with nothing known of the agent; at least two assessments occur.',
+          "Example spends in this trade, assessed by the rules alone and without the agent's history; at least two assessments occur.",
       },
     ),
   },
@@ -79,9 +79,9 @@ const routes = {
     path: '/v1/authority/reading',
     operationId: 'readDraftAuthority',
     tag: 'Agents',
-    summary: 'See how a draft is read',
+    summary: 'See how the assessor reads a draft',
     description:
-      'What the assessor takes the words of a draft authority to want, forbid and demand, whom it takes them to name, what it did not understand, and ten spends with what it would make of them. Nothing is saved. The same draft gives the same reading.',
+      'What the assessor finds wanted, forbidden and required in a draft authority, the names it recognizes, the sentences it did not understand, and ten example spends with their assessments. Nothing is saved. The same draft always gives the same reading.',
     scopes: ['read'],
     body: AuthorityBody,
     responses: { 200: { description: 'The reading.', schema: AuthorityReading } },
@@ -92,8 +92,8 @@ const routes = {
     path: '/v1/agents/:id/authority/reading',
     operationId: 'readAuthority',
     tag: 'Agents',
-    summary: 'See how an authority is read',
-    description: "The same for the agent's newest authority.",
+    summary: 'See how the assessor reads an authority',
+    description: "The same, for the agent's newest authority.",
     scopes: ['read'],
     params: IdParams,
     responses: { 200: { description: 'The reading.', schema: AuthorityReading } },
@@ -122,7 +122,7 @@ export function makeReadingRoutes(options: { db: pg.Pool; assess: Assess; assess
       const { workspace_id } = call.caller;
       const { agent_id } = await visibleAgent(db, call.caller, call.params.id);
       const row = await getAuthority(db, workspace_id, agent_id, null);
-      if (row === undefined) throw new ApiError('not_found', 'The agent has no authority to read.');
+      if (row === undefined) throw new ApiError('not_found', 'The agent has no authority.');
       return { status: 200, body: await read(workspace_id, parseAuthority(row)) };
     }),
   ];

@@ -40,13 +40,13 @@ const { decision, reason_code, reason_codes, authorized_amount_minor } = Decisio
 
 const Step = Fields(
   {
-    at: InstantIn({ description: 'When it happens; not before the step before.' }),
+    at: InstantIn({ description: 'When it happens; not before the previous step.' }),
     decide: Type.Optional(DecisionRequest),
     as: Type.Optional(StepName('The name by which later steps refer to the decision.')),
     purpose: Type.Optional(
       OneOf(PURPOSE_ASSESSMENTS, {
         description:
-          'How its purpose is assessed; when left out, the rules assess it, with nothing known of the agent.',
+          "How its purpose is assessed. By default the rules assess it, without the agent's history.",
       }),
     ),
     expect: Type.Optional(
@@ -57,7 +57,7 @@ const Step = Fields(
           reason_codes: Type.Optional(reason_codes),
           authorized_amount_minor: Type.Optional(authorized_amount_minor),
         },
-        { minProperties: 1, description: 'What the decision must be.' },
+        { minProperties: 1, description: 'The expected decision.' },
       ),
     ),
     outcome: Type.Optional(
@@ -72,13 +72,13 @@ const Step = Fields(
           external_reference: Type.Optional(Line({ max: TEXT_LENGTHS.merchant })),
           source: Type.Optional(OneOf(OUTCOME_SOURCES)),
         },
-        { description: 'What becomes of an earlier decision.' },
+        { description: 'The outcome of an earlier decision.' },
       ),
     ),
     review: Type.Optional(
       Fields(
         { of: OfStep, action: OneOf(REVIEW_ACTIONS) },
-        { description: 'What a person says of an earlier decision.' },
+        { description: "A person's review of an earlier decision." },
       ),
     ),
   },
@@ -88,7 +88,7 @@ const Step = Fields(
 const TestRequest = Fields(
   {
     authority: AuthorityBody,
-    mode: Type.Optional(OneOf(MODES, { description: "The agent's mode; ENFORCE when left out." })),
+    mode: Type.Optional(OneOf(MODES, { description: "The agent's mode; defaults to ENFORCE." })),
     steps: Type.Array(Step, { minItems: 1, maxItems: MAX_STEPS }),
   },
   {
@@ -120,13 +120,13 @@ const Told = Type.Union([Type.String(), Type.Integer(), Type.Array(Type.String()
 
 const TestAnswer = Fields(
   {
-    passed: Type.Boolean({ description: 'Whether every step is as expected.' }),
+    passed: Type.Boolean({ description: 'True if every step is as expected.' }),
     steps: Type.Array(
       Fields({
         verdict: Nullable(
           Fields(verdictOf(DecisionBody.properties), {
             $id: 'AuthorityTestVerdict',
-            description: 'The decision as it was made; null for a step that decides nothing.',
+            description: 'The decision; null for a step that makes none.',
           }),
         ),
         mismatches: Type.Array(
@@ -137,7 +137,7 @@ const TestAnswer = Fields(
           }),
           {
             description:
-              'What is not as expected; empty where it is. An outcome or review that the service would refuse is one.',
+              'Differences from what was expected; empty if there are none. A refused outcome or review counts as a difference.',
           },
         ),
       }),
@@ -152,12 +152,12 @@ const routes = {
     path: '/v1/authority/test',
     operationId: 'testAuthority',
     tag: 'Agents',
-    summary: 'Test an authority on spends that are thought up',
-    description: `Decides up to ${MAX_STEPS} spends one after the other at given times, with what becomes of them in between, as the service would for a new agent in a workspace of its own. So what happens at the edge of a month, when the clocks change, or when an authority ends is tested without waiting for it. Nothing is saved. The merchants listed for agents are not looked at; of shared budgets nothing is used yet.`,
+    summary: 'Test an authority on example spends',
+    description: `Decides up to ${MAX_STEPS} spends in sequence at given times, with their outcomes and reviews in between, as the service would for a new agent in its own workspace. Use it to test the end of a month, a clock change or the end of an authority without waiting. Nothing is saved. Listed merchants are ignored; shared budgets start unused.`,
     scopes: ['admin'],
     weighs: false,
     body: TestRequest,
-    responses: { 200: { description: 'What each step made of it.', schema: TestAnswer } },
+    responses: { 200: { description: 'The result of each step.', schema: TestAnswer } },
     errors: ['not_found'],
   }),
 };

@@ -16,12 +16,12 @@ const ConsumeRequest = Fields(
     amount_minor: AmountMinor(),
     currency: Currency({ examples: ['EUR'] }),
     payee_id: Type.Optional(
-      PayeeId({ description: 'Required, and the same, where the decision named a payee.' }),
+      PayeeId({ description: 'Required if the decision named a payee, and must be the same.' }),
     ),
     merchant: Type.Optional(
       Line(
         { max: TEXT_LENGTHS.merchant },
-        { description: 'As the payment names it; what a card descriptor adds to the name does not matter.' },
+        { description: 'As the payment names it; additions by a card descriptor are ignored.' },
       ),
     ),
     external_reference: Type.Optional(
@@ -51,16 +51,16 @@ const routes = {
     path: '/v1/capabilities/consume',
     operationId: 'consumeCapability',
     tag: 'Capabilities',
-    summary: 'Consume a capability, right before the payment',
+    summary: 'Consume a capability right before the payment',
     description:
-      'Of any number of racing consumers one wins. The same `idempotency-key` with the same body answers 200 with `idempotent-replay: true`. Pay only after a 201 or 200, then report the outcome.',
+      'Exactly one of any number of concurrent consumers succeeds. The same `idempotency-key` with the same body answers 200 with `idempotent-replay: true`. Pay only after a 201 or 200, then report the outcome.',
     scopes: ['consume'],
     idempotent: true,
     body: ConsumeRequest,
     responses: {
       201: { description: 'Consumed: make the payment.', schema: ConsumptionBody },
       200: {
-        description: 'A replay: it was consumed by this request before.',
+        description: 'A replay: this request consumed it earlier.',
         schema: ConsumptionBody,
         headers: { 'idempotent-replay': '`true`' },
       },
@@ -89,7 +89,7 @@ export function makeCapabilityRoutes(options: { lane: Lane; tokens: CapabilityTo
       const { token, amount_minor, currency, payee_id, merchant, external_reference } = call.body;
       const { workspace_id } = call.caller;
       const capability_id = tokens.open(workspace_id, token);
-      if (capability_id === null) throw new ApiError('not_found', 'There is no such capability.');
+      if (capability_id === null) throw new ApiError('not_found', 'No such capability.');
       const { replayed, consumption, agent } = await lane.submit(
         workspace_id,
         consumeCapability,

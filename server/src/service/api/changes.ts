@@ -22,7 +22,9 @@ const ChangesQuery = Fields({
   since: Type.Optional(
     QueryInteger(
       { min: 0, max: Number.MAX_SAFE_INTEGER },
-      { description: 'The `seq` of an earlier answer; without it only the present one is told.' },
+      {
+        description: 'The `seq` of an earlier response; without it, the response has only the current `seq`.',
+      },
     ),
   ),
 });
@@ -31,23 +33,23 @@ const ChangesBody = Fields(
   {
     seq: Type.Integer({
       minimum: 0,
-      description: 'The last event of the chain: give it as `since` next time.',
+      description: 'The last event of the chain; give it as `since` next time.',
     }),
     types: Type.Object(
       {},
       {
         additionalProperties: { type: 'integer', minimum: 1 },
-        description: 'Type of event → how many there were after `since`.',
+        description: 'Number of events after `since`, by type.',
         examples: [{ 'decision.created': 12 }],
       },
     ),
     pending_reviews: Type.Integer({
       minimum: 0,
       maximum: MAX_PENDING,
-      description: `How many decisions wait for a person; ${MAX_PENDING} stands for itself and all above it.`,
+      description: `Number of pending reviews; ${MAX_PENDING} means ${MAX_PENDING} or more.`,
     }),
     truncated: Type.Boolean({
-      description: `More than ${MAX_EVENTS} events, or \`since\` is of another history: read anew whatever is shown.`,
+      description: `True if there were more than ${MAX_EVENTS} events, or \`since\` belongs to another history: reload everything.`,
     }),
   },
   { $id: 'Changes' },
@@ -59,12 +61,12 @@ const routes = {
     path: '/v1/changes',
     operationId: 'getChanges',
     tag: 'Workspace',
-    summary: 'Ask what has changed',
+    summary: 'List what has changed',
     description:
-      'For a screen that stays up to date: ask every few seconds, and read again what the types of event concern. An answer without news costs one row.',
+      'Keeps a screen up to date: poll every few seconds, and reload what the event types concern. A poll without changes reads one row.',
     scopes: ['read'],
     query: ChangesQuery,
-    responses: { 200: { description: 'What there is since.', schema: ChangesBody } },
+    responses: { 200: { description: 'The changes.', schema: ChangesBody } },
     errors: [],
   }),
 };

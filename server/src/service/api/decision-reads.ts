@@ -73,7 +73,7 @@ const DecisionQuery = Fields({
   wait_seconds: Type.Optional(
     QueryInteger(
       { min: 1, max: MAX_WAIT_SECONDS },
-      { description: 'Wait so long for a change of its review or outcome before answering.' },
+      { description: 'Wait up to this long for a change of its review or outcome before responding.' },
     ),
   ),
 });
@@ -93,7 +93,7 @@ const routes = {
     tag: 'Decisions',
     summary: 'Get one decision',
     description:
-      'As it stands now: `effective_decision`, `review_state`, `reservation` with the live counters of its month, and `outcome_state` follow what happened since.',
+      "In its current state: `effective_decision`, `review_state`, `reservation` (with the month's live counters) and `outcome_state` reflect everything that has happened since.",
     scopes: ['read'],
     agentKey: 'own',
     params: IdParams,
@@ -107,7 +107,7 @@ const routes = {
     operationId: 'listDecisions',
     tag: 'Decisions',
     summary: 'List decisions',
-    description: `Newest first unless \`order\` says otherwise. All filters must hold together; of several values of one filter, one. A page ends at \`limit\`, at about 1 MB, or after ${MAX_LOOKED_AT} decisions that were looked at, whichever comes first: it may hold fewer than \`limit\`, or none, and yet not be the last, which only \`next_cursor\` tells.`,
+    description: `Newest first unless \`order\` says otherwise. Filters combine with AND; several values of one filter combine with OR. A page ends at \`limit\`, at about 1 MB, or after ${MAX_LOOKED_AT} examined decisions, whichever comes first. It may hold fewer than \`limit\`, or none, without being the last; only a null \`next_cursor\` marks the last page.`,
     scopes: ['read'],
     agentKey: 'own',
     query: ListQuery,
@@ -122,7 +122,7 @@ const routes = {
     operationId: 'exportDecisions',
     tag: 'Decisions',
     summary: 'Export decisions',
-    description: `All decisions that the filters of the list let through, in its order, as a file: \`format=csv\` has the columns ${COLUMNS.map((column) => `\`${column}\``).join(', ')}; \`format=jsonl\` has whole decisions, one a line. In CSV a cell that a spreadsheet would take for a formula begins with \`'\`. Decisions made after the export began are not in it. A connection that breaks leaves a part: the answer is whole only if it ended as HTTP says.`,
+    description: `All decisions that match the list's filters, in its order, as a file: \`format=csv\` has the columns ${COLUMNS.map((column) => `\`${column}\``).join(', ')}; \`format=jsonl\` has whole decisions, one per line. In CSV, a cell that a spreadsheet could read as a formula begins with \`'\`. The export excludes decisions made after it began. If the connection breaks, the file is incomplete: it is complete only if the HTTP response ended properly.`,
     scopes: ['read'],
     agentKey: 'own',
     query: ExportQuery,
@@ -195,7 +195,7 @@ export function makeDecisionReadRoutes(options: {
     })(async (call) => {
       const find = async () => {
         const found = await view.find(call.caller, call.params.id);
-        if (found === undefined) throw new ApiError('not_found', 'There is no such decision.');
+        if (found === undefined) throw new ApiError('not_found', 'No such decision.');
         return found;
       };
       let found = await find();

@@ -12,21 +12,21 @@ const routes = {
     path: '/v1/decisions',
     operationId: 'createDecision',
     tag: 'Decisions',
-    summary: 'Ask whether a spend may be made',
+    summary: 'Request a decision about a spend',
     description:
-      'Evaluates every stage of the authority, holds the money against the month and answers ALLOW, REVIEW or DENY with reasons. The same `idempotency-key` with the same body answers 200 with the first answer and `idempotent-replay: true`. A workspace key names the agent with `agent`; an agent key need not.',
+      "Evaluates every stage of the authority, holds the amount against this month's budget and answers ALLOW, REVIEW or DENY with reasons. The same `idempotency-key` with the same body answers 200 with the first response and `idempotent-replay: true`. A workspace key must name the agent in `agent`; an agent key need not.",
     scopes: ['authorize'],
     idempotent: true,
     body: DecisionRequest,
     responses: {
       201: { description: 'The decision.', schema: DecisionBody },
       200: {
-        description: 'A replay: the decision as it was first answered.',
+        description: 'A replay: the decision as first returned.',
         schema: DecisionBody,
         headers: {
           'idempotent-replay': '`true`',
           'idempotent-replay-of':
-            'The `x-request-id` of the request that made the decision; missing of decisions made before it was kept.',
+            'The `x-request-id` of the request that made the decision; absent for decisions made before it was recorded.',
         },
       },
     },

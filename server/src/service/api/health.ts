@@ -76,17 +76,17 @@ const Readiness = Fields({
       >,
       {
         description:
-          'Events of all workspaces that could not be added up and were left out: of the shadow report, and of what is learnt for later judgements. The log of the moment says why.',
+          'Events of all workspaces that could not be processed, and are missing from the shadow report and from the feedback that later assessments use. The log says why.',
       },
     ),
     clock_ahead_seconds: Type.Integer({
       minimum: 0,
       description:
-        "How far the newest event is ahead of the database's clock, because it was recorded while that clock was wrong. Limits count by the clock all the same.",
+        "How far the newest event is ahead of the database's clock, because it was recorded while that clock was wrong. Limits still follow the clock.",
     }),
     time_zone_data: Type.String({
       description:
-        'The version of the IANA time zone database that calendar limits and active hours are counted by. It comes with Node; equal nodes have equal ones.',
+        'The version of the IANA time zone database used for calendar limits and active hours. It comes with Node and should be the same on all nodes.',
       examples: ['2025c'],
     }),
   }),
@@ -108,10 +108,10 @@ const routes = {
     path: '/metrics',
     operationId: 'getMetrics',
     summary: 'Metrics for Prometheus.',
-    description: 'What all processes of the service have counted since it began, at most a second old.',
+    description: 'The counts of all processes since the service started, at most a second old.',
     responses: {
       200: {
-        description: 'Text in the Prometheus format.',
+        description: 'Metrics in the Prometheus text format.',
         schema: Type.String(),
         content_type: 'text/plain',
       },
@@ -123,7 +123,7 @@ const routes = {
     errors: [],
     operationId: 'getHealth',
     summary: 'Is the process up?',
-    description: 'Answers as long as the process runs, whatever the database does.',
+    description: 'Answers while the process runs, whatever the state of the database.',
     responses: { 200: { description: 'It is.', schema: Status } },
   }),
   getReadiness: route({
@@ -132,16 +132,16 @@ const routes = {
     operationId: 'getReadiness',
     summary: 'Can it serve requests?',
     description:
-      'Ready means: the database can be reached, takes writes and is migrated, and its clock is believed, which is looked at no more than once a second; and the process was not asked to end.',
+      'Ready means that the database is reachable, writable and migrated, that its clock is trusted, and that the process is not shutting down. The check runs at most once a second.',
     responses: { 200: { description: 'It can.', schema: Readiness } },
   }),
   getPublicKeys: route({
     ...shared,
     path: '/.well-known/jwks.json',
     operationId: 'getPublicKeys',
-    summary: 'The public keys that checkpoints of the ledger are signed with.',
+    summary: "The public keys that sign the ledger's checkpoints.",
     description:
-      'A JWK set (RFC 7517). Keep a copy of your own: a signature proves as much as the key it is checked with.',
+      'A JWK set (RFC 7517). Keep your own copy: a signature is only as trustworthy as the key used to check it.',
     responses: { 200: { description: 'The keys.', schema: PublicKeys } },
   }),
   getOpenApi: route({
@@ -149,7 +149,7 @@ const routes = {
     path: '/openapi.json',
     operationId: 'getOpenApi',
     summary: 'This API as OpenAPI 3.1.',
-    description: 'Made from the same declarations that check every request.',
+    description: 'Generated from the same declarations that validate every request.',
     responses: {
       200: { description: 'The document.', schema: Type.Object({}, { additionalProperties: true }) },
     },
@@ -158,8 +158,8 @@ const routes = {
     ...shared,
     path: '/docs',
     operationId: 'getDocs',
-    summary: 'This API as a page to read.',
-    description: 'The same as `/openapi.json`, for people.',
+    summary: 'The API reference as a page.',
+    description: '`/openapi.json` in readable form.',
     responses: { 200: { description: 'The page.', schema: Type.String(), content_type: 'text/html' } },
   }),
 };
@@ -220,7 +220,7 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
 async function withinTimeout<T>(check: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('the readiness check took too long')), READY_TIMEOUT_MS);
+    timer = setTimeout(() => reject(new Error('the readiness check timed out')), READY_TIMEOUT_MS);
   });
   try {
     return await Promise.race([check, late]);

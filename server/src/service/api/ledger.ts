@@ -47,26 +47,28 @@ const Seq = Type.Integer({ minimum: 0 });
 
 const LedgerEventBody = Fields(
   {
-    seq: Type.Integer({ minimum: 1, description: '1, 2, 3, … without a gap.' }),
+    seq: Type.Integer({ minimum: 1, description: '1, 2, 3, … without gaps.' }),
     id: Id('event'),
     type: OneOf(LEDGER_EVENT_TYPES),
     subject: Fields({ type: OneOf(SUBJECT_TYPES), id: Type.String() }),
     occurred_at: Timestamp(),
-    data_hash: Hash('Of what the event is about, rebuilt from the live rows when the chain is verified.'),
-    prev_hash: Hash('The hash of the event before; 32 zero bytes for the first.'),
+    data_hash: Hash(
+      "The hash of the event's data, recomputed from the live rows when the chain is verified.",
+    ),
+    prev_hash: Hash('The hash of the previous event; 32 zero bytes for the first.'),
     hash: Hash('SHA-256(prev_hash ‖ RFC 8785 of {seq, id, type, subject, occurred_at, data_hash}).'),
   },
   { $id: 'LedgerEvent' },
 );
 
 const checkpointFields = {
-  seq: Type.Integer({ minimum: 1, description: 'How many events were signed.' }),
-  hash: Hash('The hash of the last of them: the whole history up to it follows from it.'),
+  seq: Type.Integer({ minimum: 1, description: 'Number of signed events.' }),
+  hash: Hash('The hash of the last of them, which fixes the whole history up to it.'),
   signed_at: Timestamp(),
   key_id: Type.String({ description: 'The `kid` in `/.well-known/jwks.json`.' }),
   note: Type.String({
     description:
-      "The C2SP signed note (tlog-checkpoint, Ed25519). The line of the root hash holds the chain's head hash. Keep it to hold a later history against it.",
+      "The C2SP signed note (tlog-checkpoint, Ed25519). Its root hash line holds the chain's head hash. Keep it to compare a later history against it.",
   }),
 };
 
@@ -77,19 +79,19 @@ const VerificationBody = Fields(
     valid: Type.Boolean(),
     checked_at: Timestamp(),
     events_checked: Seq,
-    head: Fields({ seq: Seq, hash: Hash('Where the chain ends.') }),
+    head: Fields({ seq: Seq, hash: Hash('The end of the chain.') }),
     checkpoint: Nullable(
       Fields(
         {
           ...checkpointFields,
           checked: Type.Integer({
             minimum: 1,
-            description: 'Against how many kept checkpoints the chain was held.',
+            description: 'Number of stored checkpoints that the chain was checked against.',
           }),
         },
         {
           $id: 'LedgerCheckpoint',
-          description: 'The newest signed checkpoint that is kept. Null: none was made yet.',
+          description: 'The newest stored signed checkpoint; null if there is none yet.',
         },
       ),
     ),
@@ -104,7 +106,7 @@ const ExportQuery = Fields({
   since: Type.Optional(
     QueryInteger(
       { min: 0, max: Number.MAX_SAFE_INTEGER },
-      { description: 'Export only what follows this event.' },
+      { description: 'Export only the events after this one.' },
     ),
   ),
 });
@@ -115,10 +117,10 @@ const SubjectRef = Formed(
 );
 const ListQuery = Fields({
   type: Type.Optional(QuerySeveral(OneOf(LEDGER_EVENT_TYPES))),
-  subject: Type.Optional(QuerySeveral(SubjectRef, { description: 'The id of what the event is about.' })),
+  subject: Type.Optional(QuerySeveral(SubjectRef, { description: "The id of the event's subject." })),
   from: Type.Optional(QueryBound('from')),
   to: Type.Optional(QueryBound('to')),
-  order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Newest first (`desc`) when left out.' })),
+  order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Defaults to newest first (`desc`).' })),
   after: Type.Optional(
     QueryInteger({ min: 0, max: Number.MAX_SAFE_INTEGER }, { description: 'Only events after this `seq`.' }),
   ),
@@ -149,7 +151,7 @@ const VerifyQuery = Fields({
       { min: 0, max: Number.MAX_SAFE_INTEGER },
       {
         description:
-          'Verify only what follows this event, whose hash is taken as given. Rows that change are then held against nothing before it.',
+          'Verify only the events after this one, whose hash is trusted. Rows that change are then not checked against earlier events.',
       },
     ),
   ),
@@ -161,8 +163,8 @@ const routes = {
     path: '/v1/ledger/events',
     operationId: 'listLedgerEvents',
     tag: 'Ledger',
-    summary: "List the chain's events",
-    description: `Newest first unless \`order\` is \`asc\`. All filters must hold together. A page ends at \`limit\`, or after ${MAX_EVENTS_LOOKED_AT} events that were looked at: only \`next_cursor\` tells whether it is the last. With \`accept: text/csv\` all events that the filters let through come as one table, up to where the chain ends when it begins, or one page of them where \`limit\` or \`cursor\` is given.`,
+    summary: "List the ledger's events",
+    description: `Newest first unless \`order\` is \`asc\`. Filters combine with AND. A page ends at \`limit\`, or after ${MAX_EVENTS_LOOKED_AT} examined events; only a null \`next_cursor\` marks the last page. With \`accept: text/csv\` the response is one table of all matching events, up to the end of the chain when it starts, or one page of them if \`limit\` or \`cursor\` is given.`,
     scopes: ['read'],
     query: ListQuery,
     responses: {
@@ -179,8 +181,8 @@ const routes = {
     path: '/v1/ledger/events/:seq',
     operationId: 'getLedgerEvent',
     tag: 'Ledger',
-    summary: 'Get one event of the chain',
-    description: 'By its `seq`. Its hash can be made again from it alone.',
+    summary: 'Get one event of the ledger',
+    description: 'By its `seq`. Its hash can be recomputed from its fields alone.',
     scopes: ['read'],
     params: SeqParams,
     responses: { 200: { description: 'The event.', schema: LedgerEventBody } },
@@ -193,7 +195,7 @@ const routes = {
     tag: 'Ledger',
     summary: 'List the signed checkpoints',
     description:
-      'Newest first, those that the database keeps: one is made within seconds of a change, and of older ones some are kept. Keep a note elsewhere to hold a later history against it.',
+      'Newest first. A checkpoint is signed within seconds of a change; the database stores all recent ones and some older ones. Keep a note elsewhere to compare a later history against it.',
     scopes: ['read'],
     query: CheckpointQuery,
     responses: {
@@ -211,10 +213,10 @@ const routes = {
     tag: 'Ledger',
     summary: 'Verify the history',
     description:
-      'Re-derives every hash of the chain from the live rows and reports any edit. Answers 200 also when the history is not what it was: look at `valid`.',
+      'Re-derives every hash of the chain from the live rows and reports any edit. Also answers 200 if the history was altered: check `valid`.',
     scopes: ['read'],
     query: VerifyQuery,
-    responses: { 200: { description: 'What was found.', schema: VerificationBody } },
+    responses: { 200: { description: 'The result.', schema: VerificationBody } },
     errors: [],
   }),
   exportLedger: route({
@@ -224,9 +226,9 @@ const routes = {
     tag: 'Ledger',
     summary: 'Export the history',
     description: [
-      'JSON Lines: a header; every event with the data it seals, so that `data_hash` can be made again (SHA-256 of the RFC 8785 form of `data`; of a decision, `data.document` is the SHA-256 of `document` beside it); the signed checkpoints; and a last line with the SHA-256 of all before. A part of it has no last line.',
-      'An audit record has e-mails, client addresses and session ids, and nothing can be taken out of it without another hash. So callers without `admin` get administrative events with `"withheld": true` and without `data`; the header says `"audit_records": "withheld"`. Such an export verifies, and the verdict counts what is withheld.',
-      '`purser ledger verify-file FILE --public-key KEY` verifies it without the service.',
+      'JSON Lines: a header; every event with the data it seals, so that `data_hash` can be recomputed (SHA-256 of the RFC 8785 form of `data`; for a decision, `data.document` is the SHA-256 of the `document` next to it); the signed checkpoints; and a last line with the SHA-256 of all lines before it. A truncated export lacks the last line.',
+      'Audit records contain e-mails, client addresses and session ids, which cannot be removed without changing the hash. Callers without `admin` therefore get administrative events with `"withheld": true` and without `data`; the header says `"audit_records": "withheld"`. Such an export still verifies, and the verdict counts the withheld events.',
+      '`purser ledger verify-file FILE --public-key KEY` verifies the export offline.',
     ].join('\n\n'),
     scopes: ['read'],
     query: ExportQuery,
@@ -301,7 +303,7 @@ export function makeLedgerRoutes(options: {
       const [event] = /^[1-9]\d{0,14}$/.test(seq)
         ? await loadLedgerEvents(db, call.caller.workspace_id, { after: Number(seq) - 1, limit: 1 })
         : [];
-      if (event?.seq !== Number(seq)) throw new ApiError('not_found', 'There is no such event.');
+      if (event?.seq !== Number(seq)) throw new ApiError('not_found', 'No such event.');
       return { status: 200, body: ledgerEventBody(event) };
     }),
     serve(routes.listCheckpoints, { shares: 'reads' })(async (call) => {

@@ -29,13 +29,13 @@ const routes = {
     tag: 'Service',
     summary: 'The Model Context Protocol, for agents and reviewers',
     description:
-      'One JSON-RPC message of the revision 2026-07-28, or of those up to 2025-11-25. Stateless. The key comes as `Authorization: Bearer` or as `x-api-key`, and decides which tools there are; keys with `admin` or `consume` are refused. Each message counts as a request, and so does each route that a tool calls.',
+      'One JSON-RPC message of revision 2026-07-28, or of revisions up to 2025-11-25. Stateless. Send the key as `Authorization: Bearer` or as `x-api-key`; its scopes decide which tools are available. Keys with `admin` or `consume` are refused. Each message counts as a request, and so does each route that a tool calls.',
     scopes: ['authorize', 'review', 'read'],
     is_entrance: true,
     body: Message,
     responses: {
       200: { description: 'The answer.', schema: Message, or_as: ['text/event-stream'] },
-      202: { description: 'A notification was taken.', schema: null },
+      202: { description: 'A notification was accepted.', schema: null },
     },
     errors: ['method_not_allowed', 'misdirected_request'],
   }),

@@ -49,7 +49,7 @@ const EntryBody = Fields(
     entry_id: Id('merchant'),
     merchant: Type.String(),
     payee_ids: Type.Array(Type.String(), {
-      description: 'The payees that an ALLOWED entry vouches for; empty: whoever is paid.',
+      description: 'The payees that an ALLOWED entry vouches for; empty for any payee.',
     }),
     verdict: OneOf(LISTED_VERDICTS),
     note: Nullable(Type.String()),
@@ -74,12 +74,12 @@ const ListMerchantsBody = Fields(
           Type.Array(PayeeId(), {
             maxItems: MAX_PAYEES,
             description:
-              'With ALLOWED: only these payees vouch. A BLOCKED merchant is blocked whoever is paid, so there they are kept as a note.',
+              'With ALLOWED: only these payees vouch for a spend. A BLOCKED merchant is blocked for every payee; the list is then only informative.',
           }),
         ),
         verdict: OneOf(LISTED_VERDICTS, {
           description:
-            'ALLOWED is evidence that a spend serves the purpose, matched as `allowed_merchants`; it lifts no limit, no block and no prohibition. BLOCKED denies the spend, matched as `blocked_merchants`.',
+            'ALLOWED is evidence that a spend serves the purpose, matched like `allowed_merchants`; it overrides no limit, block or prohibition. BLOCKED denies the spend, matched like `blocked_merchants`.',
         }),
         note: Type.Optional(
           LongText({ max: TEXT_LENGTHS.description }, { description: 'Why it is listed.' }),
@@ -103,26 +103,26 @@ const Judged = (description: string) =>
 
 const SuggestionBody = Fields(
   {
-    merchant: Type.String({ description: 'As it was last written.' }),
+    merchant: Type.String({ description: 'The name as last given.' }),
     payee_ids: Type.Array(Type.String(), { maxItems: MAX_PAYEES }),
-    count: Type.Integer({ minimum: 1, description: 'Decisions there, whatever they were.' }),
+    count: Type.Integer({ minimum: 1, description: 'All decisions at this merchant, whatever the result.' }),
     amounts: Type.Array(
       Fields({ currency: Currency(), amount_minor: LimitMinor({ description: 'As requested.' }) }),
     ),
     first_at: Timestamp(),
     last_at: Timestamp(),
-    assessments: Judged('How the spends were assessed.'),
-    labels: Judged('How people labelled them.'),
+    assessments: Judged('Assessments of these spends.'),
+    labels: Judged('Labels given to them.'),
     reviews: Fields({ allowed: Type.Integer({ minimum: 0 }), denied: Type.Integer({ minimum: 0 }) }),
     outcomes: Fields({ executed: Type.Integer({ minimum: 0 }), failed: Type.Integer({ minimum: 0 }) }),
-    settled: Type.Integer({ minimum: 0, description: 'Spends in force that the payment rail settled.' }),
+    settled: Type.Integer({ minimum: 0, description: 'Spends in effect that the payment rail settled.' }),
     examples: Type.Array(Type.String(), {
       maxItems: MAX_EXAMPLES,
-      description: "Descriptions in the agent's own words, the newest first.",
+      description: "Descriptions in the agent's own words, newest first.",
     }),
     suggestion: OneOf(SUGGESTIONS, {
       description:
-        "ALLOW: people, or the payment rail, said yes and nobody no. BLOCK: people said no and never yes. ASK: a person has to tell. An agent's own report counts for nothing.",
+        "ALLOW: people or the payment rail confirmed it, and nobody objected. BLOCK: people only rejected it. ASK: a person has to decide. The agent's own reports do not count.",
     }),
     why: Type.String({ description: 'One sentence.' }),
   },
@@ -152,8 +152,8 @@ const routes = {
     path: '/v1/agents/:id/merchants/suggestions',
     operationId: 'suggestMerchants',
     tag: 'Merchants',
-    summary: 'Get suggestions of merchants to list',
-    description: `The merchants of the agent's decisions of the last ${SUGGESTION_DAYS} days (the newest ${MAX_LOOKED_AT.toLocaleString('en')} of them) that neither its authority nor its listed merchants name, the most frequent first, with what people and the payment rail said of the spends there.`,
+    summary: 'Get suggested merchants',
+    description: `The merchants in the agent's decisions of the last ${SUGGESTION_DAYS} days (at most the newest ${MAX_LOOKED_AT.toLocaleString('en')}) that are neither named in its authority nor listed, most frequent first, with the verdicts of people and the payment rail on the spends there.`,
     scopes: ['read'],
     params: IdParams,
     query: ListQuery,
@@ -171,7 +171,7 @@ const routes = {
     operationId: 'listMerchants',
     tag: 'Merchants',
     summary: 'List merchants for an agent',
-    description: `All entries or none. They hold from the next decision on, on every node, and stay when the authority changes; they are no part of its hash. What the current authority or another entry says the opposite of is refused and named. The same again adds no second entry and answers the one there is. An agent may have ${MAX_ENTRIES.toLocaleString('en')} entries. With the scope \`review\` only where the authority has \`reviewer_may_list\`.`,
+    description: `Adds all entries or none. They apply from the next decision on, on every node, and stay when the authority changes; they are not part of its hash. An entry that contradicts the current authority or another entry is refused and named. Repeating an entry adds nothing and returns the existing one. An agent may have ${MAX_ENTRIES.toLocaleString('en')} entries. The scope \`review\` suffices only if the authority has \`reviewer_may_list\`.`,
     scopes: ['admin', 'review'],
     params: IdParams,
     body: ListMerchantsBody,
@@ -188,7 +188,7 @@ const routes = {
     path: '/v1/agents/:id/merchants',
     operationId: 'getListedMerchants',
     tag: 'Merchants',
-    summary: 'Get the merchants listed for an agent',
+    summary: "Get an agent's listed merchants",
     description: 'The entries in force, newest first.',
     scopes: ['read'],
     agentKey: 'own',
@@ -206,10 +206,10 @@ const routes = {
     tag: 'Merchants',
     summary: 'Unlist a merchant',
     description:
-      'It holds no more from the next decision on, on every node. Unlisting it again changes nothing. With the scope `review` only where the authority has `reviewer_may_list`.',
+      'The entry no longer applies from the next decision on, on every node. Unlisting it again changes nothing. The scope `review` suffices only if the authority has `reviewer_may_list`.',
     scopes: ['admin', 'review'],
     params: EntryParams,
-    responses: { 204: { description: 'It is not listed any more.', schema: null } },
+    responses: { 204: { description: 'The merchant is no longer listed.', schema: null } },
     errors: ['not_found'],
   }),
 };

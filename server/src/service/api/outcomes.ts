@@ -22,20 +22,24 @@ const OutcomeRequest = Fields(
     amount_minor: Type.Optional(
       AmountMinor({
         description:
-          'What was spent in all so far, or given back by this refund. Required for SPEND_EXECUTED and PARTIALLY_REFUNDED; a full refund gives back what is left.',
+          'The total spent so far, or the amount of this refund. Required for SPEND_EXECUTED and PARTIALLY_REFUNDED; a full refund returns the rest.',
       }),
     ),
-    currency: Type.Optional(Currency({ description: "The decision's, which is taken when it is left out." })),
+    currency: Type.Optional(
+      Currency({ description: "Must be the decision's currency, which is the default." }),
+    ),
     external_reference: Type.Optional(
       Line(
         { max: TEXT_LENGTHS.merchant },
         { description: 'The reference in the payment system.', examples: ['ch_3MtwBw'] },
       ),
     ),
-    occurred_at: Type.Optional(TimestampIn({ description: 'Now, when left out; at most 5 minutes ahead.' })),
+    occurred_at: Type.Optional(
+      TimestampIn({ description: 'Defaults to now; at most 5 minutes in the future.' }),
+    ),
     source: Type.Optional(
       OneOf(OUTCOME_SOURCES, {
-        description: 'CLIENT_REPORTED when left out; PAYMENT_RAIL takes a key with the scope `consume`.',
+        description: 'Defaults to CLIENT_REPORTED; PAYMENT_RAIL needs a key with the scope `consume`.',
       }),
     ),
   },
@@ -51,13 +55,13 @@ const routes = {
     operationId: 'createOutcome',
     tag: 'Outcomes',
     summary: 'Report what happened to a spend',
-    description: `Settles the hold: what was executed is committed, a failed or cancelled spend gives its money back to the budget, refunds give back to the month of the spend. After a capability was consumed only what the payment rail reports lowers what counts. An exact repeat answers 200 with the stored record. What the payment rail reports prevails over what a client claimed. Where the rail captures more later, it reports SPEND_EXECUTED again with the whole amount: a higher amount raises what counts (flag ADJUSTED), also after refunds, the same amount with another reference is recorded and counts nothing more, and a lower one is refused. A source may make ${MAX_REPORTS} reports of a decision. What an agent holds and has spent in a month and currency ends at 9,007,199,254,740,991 together: a report that would pass it is refused and changes nothing.`,
+    description: `Settles the hold: an executed amount is committed, a failed or cancelled spend returns its amount to the budget, and refunds return to the month of the spend. After a capability was consumed, only reports by the payment rail can lower the amount that counts. An exact repeat answers 200 with the stored record. Reports by the payment rail override those of a client. If the rail captures more later, it reports SPEND_EXECUTED again with the whole amount: a higher amount raises what counts (flag ADJUSTED), even after refunds; the same amount with another reference is recorded and counts nothing more; a lower one is refused. A source may make ${MAX_REPORTS} reports per decision. An agent's held and spent amounts in a month and currency cannot exceed 9,007,199,254,740,991 in total: a report beyond that is refused and changes nothing.`,
     scopes: ['authorize', 'consume', 'admin'],
     params: IdParams,
     body: OutcomeRequest,
     responses: {
       201: { description: 'The outcome.', schema: OutcomeBody },
-      200: { description: 'An exact repeat: the outcome as it was recorded.', schema: OutcomeBody },
+      200: { description: 'An exact repeat: the recorded outcome.', schema: OutcomeBody },
     },
     errors: ['not_found', 'outcome_conflict', 'currency_mismatch'],
   }),
@@ -91,7 +95,7 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
       if (source === 'PAYMENT_RAIL' && !caller.scopes.includes('consume')) {
         throw new ApiError(
           'insufficient_scope',
-          'Only a key with the scope consume may report as PAYMENT_RAIL; leave source out.',
+          'Only a key with the scope consume may report as PAYMENT_RAIL; omit source.',
         );
       }
       const { repeated, outcome } = await lane.submit(
@@ -116,7 +120,7 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
     serve(routes.listOutcomes, { shares: 'reads' })(async (call) => {
       const { workspace_id, agent_id } = call.caller;
       const decision = await getDecision(db, workspace_id, call.params.id, agent_id);
-      if (decision === undefined) throw new ApiError('not_found', 'There is no such decision.');
+      if (decision === undefined) throw new ApiError('not_found', 'No such decision.');
       const outcomes = await listOutcomesOfDecisions(db, workspace_id, [call.params.id]);
       return {
         status: 200,

@@ -198,7 +198,7 @@ async function warningsAbout(
   return [
     {
       code: 'PURPOSE_NOT_UNDERSTOOD',
-      message: 'Sentences of the authority gave no rule and hold nobody back: say them in other words.',
+      message: 'Some sentences of the authority gave no rule and have no effect: reword them.',
       agents: found.map(({ slug }) => slug).sort(),
       sentences: found.flatMap(({ sentences }) => sentences).slice(0, MAX_SENTENCES),
     },
@@ -213,7 +213,7 @@ const routes = {
     tag: 'Reports',
     summary: 'Get the shadow report',
     description:
-      'What the service would have done with the spends of a period: by currency, reason, agent, merchant and day, how people reviewed and labelled it, what was spent all the same, and what speaks against ENFORCE. Exact at every moment. Periods of whole UTC days (`from=2026-11-01&to=2026-11-30`) are read fastest. With `accept: text/csv` its tables come as one table of CSV.',
+      'What the service would have decided about the spends of a period: by currency, reason, agent, merchant and day, with reviews and labels, spends that were executed anyway, and findings against ENFORCE. Always exact. Periods of whole UTC days (`from=2026-11-01&to=2026-11-30`) are fastest. With `accept: text/csv` the response is one CSV table.',
     scopes: ['read'],
     query: ReportQuery,
     responses: { 200: { description: 'The report.', schema: ReportBody, or_as: ['text/csv'] } },
@@ -226,7 +226,7 @@ const routes = {
     tag: 'Reports',
     summary: 'Get an overview of both modes',
     description:
-      'The decisions of a period, made in SHADOW and in ENFORCE, by day, decision, reason, agent, merchant and currency; what waits for a person now; and what the last verification of the history found. Exact at every moment.',
+      'The decisions of a period, in SHADOW and in ENFORCE, by day, decision, reason, agent, merchant and currency; the current pending reviews; and the result of the last verification of the history. Always exact.',
     scopes: ['read'],
     query: ReportQuery,
     responses: { 200: { description: 'The overview.', schema: OverviewBody } },
@@ -246,7 +246,7 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
     const clock_ms = await readClock(db);
     const period = periodAsked(query, clock_ms);
     const agent = query.agent === undefined ? null : await getAgent(db, caller.workspace_id, query.agent);
-    if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
+    if (agent === undefined) throw new ApiError('not_found', 'No such agent.');
     const head = {
       ...period,
       agent: agent === null ? null : { id: agent.agent_id, slug: agent.slug },
@@ -260,7 +260,7 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
       const { workspace_id } = call.caller;
       const { agent_id, period, head } = await askedFor(call);
       const sources = await loadReportSources(reports_db, workspace_id, { agent_id, ...period });
-      if (sources === undefined) throw new ApiError('not_found', 'There is no such workspace.');
+      if (sources === undefined) throw new ApiError('not_found', 'No such workspace.');
       const sums = sumCounters(sources.counters, { max_merchants: MAX_MERCHANTS, agent_id });
       if (wantsCsv(call.headers)) {
         const slugOf = (id: string) => sources.agents.get(id)?.slug ?? id;

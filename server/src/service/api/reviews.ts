@@ -29,7 +29,7 @@ const ReviewRequest = Fields(
     }),
     comment: Comment(),
     supersedes: Type.Optional(
-      IdIn('review', { description: 'In SHADOW: the current review, which this one corrects.' }),
+      IdIn('review', { description: 'In SHADOW: the current review, which this one replaces.' }),
     ),
   },
   { $id: 'ReviewRequest' },
@@ -39,7 +39,7 @@ const LabelRequest = Fields(
   {
     label: OneOf(LABELS),
     comment: Comment(),
-    supersedes: Type.Optional(IdIn('label', { description: 'A current label, which this one corrects.' })),
+    supersedes: Type.Optional(IdIn('label', { description: 'A current label, which this one replaces.' })),
   },
   { $id: 'LabelRequest' },
 );
@@ -52,7 +52,7 @@ const routes = {
     tag: 'Reviews and labels',
     summary: 'Allow or deny a REVIEW decision',
     description:
-      'Whoever requested the spend cannot review it. In ENFORCE a review is final: ALLOW issues the capability, DENY lets the hold go. While a shared budget that the spend counts in is frozen, an ALLOW that would issue a capability is refused with `budget_frozen`. In SHADOW a later review corrects the current one, which it names in `supersedes`.',
+      'Whoever requested the spend cannot review it. In ENFORCE a review is final: ALLOW issues the capability, DENY releases the hold. While the spend counts toward a frozen shared budget, an ALLOW that would issue a capability is refused with `budget_frozen`. In SHADOW a later review replaces the current one, which it names in `supersedes`.',
     scopes: ['review'],
     params: IdParams,
     body: ReviewRequest,
@@ -72,7 +72,7 @@ const routes = {
     operationId: 'listReviews',
     tag: 'Reviews and labels',
     summary: 'List the reviews of a decision',
-    description: 'Oldest first; all of them, corrected ones too.',
+    description: 'Oldest first; all of them, including replaced ones.',
     scopes: ['read'],
     agentKey: 'own',
     params: IdParams,
@@ -84,9 +84,9 @@ const routes = {
     path: '/v1/decisions/:id/labels',
     operationId: 'createLabel',
     tag: 'Reviews and labels',
-    summary: 'Say whether a spend fit the purpose',
+    summary: 'Label whether a spend fit the purpose',
     description:
-      'For any decision. A label stands beside earlier ones, or corrects the one it names in `supersedes`.',
+      'Works for any decision. A label adds to earlier ones, or replaces the one it names in `supersedes`.',
     scopes: ['review'],
     params: IdParams,
     body: LabelRequest,
@@ -99,7 +99,7 @@ const routes = {
     operationId: 'listLabels',
     tag: 'Reviews and labels',
     summary: 'List the labels of a decision',
-    description: 'Oldest first; all of them, corrected ones too.',
+    description: 'Oldest first; all of them, including replaced ones.',
     scopes: ['read'],
     agentKey: 'own',
     params: IdParams,
@@ -119,7 +119,7 @@ export function makeReviewRoutes(options: {
   /** Throws `not_found` if the caller may not see the decision. */
   async function mustSee({ caller, params }: Call<{ id: string }, unknown, unknown>): Promise<void> {
     const found = await getDecision(db, caller.workspace_id, params.id, onlyAgentOf(caller));
-    if (found === undefined) throw new ApiError('not_found', 'There is no such decision.');
+    if (found === undefined) throw new ApiError('not_found', 'No such decision.');
   }
 
   return [

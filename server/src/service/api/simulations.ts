@@ -59,7 +59,7 @@ const Kinds = { allow: Count(), review: Count(), deny: Count() };
 const Tally = Fields({
   ...Kinds,
   authorized_minor: LimitMinor({
-    description: 'What could be spent at once; a REVIEW authorizes nothing yet.',
+    description: 'The amount that could be spent at once; a REVIEW authorizes nothing yet.',
   }),
 });
 
@@ -67,17 +67,17 @@ const SimulationBody = Fields(
   {
     saved: Type.Literal(false, { description: 'Nothing is saved.' }),
     base_version: Nullable(
-      Type.Integer({ minimum: 1, description: "The agent's current version; null: it has no authority." }),
+      Type.Integer({ minimum: 1, description: "The agent's current version; null if it has no authority." }),
     ),
     draft_hash: Type.String({
       pattern: '^sha256:[0-9a-f]{64}$',
-      description: 'The hash that the draft would have as an authority.',
+      description: 'The hash that the draft would have if saved.',
     }),
-    evaluated: Count('How many decisions were replayed.'),
+    evaluated: Count('Number of replayed decisions.'),
     skipped: Type.Array(
       Fields({
         reason: OneOf(SKIP_REASONS, {
-          description: "CURRENCY_DIFFERS: in another currency than the draft's, so no limit of it applies.",
+          description: "CURRENCY_DIFFERS: in a currency other than the draft's, so none of its limits apply.",
         }),
         count: Count(),
       }),
@@ -91,7 +91,7 @@ const SimulationBody = Fields(
         count: Count(),
         amount_minor: LimitMinor({ description: 'As requested.' }),
       }),
-      { description: 'Decisions that would have been another.' },
+      { description: 'Decisions that would have been different.' },
     ),
     changed: Type.Array(
       Fields({
@@ -101,21 +101,20 @@ const SimulationBody = Fields(
         amount_minor: LimitMinor({ description: 'As requested.' }),
         current: Fields({ decision: Kind, reason_code: Reason }),
         draft: Fields({ decision: Kind, reason_code: Reason, authorized_amount_minor: LimitMinor() }),
-        label: Nullable(OneOf(LABELS, { description: 'The current one: what a person said of it.' })),
-        outcome_state: OneOf(OUTCOME_STATES, { description: 'What became of it.' }),
+        label: Nullable(OneOf(LABELS, { description: 'The current label.' })),
+        outcome_state: OneOf(OUTCOME_STATES, { description: 'Its outcome.' }),
       }),
       {
         maxItems: 100,
         description:
-          'The newest 100 that would have been another, or for another first reason or amount; newest first.',
+          'The newest 100 whose decision, first reason or amount would have been different; newest first.',
       },
     ),
     by_label: Type.Array(Fields({ label: OneOf(LABELS), from: Kind, to: Kind, count: Count() }), {
-      description:
-        'Of all decisions that would have been another: those that people labelled, by what they said last.',
+      description: 'The labelled decisions among all that would have been different, by their current label.',
     }),
     by_reason: Type.Array(Fields({ reason_code: Reason, current: Count(), draft: Count() }), {
-      description: 'By first reason, the most frequent ones first.',
+      description: 'By first reason, most frequent first.',
     }),
     by_day: Type.Array(
       Fields({
@@ -136,14 +135,14 @@ const SimulateQuery = Fields({
   limit: Type.Optional(
     QueryInteger(
       { min: 1, max: MAX_DECISIONS, default: DEFAULT_DECISIONS },
-      { description: "How many of the agent's newest decisions are replayed." },
+      { description: "Number of the agent's newest decisions to replay." },
     ),
   ),
   from: Type.Optional(
-    QueryBound('from', { description: 'Only decisions made at or after this moment or date.' }),
+    QueryBound('from', { description: 'Only decisions made at or after this time or date.' }),
   ),
   to: Type.Optional(
-    QueryBound('to', { description: 'Only decisions made before this moment, or within this date.' }),
+    QueryBound('to', { description: 'Only decisions made before this time, or up to the end of this date.' }),
   ),
 });
 
@@ -208,13 +207,15 @@ const routes = {
     tag: 'Agents',
     summary: 'Try out a draft authority on recent real decisions',
     description:
-      "Replays the agent's newest decisions in the order of their making, each against the month's budget as it then stood, but for what the draft would have held otherwise, which follows what really happened to it (executed, failed, refunded, denied by a person). So the authority that the decisions were made by changes nothing. The merchants listed for the agent are those of now, and whom it had paid before counts as known. Nothing is saved. Purpose is judged anew only where the draft changes what it is judged by.",
+      "Replays the agent's newest decisions, oldest first, each against the month's budget at that time. Holds that the draft would have changed follow the spend's real outcome (executed, failed, refunded, denied by a person). The authority that the decisions were made under therefore changes nothing. Uses the agent's current listed merchants; merchants it had paid by then count as known. Nothing is saved. Purpose is assessed again only if the draft changes what the assessment depends on.",
     scopes: ['admin'],
     weighs: false,
     params: Fields({ id: Type.String({ description: "The agent's id or slug." }) }),
     query: SimulateQuery,
     body: AuthorityBody,
-    responses: { 200: { description: 'What the draft would have changed.', schema: SimulationBody } },
+    responses: {
+      200: { description: 'The changes that the draft would have made.', schema: SimulationBody },
+    },
     errors: ['not_found'],
   }),
 };
@@ -232,7 +233,7 @@ export function makeSimulationRoutes(options: {
       const { workspace_id } = call.caller;
       const draft = call.body;
       const agent = await getAgent(db, workspace_id, call.params.id);
-      if (agent === undefined) throw new ApiError('not_found', 'There is no such agent.');
+      if (agent === undefined) throw new ApiError('not_found', 'No such agent.');
       const missing = missingList(draft, agent.directory_version);
       if (missing !== null) throw invalidField(missing.field, missing.problem);
       const budgets = await budgetsOfDraft(db, workspace_id, draft);

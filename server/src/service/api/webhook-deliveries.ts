@@ -55,7 +55,7 @@ const attemptFields = {
   event_type: OneOf(DELIVERED_EVENT_TYPES),
   attempt: Type.Integer({ minimum: 1, maximum: ATTEMPTS }),
   status: OneOf(ATTEMPT_STATUSES, {
-    description: '`RETRYING`: it failed and another attempt follows. `FAILED`: it was the last one.',
+    description: '`RETRYING`: the attempt failed and another follows. `FAILED`: the last attempt failed.',
   }),
   http_status: Nullable(Type.Integer({ minimum: 100, maximum: 999 })),
   error: Nullable(OneOf(DELIVERY_ERROR_CODES, { description: ERROR_WORDS })),
@@ -72,7 +72,7 @@ const SentAttempt = Fields(
       {
         additionalProperties: { type: 'string' },
         description:
-          'What it was sent with, besides what HTTP itself adds. The signatures are left out where the endpoint is gone or its secret was replaced since.',
+          'The headers as sent, except those of HTTP itself. Signatures are omitted if the endpoint was deleted or its secret was replaced since.',
       },
     ),
   },
@@ -86,8 +86,10 @@ const ListQuery = Fields({
   ),
   type: Type.Optional(QuerySeveral(OneOf(DELIVERED_EVENT_TYPES))),
   status: Type.Optional(QuerySeveral(OneOf(ATTEMPT_STATUSES))),
-  from: Type.Optional(QueryBound('from', { description: 'Attempted at or after this moment or date.' })),
-  to: Type.Optional(QueryBound('to', { description: 'Attempted before this moment, or within this date.' })),
+  from: Type.Optional(QueryBound('from', { description: 'Attempted at or after this time or date.' })),
+  to: Type.Optional(
+    QueryBound('to', { description: 'Attempted before this time, or up to the end of this date.' }),
+  ),
   ...PageQuery,
 });
 
@@ -99,7 +101,7 @@ const EVENT_BODIES = WEBHOOK_EVENT_TYPES.map((type) => WEBHOOK_EVENTS[type].body
 
 const ReplayBody = Fields(
   {
-    event_id: Type.Optional(IdIn('event', { description: 'This event alone.' })),
+    event_id: Type.Optional(IdIn('event', { description: 'Only this event.' })),
     from: Type.Optional(QueryBound('from')),
     to: Type.Optional(QueryBound('to')),
   },
@@ -111,7 +113,7 @@ const Replayed = Fields(
     queued: Type.Integer({ minimum: 0, maximum: MAX_REPLAYED }),
     next_from: Nullable(
       Timestamp({
-        description: 'There are more events than one replay sends: give this as `from` to go on.',
+        description: 'Set if there are more events than one replay sends: give it as `from` to continue.',
       }),
     ),
   },
@@ -146,7 +148,7 @@ const routes = {
     tag: 'Webhooks',
     summary: 'List events as they are delivered',
     description:
-      'Oldest first, after the event that `after` names or from the first that is kept: for 30 days, if any endpoint took it when it happened. For a receiver that was away, give the last event it has.',
+      'Oldest first, after the event given in `after`, or from the first stored one. An event is stored for 30 days if any endpoint subscribed to it when it happened. A receiver that was down gives the last event it received.',
     scopes: ['admin'],
     query: EventsQuery,
     responses: {
@@ -163,7 +165,7 @@ const routes = {
     operationId: 'listWebhookDeliveries',
     tag: 'Webhooks',
     summary: 'List delivery attempts',
-    description: 'One item an attempt, newest first, kept for 30 days. All filters must hold together.',
+    description: 'One item per attempt, newest first, stored for 30 days. Filters combine with AND.',
     scopes: ['admin'],
     query: ListQuery,
     responses: {
@@ -178,7 +180,7 @@ const routes = {
     tag: 'Webhooks',
     summary: 'Get one delivery attempt',
     description:
-      'With the headers it was sent with, for 30 days; `GET /v1/webhooks/events/:id` has the body. The secret is never shown.',
+      'With the headers as sent, for 30 days; `GET /v1/webhooks/events/:id` returns the body. The secret is never shown.',
     scopes: ['admin'],
     params: IdParams,
     responses: { 200: { description: 'The attempt.', schema: SentAttempt } },
@@ -191,7 +193,7 @@ const routes = {
     tag: 'Webhooks',
     summary: 'Get an event as it is delivered',
     description:
-      'The body of its deliveries, byte for byte, for 30 days: what a signature of it is made over, after the time and a dot.',
+      'The body of its deliveries, byte for byte, for 30 days. Its signature covers the timestamp, a dot and this body.',
     scopes: ['admin'],
     params: IdParams,
     responses: {
@@ -208,11 +210,11 @@ const routes = {
     operationId: 'replayWebhook',
     tag: 'Webhooks',
     summary: 'Send events again',
-    description: `Either \`event_id\` or a period (\`from\`, and \`to\` unless it reaches until now). Sends kept events of the types that the endpoint takes, in the same bytes and under the same ids, oldest first, at most ${MAX_REPLAYED} at a time. Events are kept for 30 days, if any endpoint took them when they happened.`,
+    description: `Takes either \`event_id\` or a period (\`from\`, and \`to\` unless it ends now). Sends the stored events of the types that the endpoint subscribes to, with the same bytes and ids, oldest first, at most ${MAX_REPLAYED} at a time. Events are stored for 30 days if any endpoint subscribed to them when they happened.`,
     scopes: ['admin'],
     params: IdParams,
     body: ReplayBody,
-    responses: { 202: { description: 'They are on their way.', schema: Replayed } },
+    responses: { 202: { description: 'The events are queued.', schema: Replayed } },
     errors: ['not_found'],
   }),
 };
@@ -231,11 +233,11 @@ export function makeWebhookDeliveryRoutes(options: {
   async function rangeOf(body: Static<typeof ReplayBody>): Promise<{ first_id: string; end_id: string }> {
     const { event_id, from, to } = body;
     if (event_id !== undefined) {
-      if (from !== undefined) throw invalidField('from', 'must be left out beside event_id');
-      if (to !== undefined) throw invalidField('to', 'must be left out beside event_id');
+      if (from !== undefined) throw invalidField('from', 'must be omitted when event_id is given');
+      if (to !== undefined) throw invalidField('to', 'must be omitted when event_id is given');
       return { first_id: event_id, end_id: `${event_id}0` };
     }
-    if (from === undefined) throw invalidField('from', 'is required, or event_id in its place');
+    if (from === undefined) throw invalidField('from', 'is required unless event_id is given');
     const end_ms = to === undefined ? (await readClock(db)) + 1 : Date.parse(to);
     if (end_ms <= Date.parse(from)) throw invalidField('to', 'must be later than from');
     return { first_id: firstIdAt('event', Date.parse(from)), end_id: firstIdAt('event', end_ms) };
@@ -272,7 +274,7 @@ export function makeWebhookDeliveryRoutes(options: {
       const { workspace_id } = call.caller;
       const found = await getWebhookAttempt(db, workspace_id, call.params.id);
       if (found === undefined) {
-        throw new ApiError('not_found', 'There is no such attempt, or it is no longer kept.');
+        throw new ApiError('not_found', 'No such attempt, or it is no longer stored.');
       }
       const { endpoint_id, event_id, event_type: type, attempted_at } = found;
       const [endpoints, payload] = await Promise.all([
@@ -291,7 +293,7 @@ export function makeWebhookDeliveryRoutes(options: {
     serve(routes.getWebhookEvent, { shares: 'reads' })(async (call) => {
       const json = await getWebhookPayload(db, call.caller.workspace_id, call.params.id);
       if (json === undefined) {
-        throw new ApiError('not_found', 'There is no such event, or it is no longer kept.');
+        throw new ApiError('not_found', 'No such event, or it is no longer stored.');
       }
       return { status: 200, json: storedJson(json) };
     }),
@@ -308,7 +310,7 @@ export function makeWebhookDeliveryRoutes(options: {
         limit: MAX_REPLAYED + 1,
       });
       if (found.length === 0 && call.body.event_id !== undefined) {
-        throw new ApiError('not_found', 'There is no such event of a type that the endpoint takes.');
+        throw new ApiError('not_found', 'No such event of a type that the endpoint subscribes to.');
       }
       const event_ids = found.slice(0, MAX_REPLAYED).map(({ event_id }) => event_id);
       const input = { endpoint_id: endpoint.endpoint_id, event_ids };

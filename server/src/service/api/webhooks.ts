@@ -48,7 +48,7 @@ const UrlIn = Line(
 const EventsIn = Type.Array(OneOf(WEBHOOK_EVENT_TYPES), {
   minItems: 1,
   maxItems: MAX_EVENT_TYPES,
-  description: 'What the endpoint is told of.',
+  description: 'The event types that the endpoint receives.',
   examples: [['decision.created']],
 });
 
@@ -60,7 +60,7 @@ const UpdateBody = Fields({
   url: Type.Optional(UrlIn),
   events: Type.Optional(EventsIn),
   status: Type.Optional(
-    OneOf(WEBHOOK_STATUSES, { description: 'While it is `disabled` nothing is put into its queue.' }),
+    OneOf(WEBHOOK_STATUSES, { description: 'While it is `disabled`, no events are queued for it.' }),
   ),
 });
 const RotateBody = Fields({
@@ -68,7 +68,7 @@ const RotateBody = Fields({
     WholeNumber(
       { min: 0, max: MAX_OVERLAP_SECONDS },
       {
-        description: `How long the secrets before go on signing \`webhook-signature\` beside the new one; ${DEFAULT_OVERLAP_SECONDS} when omitted.`,
+        description: `How long previous secrets continue to sign \`webhook-signature\` in addition to the new one; defaults to ${DEFAULT_OVERLAP_SECONDS}.`,
       },
     ),
   ),
@@ -81,14 +81,14 @@ const named = {
 };
 const secret = Type.String({
   pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
-  description: 'Keys the signatures. Shown only here.',
+  description: 'The signing secret, shown only here.',
 });
 const shown = {
   ...named,
   status: OneOf(WEBHOOK_STATUSES),
   disabled_reason: Nullable(
     OneOf(DISABLED_REASONS, {
-      description: '`ONLY_FAILURES`: nothing but failures for 5 days. Null while it is active.',
+      description: '`ONLY_FAILURES`: only failures for 5 days. Null while it is active.',
     }),
   ),
   secret_rotated_at: Nullable(Timestamp()),
@@ -101,7 +101,7 @@ const RotatedWebhook = Fields(
     ...named,
     secret,
     previous_secrets_expire_at: Nullable(
-      Timestamp({ description: 'Until then the secrets before sign too; null: they do so no more.' }),
+      Timestamp({ description: 'Until then, previous secrets also sign; null once they no longer do.' }),
     ),
   },
   { $id: 'RotatedWebhook' },
@@ -110,7 +110,7 @@ const Webhook = Fields(shown, { $id: 'Webhook' });
 const WebhookItem = Fields(
   {
     ...shown,
-    failing_since: Nullable(Timestamp({ description: 'The first failure after which nothing succeeded.' })),
+    failing_since: Nullable(Timestamp({ description: 'The first failure since the last success.' })),
   },
   { $id: 'WebhookItem' },
 );
@@ -136,7 +136,7 @@ const routes = {
     operationId: 'createWebhook',
     tag: 'Webhooks',
     summary: 'Create an endpoint',
-    description: `Needs the Team plan or a trial of it; at most ${MAX_WEBHOOKS} endpoints. Without \`events\` the endpoint is told of ${DEFAULT_EVENT_TYPES.map((type) => `\`${type}\``).join(', ')}; any later type goes only to endpoints that name it. The secret is shown once, in this answer.`,
+    description: `Needs the Team plan or a trial of it; at most ${MAX_WEBHOOKS} endpoints. Without \`events\` the endpoint receives ${DEFAULT_EVENT_TYPES.map((type) => `\`${type}\``).join(', ')}; other types go only to endpoints that name them. The secret is shown once, in this response.`,
     scopes: ['admin'],
     body: CreateBody,
     responses: { 201: { description: 'The endpoint, with its secret.', schema: NewWebhook } },
@@ -175,11 +175,11 @@ const routes = {
     tag: 'Webhooks',
     summary: 'Change an endpoint',
     description:
-      'What is left out stays. Events that happen while it is disabled are not queued for it; what was waiting goes on when it is active again, to the URL that it has then.',
+      'Omitted fields stay unchanged. Events that happen while it is disabled are not queued for it; deliveries already queued resume when it is active again, to its URL at that time.',
     scopes: ['admin'],
     params: IdParams,
     body: UpdateBody,
-    responses: { 200: { description: 'The endpoint as it is now.', schema: Webhook } },
+    responses: { 200: { description: 'The updated endpoint.', schema: Webhook } },
     errors: ['not_found'],
   }),
   deleteWebhook: route({
@@ -189,10 +189,10 @@ const routes = {
     tag: 'Webhooks',
     summary: 'Delete an endpoint',
     description:
-      'Stops deliveries to it at once, those that wait for another attempt among them, and removes its secret. Its attempts stay listed.',
+      'Stops deliveries to it at once, including pending retries, and deletes its secret. Its attempts stay listed.',
     scopes: ['admin'],
     params: IdParams,
-    responses: { 204: { description: 'It is deleted.', schema: null } },
+    responses: { 204: { description: 'The endpoint is deleted.', schema: null } },
     errors: ['not_found'],
   }),
   rotateWebhookSecret: route({
@@ -202,7 +202,7 @@ const routes = {
     tag: 'Webhooks',
     summary: "Replace an endpoint's secret",
     description:
-      'From now on `x-svc-signature` is keyed with the new secret alone. `webhook-signature` carries one signature of each secret, new and old, until the overlap ends; with `overlap_seconds` 0 the old ones end now.',
+      'From now on only the new secret signs `x-svc-signature`. `webhook-signature` has one signature for each secret, new and old, until the overlap ends; with `overlap_seconds` 0 the old secrets end now.',
     scopes: ['admin'],
     params: IdParams,
     body: RotateBody,
@@ -217,12 +217,12 @@ const routes = {
     tag: 'Webhooks',
     summary: 'Send a test event',
     description:
-      'A `webhook.test` event, signed and retried like every other, to this endpoint alone. Its attempts are listed with the deliveries.',
+      'Sends a `webhook.test` event to this endpoint only, signed and retried like any other. Its attempts appear among the deliveries.',
     scopes: ['admin'],
     params: IdParams,
     responses: {
       202: {
-        description: 'It is on its way.',
+        description: 'The event is queued.',
         schema: Fields({ endpoint_id: Id('webhook'), event_id: Id('event') }, { $id: 'WebhookTest' }),
       },
     },

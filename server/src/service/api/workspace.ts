@@ -67,12 +67,12 @@ const WorkspaceBody = Fields(
           by: Fields({ key_id: Nullable(Type.String()), principal_id: Nullable(Type.String()) }),
           reason: Type.String(),
         },
-        { description: 'The stop of all agents; null while they may spend.' },
+        { description: 'The stop of all agents; null if there is none.' },
       ),
     ),
     separation_of_duties: OneOf(SEPARATIONS_OF_DUTIES, {
       description:
-        'Whether the person who made the requesting key, or a key that led to it, may review. `MAKER`: no. `REQUESTER`: yes, unless they requested the spend themselves. `AUTO`: as `MAKER` while another member may review, else as `REQUESTER`.',
+        'Decides if the person who created the requesting key, directly or through other keys, may review. `MAKER`: no. `REQUESTER`: yes, unless they requested the spend themselves. `AUTO`: like `MAKER` while another member may review, otherwise like `REQUESTER`.',
     }),
     created_at: Timestamp(),
   },
@@ -119,7 +119,7 @@ const ListQuery = Fields({
       description: 'Who did it: the id of a key, a session or a user, or a principal.',
     }),
   ),
-  target: Type.Optional(QuerySeveral(TargetRef, { description: 'The id of what was changed.' })),
+  target: Type.Optional(QuerySeveral(TargetRef, { description: 'The id of the changed resource.' })),
   from: Type.Optional(QueryBound('from')),
   to: Type.Optional(QueryBound('to')),
   ...PageQuery,
@@ -161,7 +161,7 @@ const UpdateBody = Fields(
   {
     name: Type.Optional(Line({ max: TEXT_LENGTHS.name })),
     mode: Type.Optional(
-      OneOf(MODES, { description: 'The mode of new agents. Those that there are keep theirs.' }),
+      OneOf(MODES, { description: 'The mode of new agents. Existing agents keep theirs.' }),
     ),
     separation_of_duties: Type.Optional(OneOf(SEPARATIONS_OF_DUTIES)),
   },
@@ -172,7 +172,7 @@ const StopBody = Fields(
   {
     reason: LongText(
       { min: 1, max: TEXT_LENGTHS.description },
-      { description: 'Why. Whoever is refused meanwhile is told.', examples: ['A key was leaked.'] },
+      { description: 'The reason, which refused requests receive.', examples: ['A key was leaked.'] },
     ),
   },
   { $id: 'StopRequest' },
@@ -195,12 +195,12 @@ const routes = {
     path: '/v1/workspace',
     operationId: 'updateWorkspace',
     tag: 'Workspace',
-    summary: 'Change its name, the mode of new agents, or who may review',
-    description: 'Nothing to change answers 200 and writes nothing. ENFORCE needs a paid plan.',
+    summary: "Change the workspace's name, the mode of new agents, or who may review",
+    description: 'A request that changes nothing answers 200 and writes nothing. ENFORCE needs a paid plan.',
     scopes: ['admin'],
     weighs: 'by_request',
     body: UpdateBody,
-    responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
+    responses: { 200: { description: 'The updated workspace.', schema: WorkspaceBody } },
     errors: ['not_found', 'plan_required'],
   }),
   stopWorkspace: route({
@@ -210,11 +210,11 @@ const routes = {
     tag: 'Workspace',
     summary: 'Stop all agents at once',
     description:
-      'From now on every decision, a replay too, and every consumption of a capability answers 403 `agent_not_active` with the reason. Reviews, outcomes, labels and reads go on. Capabilities that have not expired can be consumed again after the end of the stop. Stopped already: 200, and nothing is written.',
+      'From now on every decision (including replays) and every consumption of a capability answers 403 `agent_not_active` with the reason. Reviews, outcomes, labels and reads continue. Unexpired capabilities can be consumed again after the stop ends. If the agents are already stopped, it answers 200 and writes nothing.',
     scopes: ['admin', 'review'],
     weighs: false,
     body: StopBody,
-    responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
+    responses: { 200: { description: 'The updated workspace.', schema: WorkspaceBody } },
     errors: ['not_found'],
   }),
   resumeWorkspace: route({
@@ -223,9 +223,9 @@ const routes = {
     operationId: 'resumeWorkspace',
     tag: 'Workspace',
     summary: 'Let all agents spend again',
-    description: 'Ends a stop. Not stopped: 200, and nothing is written.',
+    description: 'Ends a stop. If there is none, it answers 200 and writes nothing.',
     scopes: ['admin'],
-    responses: { 200: { description: 'The workspace as it is now.', schema: WorkspaceBody } },
+    responses: { 200: { description: 'The updated workspace.', schema: WorkspaceBody } },
     errors: ['not_found'],
   }),
   listAuditRecords: route({
@@ -235,7 +235,7 @@ const routes = {
     tag: 'Workspace',
     summary: 'List administrative changes',
     description:
-      'Agents, authority versions, keys and plan changes, newest first. All filters must hold together. A page ends at `limit` or at about 1 MB, whichever comes first; only `next_cursor` tells whether it is the last. Callers without `admin` see neither e-mails, which are left out of `changes`, nor client addresses and session ids, which are null. With `accept: text/csv` all records that the filters let through come as one table, or one page of them where `limit` or `cursor` is given.',
+      'Changes of agents, authority versions, keys and plans, newest first. Filters combine with AND. A page ends at `limit` or at about 1 MB, whichever comes first; only a null `next_cursor` marks the last page. Callers without `admin` see neither e-mails, which are omitted from `changes`, nor client addresses and session ids, which are null. With `accept: text/csv` the response is one table of all matching records, or one page of them if `limit` or `cursor` is given.',
     scopes: ['read'],
     query: ListQuery,
     responses: {
@@ -298,7 +298,7 @@ export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors:
     serve(routes.getWorkspace, { shares: 'reads' })(async (call) => {
       const { workspace_id } = call.caller;
       const [workspace, stop] = await Promise.all([loadWorkspace(db, workspace_id), stopOf(workspace_id)]);
-      if (workspace === undefined) throw new ApiError('not_found', 'There is no such workspace.');
+      if (workspace === undefined) throw new ApiError('not_found', 'No such workspace.');
       return { status: 200, body: await bodyOf(workspace, stop) };
     }),
     serve(routes.updateWorkspace, {

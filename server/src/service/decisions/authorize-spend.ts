@@ -66,7 +66,7 @@ export function makeAuthorizeSpend(
       throw new ApiError('agent_required', 'This key is not bound to an agent: name one with `agent`.');
     }
     const found = await findAgentId(workspace_id, named);
-    if (found === undefined) throw new ApiError('not_found', 'There is no such agent.');
+    if (found === undefined) throw new ApiError('not_found', 'No such agent.');
     return found;
   }
 

@@ -10,7 +10,7 @@ export async function visibleAgent(db: Queryable, caller: Caller, ref: string): 
   const agent = await getAgent(db, caller.workspace_id, ref);
   const own = onlyAgentOf(caller);
   if (agent === undefined || (own !== null && agent.agent_id !== own)) {
-    throw new ApiError('not_found', 'There is no such agent.');
+    throw new ApiError('not_found', 'No such agent.');
   }
   return agent;
 }

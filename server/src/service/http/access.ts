@@ -90,7 +90,7 @@ export function authorize({ exchange }: Pick<FastifyRequest, 'exchange'>): void 
   const scopes = route?.scopes ?? [];
   if (scopes === 'session') {
     if (caller.session !== null) return;
-    throw new ApiError('insufficient_scope', 'This is for people who are signed in; a key cannot do it.');
+    throw new ApiError('insufficient_scope', 'This route is for signed-in people; a key cannot call it.');
   }
   const in_scope =
     scopes === 'public' ||
@@ -100,7 +100,7 @@ export function authorize({ exchange }: Pick<FastifyRequest, 'exchange'>): void 
   const held = caller.scopes.join(', ') || 'none';
   const of_key = caller.agent_id === null ? 'This key' : 'This agent key';
   const { session } = caller;
-  const of_person = session?.role == null ? 'A person who has yet to join' : `The role ${session.role}`;
+  const of_person = session?.role == null ? 'A person who has not joined yet' : `The role ${session.role}`;
   const whose = session === null ? of_key : of_person;
   throw new ApiError(
     'insufficient_scope',
@@ -129,6 +129,6 @@ export async function checkProof(route: Route, call: Call): Promise<void> {
   if (route.isWeighty !== undefined && !(await route.isWeighty(call))) return;
   throw new ApiError(
     'reauthentication_required',
-    'Your sign-in is too long ago for this: prove who you are at /v1/auth/reauthenticate, then send it again.',
+    'This needs a recent sign-in: confirm your identity at /v1/auth/reauthenticate, then send the request again.',
   );
 }

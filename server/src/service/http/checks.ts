@@ -62,7 +62,9 @@ export function makeCheck(rule: Rule): (value: unknown) => Finding {
         if (typeof value !== 'string') return STRING_EXPECTED;
         return isTimeZone(value)
           ? { ok: true, value }
-          : wrong('must be a name of the IANA time zone database, in its letters, such as Europe/Berlin');
+          : wrong(
+              'must be a time zone name of the IANA database, in its exact spelling, such as Europe/Berlin',
+            );
       };
     case 'free_object':
       return (value) => {
@@ -103,10 +105,10 @@ export function makeCheck(rule: Rule): (value: unknown) => Finding {
       const check = makeCheck(rule.each);
       return (value) => {
         const parts = typeof value === 'string' ? [...new Set(value.split(','))].sort() : [];
-        if (parts.length > MAX_SEVERAL) return wrong(`must be at most ${MAX_SEVERAL} values`);
+        if (parts.length > MAX_SEVERAL) return wrong(`must have at most ${MAX_SEVERAL} values`);
         for (const part of parts) {
           const found = check(part);
-          if (!found.ok) return wrong(`${found.problem}, or several of that separated by commas`);
+          if (!found.ok) return wrong(`${found.problem}, or several of them separated by commas`);
         }
         return { ok: true, value: parts };
       };

@@ -111,7 +111,7 @@ export function makeConnections(options: ConnectionOptions) {
     else {
       const error = invalidField(
         'connection',
-        `must have at most ${limits.max_pipelined} requests waiting for the answer before theirs`,
+        `must have at most ${limits.max_pipelined} requests waiting for a response`,
       );
       reject({ socket, error, request_id: newRequestId(), code: undefined });
     }

@@ -41,7 +41,7 @@ export function makeCursors(macs: readonly [Mac, ...Mac[]]): Cursors {
       if (!good) {
         throw invalidField(
           'cursor',
-          'is not a next_cursor of this list with these filters; begin again without it',
+          'is not a next_cursor of this list with these filters; start again without it',
         );
       }
       return JSON.parse(text) as string | number;

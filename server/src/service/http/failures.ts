@@ -3,7 +3,7 @@ import { ApiError, invalidField, type RefusalReason } from '@purser/rules/errors
 import { isUnavailable } from '../../engine/storage/database.ts';
 
 /** The message for an unforeseen failure. Its cause is only logged. */
-const UNFORESEEN = 'Something unforeseen failed here; nothing was granted.';
+const UNFORESEEN = 'An unexpected error occurred; nothing was granted.';
 
 /** Returns the body of an error as text: `{ error: { code, message, request_id } }`. */
 export function errorJson(error: ApiError, request_id: string): string {
@@ -55,7 +55,7 @@ export function failureBehind(error: ApiError): unknown {
 /** The answer was not ready in time. The request may still be carried out. */
 export const TOO_LATE = new ApiError(
   'unavailable',
-  'The service cannot tell in time whether this was carried out; retry with the same idempotency key.',
+  'The request did not complete in time, and may have been carried out; retry with the same idempotency key.',
   { retry_after_s: 1, is_outcome_unknown: true, reason: 'deadline' },
 );
 

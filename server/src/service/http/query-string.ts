@@ -17,7 +17,7 @@ export function parseQueryString(text: string): ParsedQuery {
     const equals = pair.indexOf('=');
     const raw_name = equals < 0 ? pair : pair.slice(0, equals);
     const name = decode(raw_name);
-    if (name === null || name === '') return invalid('query', 'has a parameter whose name cannot be read');
+    if (name === null || name === '') return invalid('query', 'has a parameter name that cannot be decoded');
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
     if (value === null) return invalid(name, 'must be percent-encoded UTF-8 without NUL');
     if (name in values) return invalid(name, 'must be given once');

@@ -104,7 +104,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
       }
     }
     if (entrances.has(request.url.split('?', 1)[0] as string))
-      throw new ApiError('method_not_allowed', 'This route is there for POST alone.');
+      throw new ApiError('method_not_allowed', 'This route accepts only POST.');
     throw new ApiError('not_found', 'No such route.');
   }
 

@@ -135,7 +135,7 @@ test('who waits too long, or finds no place to wait, is refused in words, and ho
     const late = shares.take(of('b')).catch((error: Error) => error.message);
     await expect(shares.take(of('b'))).rejects.toMatchObject({ code: 'unavailable', retry_after_s: 1 });
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(await late).toMatch(/^Too many exports are under way/);
+    expect(await late).toMatch(/^Too many exports are in progress/);
     release();
     expect(shares.inUse()).toBe(0);
     (await shares.take(of('b')))();

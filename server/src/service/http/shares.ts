@@ -149,7 +149,7 @@ export function makeShares(options: SharesOptions): Shares {
   const busy = () =>
     new ApiError(
       'unavailable',
-      `Too many ${resource.replaceAll('_', ' ')} are under way; nothing was carried out; retry.`,
+      `Too many ${resource.replaceAll('_', ' ')} are in progress; nothing was carried out; retry.`,
       { retry_after_s: RETRY_AFTER_S, is_overload: true, reason: resource },
     );
 

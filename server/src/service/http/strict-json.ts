@@ -149,7 +149,7 @@ class Scan {
     const keys = this.open[depth - 1] as Set<string>;
     this.path[depth - 1] = key;
     if (keys.has(key)) throw invalidField(this.field(), 'must not be given twice');
-    if (key === '__proto__') throw invalidField(this.field(), 'is not a key that may be used');
+    if (key === '__proto__') throw invalidField(this.field(), 'is not an allowed key');
     keys.add(key);
     this.skipSpace();
     if (this.text.charCodeAt(this.at) !== COLON) this.fail('":"');
@@ -170,7 +170,7 @@ class Scan {
         escaped = true;
         this.escape();
       } else if (code < 0x20) {
-        this.fail('an escape in place of a control character');
+        this.fail('an escape instead of a control character');
       } else if (Number.isNaN(code)) {
         this.fail('a closing double quote');
       }
@@ -181,7 +181,7 @@ class Scan {
   escape(): void {
     const code = this.text.charCodeAt(++this.at);
     if (SIMPLE_ESCAPES.has(code)) return;
-    if (code !== LOWER_U) this.fail('an escape of JSON');
+    if (code !== LOWER_U) this.fail('a JSON escape sequence');
     const unit = this.hex();
     if (unit === 0) throw invalidField(this.field(), 'must not contain control character U+0000');
     if (unit < 0xd800 || unit > 0xdfff) return;
@@ -213,7 +213,7 @@ class Scan {
     this.digits();
     if (this.text.charCodeAt(first) === ZERO && this.at > first + 1) {
       this.at = first + 1;
-      this.fail('no digit behind a leading zero');
+      this.fail('no digit after a leading zero');
     }
     let plain = true;
     if (this.text.charCodeAt(this.at) === POINT) {

@@ -197,7 +197,7 @@ function problemOf(error: ErrorObject, part: RequestPart): string {
     case 'maxItems':
       return `must have at most ${params.limit} ${params.limit === 1 ? 'item' : 'items'}`;
     case 'uniqueItems':
-      return 'must not name the same item twice';
+      return 'must not contain the same item twice';
     case 'minProperties':
       return `must have at least ${params.limit} ${params.limit === 1 ? 'field' : 'fields'}`;
     case 'maxProperties':

@@ -68,7 +68,7 @@ ${group.entries.map((entry) => operationArticle(entry, document)).join('\n')}
 </section>
 <section class="group" id="objects">
 <h2>Objects</h2>
-<p>What answers and bodies are made of.</p>
+<p>The objects in requests and responses.</p>
 ${objects.map(([name, schema]) => objectArticle(name, schema, document)).join('\n')}
 </section>
 </main>
@@ -150,7 +150,7 @@ function bodyTables(operation: Operation, document: OpenApi): string {
 function fieldTable(rows: FieldRow[]): string {
   if (rows.length === 0) return '<p>Any fields.</p>';
   return `<div class="scroll"><table>
-<thead><tr><th>Field</th><th>What it holds</th></tr></thead>
+<thead><tr><th>Field</th><th>Contents</th></tr></thead>
 <tbody>${rows
     .map((row) => {
       const needed = row.required ? '<span class="needed">required</span>' : '';

@@ -12,35 +12,35 @@ const OUTCOME = {
   schema: { type: 'string', const: 'unknown' },
 };
 
-const INTRODUCTION = `Purser decides whether a software agent may make a spend, holds the money it allows, and keeps a history that nobody can quietly edit.
+const INTRODUCTION = `Purser decides whether a software agent may make a spend, holds the money it allows, and keeps a tamper-evident history.
 
-Every request carries its key in the header \`x-api-key\`. Bodies are JSON in UTF-8, at most 64 KiB; unknown fields and unknown query parameters are refused, so a mistyped limit is never dropped in silence.
+Every request carries its key in the header \`x-api-key\`. Bodies are JSON in UTF-8, at most 64 KiB. Unknown fields and query parameters are refused, so a mistyped limit is never ignored.
 
 Money is an integer in minor units of its currency (\`1250\` with \`USD\` is 12.50 dollars, with \`JPY\` 1250 yen). Times are ISO 8601 in UTC.
 
-Every answer carries \`x-request-id\`; a client may send its own of 1 to 128 safe characters. A W3C \`traceparent\` is carried into the logs.
+Every response carries \`x-request-id\`; a client may send its own of 1 to 128 safe characters. A W3C \`traceparent\` appears in the logs.
 
-A key may make a limited number of requests a minute (600 unless set otherwise), refused ones included. \`RateLimit-Policy\` and \`RateLimit\` tell how it stands; over the limit the answer is 429 with \`Retry-After: 60\`.
+A key may make a limited number of requests per minute (600 by default), including refused ones. \`RateLimit-Policy\` and \`RateLimit\` show the usage; over the limit the response is 429 with \`Retry-After: 60\`.
 
-Where \`idempotency-key\` is required, a request that was sent twice is done once: the second answer is the first one, with status 200 and the header \`idempotent-replay: true\`.
+If \`idempotency-key\` is required, a request sent twice is carried out once: the second response repeats the first, with status 200 and the header \`idempotent-replay: true\`.
 
-Lists answer newest first with \`data\` and \`next_cursor\`; give \`next_cursor\` back as \`cursor\` for the next page.`;
+Lists return \`data\`, newest first, and \`next_cursor\`; give \`next_cursor\` as \`cursor\` for the next page.`;
 
 const TAG_DESCRIPTIONS: Record<RouteData['tag'], string> = {
-  Decisions: 'Ask whether a spend may be made, and look at what was decided.',
-  'Reviews and labels': 'What people say of decisions.',
-  Outcomes: 'What really happened to spends.',
-  Capabilities: 'What a payment adapter needs in ENFORCE to make a payment.',
-  Agents: 'The agents of the workspace and what each of them is allowed.',
+  Decisions: 'Request decisions about spends, and read them.',
+  'Reviews and labels': "People's verdicts on decisions.",
+  Outcomes: 'The results of spends.',
+  Capabilities: 'Permissions that a payment adapter consumes in ENFORCE to make a payment.',
+  Agents: 'The agents of the workspace and their authorities.',
   Merchants:
-    'Merchants that people list for an agent, whatever its authority says, and suggestions of which to list.',
-  Budgets: 'What several agents may spend together.',
-  'API keys': 'Who may call this API, and for what.',
-  Reports: 'What SHADOW showed, and what speaks against ENFORCE.',
-  Webhooks: 'Signed events, pushed to your own service, retried until it has received them.',
-  Workspace: 'The plan, the quotas and what was done in the workspace.',
-  People: 'Who works in the workspace, in which role, and who is invited.',
-  'Sign-in': 'People: how they come in, their sessions, and their own account.',
+    'Merchants that people list for an agent in addition to its authority, and suggestions for the list.',
+  Budgets: 'Budgets that several agents share.',
+  'API keys': 'Keys that call this API, and their scopes.',
+  Reports: 'Results of SHADOW, and findings against ENFORCE.',
+  Webhooks: 'Signed events, pushed to your own service and retried.',
+  Workspace: 'The plan, the quotas and the administrative history of the workspace.',
+  People: 'Members, their roles, and invitations.',
+  'Sign-in': 'Sign-in, sessions and accounts of people.',
   Ledger: 'The hash-chained history and its verification.',
   Service: 'The state of the service itself. No key is needed.',
 };
@@ -60,7 +60,7 @@ export const KEYED_ERRORS: readonly ErrorCode[] = [
 const PUBLIC_ERRORS: readonly ErrorCode[] = ['invalid_request', 'internal_error'];
 
 /** How often an agent key's exception is told: once, in the same words everywhere. */
-const OWN_ONLY = "An agent key may call this too, without the scope; it sees what is its own agent's.";
+const OWN_ONLY = "An agent key may also call this without the scope; it sees only its own agent's data.";
 
 export interface OpenApiOptions {
   version: string;
@@ -105,19 +105,19 @@ export function makeOpenApi(routes: readonly RouteData[], options: OpenApiOption
           type: 'apiKey',
           in: 'header',
           name: 'x-api-key',
-          description: 'A key (`sk_…`). Each operation lists the scopes of which one is enough.',
+          description: 'A key (`sk_…`). Any one of the scopes listed for an operation is sufficient.',
         },
         Session: {
           type: 'apiKey',
           in: 'cookie',
           name: '__Host-purser',
           description:
-            'The session of a person who is signed in, sent by the browser. Where the service is at plain http on loopback the cookie has another name. A request other than GET needs `Sec-Fetch-Site: same-origin` or an `Origin` of the service. Each operation lists the scopes of which the role gives one; where none is listed, every role does.',
+            'The session of a signed-in person, sent by the browser. On plain http at a loopback address the cookie has another name. A request other than GET needs `Sec-Fetch-Site: same-origin` or an `Origin` of the service. The role must have one of the scopes listed for an operation; if none is listed, every role is allowed.',
         },
       },
       headers: {
         'x-request-id': {
-          description: "The request's id: the client's own or a fresh one.",
+          description: "The request's id: the client's own or a generated one.",
           schema: { type: 'string' },
         },
         'RateLimit-Policy': {
@@ -125,7 +125,7 @@ export function makeOpenApi(routes: readonly RouteData[], options: OpenApiOption
           schema: { type: 'string', examples: ['"default";q=600;w=60'] },
         },
         RateLimit: {
-          description: 'How the key stands: `r` requests left, a fresh count in `t` seconds.',
+          description: "The key's usage: `r` requests left, reset in `t` seconds.",
           schema: { type: 'string', examples: ['"default";r=599;t=60'] },
         },
       },
@@ -246,7 +246,7 @@ function delivery(summary: string, schema: JsonSchema): Omit<Operation, 'paramet
     requestBody: { required: true, content: { 'application/json': { schema } } },
     responses: {
       '2XX': { description: 'Received.' },
-      '4XX': { description: 'Not received: sent again, as after any answer but 2xx.' },
+      '4XX': { description: 'Not received: the event is sent again, as after any response other than 2xx.' },
     },
   };
 }
@@ -255,7 +255,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   name: 'idempotency-key',
   in: 'header',
   required: true,
-  description: 'Names this request; sending it again with the same key does it once.',
+  description: 'Identifies this request; sending it again with the same key has no further effect.',
   schema: {
     type: 'string',
     pattern: '^[!-~]{1,255}$',

@@ -82,10 +82,14 @@ export function makeWorkTime(options: WorkTimeOptions): WorkTime {
   const after = options.after ?? ((wait_ms, resume) => void setTimeout(resume, wait_ms));
   const nextTurn = options.nextTurn ?? ((resume) => void setImmediate(resume));
   const accounts = new Map<string, Account>();
-  const refusal = new ApiError('unavailable', 'More is asked for than one share of the time; retry.', {
-    retry_after_s: 1,
-    reason: options.reason,
-  });
+  const refusal = new ApiError(
+    'unavailable',
+    'This workspace is over its share of processing time. Retry later.',
+    {
+      retry_after_s: 1,
+      reason: options.reason,
+    },
+  );
 
   function owedBy(account: Account): number {
     const at_ms = now_ms();

@@ -17,7 +17,7 @@ export const updateBudget: Command<UpdateBudgetInput, SharedBudget> = {
   needs: () => ({ shared_budgets: [] }),
   apply(set, { budget: ref, changes }, origin) {
     const before = set.shared_budgets.find(ref);
-    if (before === undefined) return refuse('not_found', 'There is no such shared budget.');
+    if (before === undefined) return refuse('not_found', 'No such shared budget.');
     const after: SharedBudget = { ...before, ...changes, updated_at: set.now };
     const [from, to] = [auditedBudget(before), auditedBudget(after)];
     if (JSON.stringify(from) === JSON.stringify(to)) return done(before);

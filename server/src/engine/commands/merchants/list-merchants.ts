@@ -68,7 +68,7 @@ export const listMerchants: Command<ListMerchantsInput, MerchantEntry[]> = {
   needs: ({ agent }) => ({ agents: [agent], listed_merchants_of: [agent] }),
   apply(set, { agent: ref, listings, is_reviewer }, origin) {
     const agent = set.agent(ref);
-    if (agent === undefined) return refuse('not_found', 'There is no such agent.');
+    if (agent === undefined) return refuse('not_found', 'No such agent.');
     const { agent_id } = agent;
     const authority = set.authority(agent_id)?.authority;
     const refusal = is_reviewer ? reviewerRefusal(authority) : null;

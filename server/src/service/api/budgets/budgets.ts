@@ -24,15 +24,15 @@ import { BudgetBody, BudgetLimit, BudgetName, BudgetPeriod, type ShownBudget } f
 
 const CreateBody = Fields(
   {
-    slug: Slug({ description: 'What authorities name it by.', examples: ['marketing'] }),
+    slug: Slug({ description: 'The name that authorities use for it.', examples: ['marketing'] }),
     name: Type.Optional(BudgetName),
     currency: Currency(),
     period: BudgetPeriod,
-    time_zone: Type.Optional(TimeZone({ description: 'Of the period; `UTC` when left out.' })),
+    time_zone: Type.Optional(TimeZone({ description: 'Time zone of the period; defaults to `UTC`.' })),
     limit_minor: BudgetLimit,
     parent: Type.Optional(
       Type.String({
-        description: `Slug or id of the budget that it is a part of, in the same currency; at most ${MAX_BUDGET_DEPTH} lie above each other.`,
+        description: `Slug or id of the parent budget, in the same currency; budgets nest at most ${MAX_BUDGET_DEPTH} deep.`,
         examples: ['company'],
       }),
     ),
@@ -44,9 +44,7 @@ const UpdateBody = Fields(
   {
     name: Type.Optional(BudgetName),
     limit_minor: Type.Optional(BudgetLimit),
-    status: Type.Optional(
-      OneOf(BUDGET_STATUSES, { description: 'Of a `frozen` budget nothing new may be spent.' }),
-    ),
+    status: Type.Optional(OneOf(BUDGET_STATUSES, { description: 'A `frozen` budget denies new spends.' })),
   },
   { $id: 'UpdateBudgetRequest' },
 );
@@ -68,7 +66,7 @@ const routes = {
     operationId: 'createBudget',
     tag: 'Budgets',
     summary: 'Create a shared budget',
-    description: `What several agents may spend together, however their spends race. A spend counts in each budget that its agent's authority names in \`budgets\`, and in all above; each of them can cap or deny it. Slug, currency, period, zone and parent are fixed for good. At most ${MAX_BUDGETS}.`,
+    description: `Limits what several agents may spend together, even when their requests race. A spend counts toward each budget that its agent's authority names in \`budgets\`, and toward all parents; each of them can cap or deny it. Slug, currency, period, time zone and parent cannot be changed later. A workspace may have at most ${MAX_BUDGETS}.`,
     scopes: ['admin'],
     body: CreateBody,
     responses: { 201: { description: 'The budget.', schema: BudgetBody } },
@@ -80,7 +78,7 @@ const routes = {
     operationId: 'listBudgets',
     tag: 'Budgets',
     summary: 'List the shared budgets',
-    description: 'Newest first, each as it stands now.',
+    description: 'Newest first, each with its current usage.',
     scopes: ['read'],
     query: ListQuery,
     responses: {
@@ -94,7 +92,7 @@ const routes = {
     operationId: 'getBudget',
     tag: 'Budgets',
     summary: 'Get a shared budget',
-    description: 'As it stands now.',
+    description: 'With its current usage.',
     scopes: ['read'],
     params: IdParams,
     responses: { 200: { description: 'The budget.', schema: BudgetBody } },
@@ -107,7 +105,7 @@ const routes = {
     tag: 'Budgets',
     summary: 'Change a shared budget',
     description:
-      'Its name, limit or status, from the next decision on. A limit under what is used lets nothing more through and takes nothing back. A frozen budget denies every new spend, and no review in ENFORCE can allow one that is pending (409 `budget_frozen`). What is held of it stays held, and a capability that was issued before may still be consumed.',
+      'Changes its name, limit or status from the next decision on. A limit below the amount used stops further spends and undoes nothing. A frozen budget denies every new spend, and no review in ENFORCE can allow a pending one (409 `budget_frozen`). Held amounts stay held, and capabilities issued earlier may still be consumed.',
     scopes: ['admin'],
     weighs: 'by_request',
     params: IdParams,
@@ -125,7 +123,7 @@ export function makeBudgetRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cu
   async function standing(workspace_id: string, ref: string) {
     const all = await readBudgets(db, workspace_id);
     const found = all.find(({ budget_id, slug }) => budget_id === ref || slug === ref);
-    if (found === undefined) throw new ApiError('not_found', 'There is no such shared budget.');
+    if (found === undefined) throw new ApiError('not_found', 'No such shared budget.');
     return budgetBody(found, all, await readClock(db));
   }
 

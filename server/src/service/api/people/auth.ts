@@ -21,7 +21,9 @@ import {
 
 const OptionsBody = Fields(
   {
-    setup: Type.Boolean({ description: 'Nobody is there yet: the first administrator is still to be made.' }),
+    setup: Type.Boolean({
+      description: 'True while no account exists: the first administrator has yet to be created.',
+    }),
     password: Type.Boolean(),
     passkey: Type.Boolean(),
     oidc: Nullable(Fields({ name: Type.String({ examples: ['Okta'] }) })),
@@ -30,7 +32,7 @@ const OptionsBody = Fields(
 );
 
 const SetUpBody = Fields({
-  code: TokenIn('What the start of the service printed.'),
+  code: TokenIn('The set-up code that the service printed at start.'),
   email: EmailIn(),
   name: PersonName(),
   password: PasswordIn(NEW_PASSWORD),
@@ -40,7 +42,7 @@ const SignInBody = Fields({
   password: PasswordIn('The password.'),
 });
 const ChangePasswordBody = Fields({
-  current_password: PasswordIn('The present one.'),
+  current_password: PasswordIn('The current password.'),
   new_password: PasswordIn(NEW_PASSWORD),
 });
 const ReauthenticateBody = Fields({
@@ -50,16 +52,16 @@ const ReauthenticateBody = Fields({
 const AcceptBody = Fields({
   token: TokenIn('From the link of the invitation.'),
   name: PersonName(),
-  password: PasswordIn(`${NEW_PASSWORD} Where the e-mail has an account already, the one of that account.`),
+  password: PasswordIn(`${NEW_PASSWORD} If the e-mail already has an account, the password of that account.`),
 });
 const ResetBody = Fields({
-  token: TokenIn('From the link that the operator made.'),
+  token: TokenIn('From the link that the operator created.'),
   password: PasswordIn(NEW_PASSWORD),
 });
 
 const SESSION_HEADERS = {
   'set-cookie':
-    'The session, and beside it what the browser is known by at its next sign-in. Scripts cannot read them.',
+    'The session, and a token that identifies the browser at its next sign-in. Scripts cannot read them.',
 };
 const NO_CONTENT = { 204: { description: 'Done.', schema: null } };
 
@@ -82,10 +84,10 @@ const routes = {
     path: '/v1/auth/options',
     operationId: 'getSignInOptions',
     tag: 'Sign-in',
-    summary: 'Get the ways to sign in',
-    description: 'For the page that asks for them. Needs no key.',
+    summary: 'Get the available sign-in methods',
+    description: 'For the sign-in page. Needs no key.',
     scopes: 'public',
-    responses: { 200: { description: 'The ways that there are.', schema: OptionsBody } },
+    responses: { 200: { description: 'The available methods.', schema: OptionsBody } },
     errors: ['auth_unavailable', 'rate_limited'],
   }),
   setUp: route({
@@ -93,9 +95,9 @@ const routes = {
     path: '/v1/auth/setup',
     operationId: 'setUp',
     tag: 'Sign-in',
-    summary: 'Make the first administrator',
+    summary: 'Create the first administrator',
     description:
-      'With a code that a start of the service printed, good for an hour and one use, also after another start. Once there is somebody, people come by invitation or through the identity provider.',
+      'Needs the code that the service printed at start, which is valid for one hour and one use, also after a restart. Once the first account exists, people join by invitation or through the identity provider.',
     scopes: 'public',
     body: SetUpBody,
     responses: {
@@ -110,7 +112,7 @@ const routes = {
     tag: 'Sign-in',
     summary: 'Sign in with a password',
     description:
-      'Whatever is wrong is answered in the same words. After 10 wrong attempts in 15 minutes for an address and an e-mail, or 50 in a day for an e-mail from all addresses, the answer is 429 until they are over. A browser in which the person signed in before is counted apart, so nobody else locks it out.',
+      'Every failure gives the same message. After 10 wrong attempts in 15 minutes for one address and e-mail, or 50 in a day for one e-mail from all addresses, the response is 429 until that period ends. A browser in which the person has signed in before is counted separately, so nobody else can lock it out.',
     scopes: 'public',
     body: SignInBody,
     responses: { 200: { description: 'Signed in.', schema: MeBody, headers: SESSION_HEADERS } },
@@ -123,7 +125,7 @@ const routes = {
     tag: 'Sign-in',
     summary: 'Join a workspace by invitation',
     description:
-      'Makes an account for the e-mail of the invitation. Where it has one already, `password` must be that account’s, and `name` is ignored. Where another member has the name, or one that looks like it, the e-mail is added to it.',
+      'Creates an account for the e-mail of the invitation. If that e-mail already has an account, `password` must be that account’s, and `name` is ignored. If another member has the same name or a look-alike, the e-mail is appended to the name.',
     scopes: 'public',
     body: AcceptBody,
     responses: { 201: { description: 'Joined and signed in.', schema: MeBody, headers: SESSION_HEADERS } },
@@ -136,7 +138,7 @@ const routes = {
     tag: 'Sign-in',
     summary: 'Set a new password by a link',
     description:
-      'With the link that `purser user reset-link` prints, good for a day and one use. It is the person’s only way in then, beside the identity provider: sessions and passkeys end.',
+      'With the link that `purser user reset-link` prints, which is valid for one day and one use. The new password replaces all other sign-in methods except the identity provider: sessions and passkeys end.',
     scopes: 'public',
     body: ResetBody,
     responses: {
@@ -154,7 +156,7 @@ const routes = {
     operationId: 'signOut',
     tag: 'Sign-in',
     summary: 'Sign out',
-    description: 'The session is over on every node.',
+    description: 'The session has ended on every node.',
     scopes: 'session',
     responses: NO_CONTENT,
     errors: [],
@@ -164,9 +166,9 @@ const routes = {
     path: '/v1/auth/reauthenticate',
     operationId: 'reauthenticate',
     tag: 'Sign-in',
-    summary: 'Prove anew who you are',
+    summary: 'Confirm your identity',
     description:
-      'For changes that answered `reauthentication_required`. After 10 wrong passwords of a session in 15 minutes, or 50 of a person in a day, the answer is 429; wrong ones at the sign-in do not count here. Where passwords are switched off, none is taken: 400.',
+      'For changes that answered `reauthentication_required`. After 10 wrong passwords in a session in 15 minutes, or 50 by a person in a day, the response is 429; failed sign-ins do not count here. If password sign-in is disabled, a password answers 400.',
     scopes: 'session',
     body: ReauthenticateBody,
     responses: NO_CONTENT,
@@ -179,7 +181,7 @@ const routes = {
     tag: 'Sign-in',
     summary: 'Remove your password',
     description:
-      'You come in with a passkey from now on; all other sessions of yours end. Without a passkey it stays. Again 204. The operator’s `user reset-link` sets one again.',
+      'From then on you sign in with a passkey; all your other sessions end. Without a passkey, the password cannot be removed. Repeating the request also answers 204. The operator’s `user reset-link` can set a password again.',
     scopes: 'session',
     weighs: true,
     responses: NO_CONTENT,
@@ -192,7 +194,7 @@ const routes = {
     tag: 'Sign-in',
     summary: 'Change your password',
     description:
-      'All other sessions of yours end, and links that set a password; passkeys stay. A wrong password counts as a wrong proof of this session. Where passwords are switched off: 400.',
+      'All your other sessions and password-reset links end; passkeys stay. A wrong password counts as a failed proof of this session. If password sign-in is disabled: 400.',
     scopes: 'session',
     body: ChangePasswordBody,
     responses: NO_CONTENT,
@@ -224,7 +226,7 @@ export function makeAuthRoutes(options: {
       letIn(201, await flows.acceptInvitation(call.body, fromHere(call))),
     ),
     serve(routes.resetPassword)(async (call) => {
-      if (!offers.password) throw new ApiError('unauthenticated', 'Nobody signs in with a password here.');
+      if (!offers.password) throw new ApiError('unauthenticated', 'Password sign-in is disabled.');
       return letIn(200, await flows.resetPassword(call.body, fromHere(call)));
     }),
     serve(routes.signOut)(async (call) => {

@@ -15,7 +15,7 @@ const SessionItem = Fields(
   {
     id: Id('session'),
     created_at: Timestamp(),
-    last_seen_at: Timestamp({ description: 'To the minute.' }),
+    last_seen_at: Timestamp({ description: 'Accurate to the minute.' }),
     expires_at: Timestamp(),
     client_address: Type.String(),
     user_agent: Nullable(Type.String()),
@@ -27,7 +27,7 @@ const SessionItem = Fields(
 const RenameBody = Fields({ name: PersonName() });
 const SwitchBody = Fields({ workspace_id: IdIn('workspace') });
 const IdParams = Fields({ id: Type.String() });
-const ME = { 200: { description: 'Who is signed in.', schema: MeBody } };
+const ME = { 200: { description: 'The signed-in person.', schema: MeBody } };
 
 const routes = {
   getMe: route({
@@ -35,9 +35,9 @@ const routes = {
     path: '/v1/me',
     operationId: 'getMe',
     tag: 'Sign-in',
-    summary: 'Get who is signed in',
+    summary: 'Get the signed-in person',
     description:
-      'The person, the current workspace and what they may do there. Memberships from before their e-mail was proved are `pending`: they give nothing until the person accepts them. With no other one, `workspace`, `role` and `principal_id` are null.',
+      'The person, the current workspace and their role there. Memberships from before their e-mail was verified are `pending`: they grant nothing until the person accepts them. Without any other membership, `workspace`, `role` and `principal_id` are null.',
     scopes: 'session',
     responses: ME,
     errors: [],
@@ -49,7 +49,7 @@ const routes = {
     tag: 'Sign-in',
     summary: 'Change your name',
     description:
-      'The e-mail of an account does not change. A name that another member of one of your workspaces has, or one that looks like it, is refused: case, accents, punctuation and invisible characters do not count.',
+      'The e-mail of an account cannot be changed. The name of another member in one of your workspaces, or a look-alike, is refused: case, accents, punctuation and invisible characters are ignored.',
     scopes: 'session',
     body: RenameBody,
     responses: ME,
@@ -60,8 +60,8 @@ const routes = {
     path: '/v1/me/workspace',
     operationId: 'switchWorkspace',
     tag: 'Sign-in',
-    summary: 'Go to another of your workspaces',
-    description: 'It is the current workspace of this session from the next request on.',
+    summary: 'Switch to another workspace',
+    description: "It becomes this session's workspace from the next request on.",
     scopes: 'session',
     body: SwitchBody,
     responses: ME,
@@ -74,7 +74,7 @@ const routes = {
     tag: 'Sign-in',
     summary: 'Accept a pending membership',
     description:
-      'For a workspace that you were added to before you proved your e-mail: somebody else may have joined it in your name. From now on you are a member, recorded as `member.joined`. Again 200. If the session stood in no workspace of yours, it goes there.',
+      'For a workspace that you were added to before your e-mail was verified, where somebody else may have joined in your name. You become a member, recorded as `member.joined`. Repeating the request also answers 200. If the session has no workspace, it switches to this one.',
     scopes: 'session',
     params: IdParams,
     responses: ME,
@@ -87,7 +87,7 @@ const routes = {
     tag: 'Sign-in',
     summary: 'Decline a pending membership',
     description:
-      'You are no longer a member, recorded as `member.removed`. A session that stands there goes to another workspace of yours; where there is none, it is over. Again 404. Memberships that you have joined are ended by an administrator.',
+      'The membership ends, recorded as `member.removed`. Sessions in this workspace switch to another of your workspaces, or end if there is none. Repeating the request answers 404. Only an administrator can end an accepted membership.',
     scopes: 'session',
     params: IdParams,
     responses: { 204: { description: 'Left.', schema: null } },
@@ -99,7 +99,7 @@ const routes = {
     operationId: 'listMySessions',
     tag: 'Sign-in',
     summary: 'List your sessions',
-    description: 'Those that are not over, newest first: 200 at most.',
+    description: 'Active sessions, newest first, at most 200.',
     scopes: 'session',
     responses: {
       200: {
@@ -115,9 +115,10 @@ const routes = {
     operationId: 'endMyOtherSessions',
     tag: 'Sign-in',
     summary: 'End all your other sessions',
-    description: 'All but the one that asks are over, on every node. Again 204.',
+    description:
+      'Ends all sessions except the current one, on every node. Repeating the request also answers 204.',
     scopes: 'session',
-    responses: { 204: { description: 'They are over.', schema: null } },
+    responses: { 204: { description: 'They have ended.', schema: null } },
     errors: [],
   }),
   endMySession: route({
@@ -126,10 +127,10 @@ const routes = {
     operationId: 'endMySession',
     tag: 'Sign-in',
     summary: 'End one of your sessions',
-    description: 'It is over on every node. Ending it again answers 204 again.',
+    description: 'Ends it on every node. Repeating the request also answers 204.',
     scopes: 'session',
     params: IdParams,
-    responses: { 204: { description: 'It is over.', schema: null } },
+    responses: { 204: { description: 'The session has ended.', schema: null } },
     errors: ['not_found'],
   }),
 };
@@ -177,7 +178,7 @@ export function makeMeRoutes(options: {
     serve(routes.endMySession)(async (call) => {
       const { user_id } = selfOf(call);
       if (!(await verifying(() => endSession(db, user_id, call.params.id)))) {
-        throw new ApiError('not_found', 'There is no such session.');
+        throw new ApiError('not_found', 'No such session.');
       }
       return { status: 204 };
     }),

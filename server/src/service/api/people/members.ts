@@ -49,13 +49,13 @@ const MemberBody = Fields(
     role: OneOf(ROLES),
     principal_id: Type.String({ examples: ['user:ada'] }),
     status: OneOf(MEMBER_STATUSES, {
-      description: '`disabled`: the operator lets them in nowhere.',
+      description: '`disabled`: the operator has disabled the account everywhere.',
     }),
     pending: Type.Boolean({
       description:
-        'They were added before their e-mail was proved, and have yet to accept: they may do nothing here, and count for no administrator.',
+        'True if they were added before their e-mail was verified and have yet to accept: they have no access here and do not count as an administrator.',
     }),
-    last_seen_at: Nullable(Timestamp({ description: 'In this workspace, to the minute.' })),
+    last_seen_at: Nullable(Timestamp({ description: 'In this workspace, accurate to the minute.' })),
     joined_at: Timestamp(),
   },
   { $id: 'Member' },
@@ -71,7 +71,7 @@ const NewInvitation = Fields(
   {
     ...invited,
     url: Type.String({
-      description: 'The link to give to the person, shown only here. Its secret stands behind the `#`.',
+      description: 'The link to give to the person, shown only here. Its secret is the part after the `#`.',
     }),
     expires_at: Timestamp(),
   },
@@ -88,22 +88,22 @@ const SignInItem = Fields(
     created_at: Timestamp(),
     kind: OneOf(SIGN_IN_KINDS, {
       description:
-        '`ok`: let in; `wrong`: refused; `locked`: the first refusal for too many wrong attempts; `oidc_failed`: the identity provider’s answer was refused; `password_changed` and all that follow: no sign-in, but a change of the account.',
+        '`ok`: signed in; `wrong`: refused; `locked`: the first refusal after too many wrong attempts; `oidc_failed`: the identity provider’s response was refused; `password_changed` and later values: a change of the account instead of a sign-in.',
     }),
     email: Type.String(),
-    user_id: Nullable(Id('user', { description: 'Null: nobody with this e-mail is a member.' })),
+    user_id: Nullable(Id('user', { description: 'Null if no member has this e-mail.' })),
     method: OneOf(SIGN_IN_RECORD_METHODS, {
-      description: '`session`: a person who was signed in; `operator`: a command of the operator.',
+      description: '`session`: a signed-in person; `operator`: an operator command.',
     }),
     client_address: Nullable(
       Type.String({
-        description: `Null where the operator did it, and where the person has yet to join. Of attempts that are counted an address, the /64 of an IPv6 address, or \`${OTHER_ADDRESSES}\`.`,
+        description: `Null for the operator, and for a person who has yet to join. For counted attempts: an address, the /64 of an IPv6 address, or \`${OTHER_ADDRESSES}\`.`,
       }),
     ),
     attempts: Type.Integer({
       minimum: 1,
       description:
-        'Refused attempts with e-mails that no member has are counted, one item for an hour and an address: `created_at` is the first of them, `email` that of the last. Of all others 1.',
+        'Refused attempts with e-mails that no member has are combined into one item per hour and address: `created_at` is the time of the first, `email` is from the last. 1 for all other items.',
     }),
   },
   { $id: 'SignIn' },
@@ -115,14 +115,14 @@ const InviteBody = Fields({
   principal_id: Type.Optional(
     PrincipalId({
       description:
-        'Whom the person’s reviews are attributed to: the principal that their keys carry already, so that nobody reviews what their own key asked for. Without it, `user:` and the id of the user.',
+        'The principal that the person’s reviews are attributed to. Use the principal that their keys already carry, so nobody can review a request of their own key. Defaults to `user:` and the id of the user.',
     }),
   ),
 });
 const RoleBody = Fields({ role: OneOf(ROLES) });
 const KeepKeysQuery = Fields({
   keep_keys: Type.Optional(
-    QueryBoolean({ description: 'True: the admin keys of the person stay. Default: they are revoked.' }),
+    QueryBoolean({ description: "True keeps the person's admin keys; by default they are revoked." }),
   ),
 });
 const UserParams = Fields({ user_id: Type.String() });
@@ -131,7 +131,7 @@ const ListQuery = Fields(PageQuery);
 const SignInsQuery = Fields({
   member: Type.Optional(
     QueryBoolean({
-      description: '`true`: only what members did, `false`: only attempts with e-mails that no member has.',
+      description: '`true`: only members; `false`: only attempts with e-mails that no member has.',
     }),
   ),
   ...PageQuery,
@@ -176,7 +176,7 @@ const routes = {
     operationId: 'listMembers',
     tag: 'People',
     summary: 'List the members of the workspace',
-    description: 'Newest accounts first. Removed members are not among them.',
+    description: 'Newest accounts first, without removed members.',
     scopes: ['admin'],
     query: ListQuery,
     responses: {
@@ -189,9 +189,9 @@ const routes = {
     path: '/v1/members/:user_id',
     operationId: 'updateMember',
     tag: 'People',
-    summary: 'Give a member another role',
+    summary: "Change a member's role",
     description:
-      'Ends the sessions that the person has in this workspace, on every node. A member who is an administrator no longer loses the pending invitations that they or their keys made, and the admin keys that they made, directly or by other keys, or that carry their principal; `keep_keys=true` leaves the keys.',
+      "Ends the person's sessions in this workspace, on every node. When an administrator is demoted, pending invitations that they or their keys created end, and admin keys that they created (directly or through other keys) or that carry their principal are revoked; `keep_keys=true` keeps the keys.",
     scopes: ['admin'],
     params: UserParams,
     query: KeepKeysQuery,
@@ -206,7 +206,7 @@ const routes = {
     tag: 'People',
     summary: 'Remove a member',
     description:
-      'The person’s next request in this workspace is refused, on every node. Their pending invitations end, and so do the admin keys that they made, directly or by other keys, or that carry their principal; `keep_keys=true` leaves the keys. Other keys stay: `GET /v1/api-keys?person=` lists all of them. Removing them again answers 204 again, and revokes the admin keys that an earlier removal left.',
+      'The person’s next request in this workspace is refused, on every node. Their pending invitations end, and admin keys that they created (directly or through other keys) or that carry their principal are revoked; `keep_keys=true` keeps the keys. Other keys stay: `GET /v1/api-keys?person=` lists all of them. Repeating the request also answers 204, and revokes admin keys that an earlier removal kept.',
     scopes: ['admin'],
     params: UserParams,
     query: KeepKeysQuery,
@@ -220,7 +220,7 @@ const routes = {
     tag: 'People',
     summary: 'Invite a person',
     description:
-      'Answers with a link that is good for 7 days and one use, as long as its inviter is an administrator and the key that made it, if any, is not revoked; no mail is sent. A person who was a member before keeps their principal.',
+      'Returns a link that is valid for 7 days and one use, while its inviter is an administrator and the key that created it, if any, is not revoked; no mail is sent. A former member keeps their principal.',
     scopes: ['admin'],
     body: InviteBody,
     responses: { 201: { description: 'The invitation, with its link.', schema: NewInvitation } },
@@ -232,7 +232,7 @@ const routes = {
     operationId: 'listInvitations',
     tag: 'People',
     summary: 'List invitations',
-    description: 'Newest first, without their links; used, revoked and expired ones among them.',
+    description: 'Newest first, without their links; includes used, revoked and expired ones.',
     scopes: ['admin'],
     query: ListQuery,
     responses: {
@@ -249,7 +249,7 @@ const routes = {
     operationId: 'revokeInvitation',
     tag: 'People',
     summary: 'Revoke an invitation',
-    description: 'Its link is worth nothing from now on. Revoking it again answers 204 again.',
+    description: 'Its link stops working at once. Repeating the request also answers 204.',
     scopes: ['admin'],
     weighs: false,
     params: IdParams,
@@ -263,7 +263,7 @@ const routes = {
     tag: 'People',
     summary: 'List sign-ins',
     description:
-      'Of the members of the workspace, newest first, refused ones too; kept for a year. Attempts with e-mails that no member has are listed where the installation has a single workspace, counted by hour and address.',
+      "Sign-ins of the workspace's members, newest first, including refused ones; stored for a year. Attempts with e-mails that no member has are listed only if the installation has a single workspace, combined by hour and address.",
     scopes: ['admin'],
     query: SignInsQuery,
     responses: {

@@ -21,7 +21,7 @@ const StartQuery = Fields({
   again: Type.Optional(
     OneOf(SIGN_IN_AGAIN, {
       description:
-        'For a window beside a page that waits: its `session` ended, or it needs a fresh `proof`, for which the provider is asked to have the person sign in there once more; when they did is told by its `auth_time`, and without one no proof is fresh. Comes back to `/console/signed-in`, which tells that page.',
+        'For a second window of a page that waits: either its `session` ended, or it needs a fresh `proof`. For a proof the provider is asked for a new sign-in; its `auth_time` gives the time, and without it no proof is fresh. Returns to `/console/signed-in`, which notifies the page.',
     }),
   ),
 });
@@ -38,7 +38,7 @@ const CallbackQuery = Type.Object(
 );
 
 const REDIRECT = (description: string) => ({
-  302: { description, schema: null, headers: { location: 'Where the browser goes on.' } },
+  302: { description, schema: null, headers: { location: 'Where the browser is sent.' } },
 });
 const CODES = Object.entries(OIDC_REFUSALS)
   .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
@@ -52,10 +52,10 @@ const routes = {
     tag: 'Sign-in',
     summary: 'Go to the identity provider',
     description:
-      'For browsers: leads to the provider, which leads back, once. The session that the browser has ends when it comes back. 404 where none is set.',
+      "For browsers: redirects to the provider, which redirects back, once. The browser's current session ends when it returns. Answers 404 if no provider is configured.",
     scopes: 'public',
     query: StartQuery,
-    responses: REDIRECT('To the provider.'),
+    responses: REDIRECT('Redirects to the provider.'),
     errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable'],
   }),
   finishOidc: route({
@@ -64,10 +64,10 @@ const routes = {
     operationId: 'finishOidc',
     tag: 'Sign-in',
     summary: 'Come back from the identity provider',
-    description: `Leads to \`/console/\` (or \`/console/signed-in\`, as \`again\` says) with a session, or to \`/console/sign-in?error=CODE\`. ${CODES} \`auth_unavailable\`: the provider does not answer.`,
+    description: `Redirects to \`/console/\` (or \`/console/signed-in\`, if \`again\` asked for it) with a session, or to \`/console/sign-in?error=CODE\`. ${CODES} \`auth_unavailable\`: the provider does not respond.`,
     scopes: 'public',
     query: CallbackQuery,
-    responses: REDIRECT('To the console.'),
+    responses: REDIRECT('Redirects to the console.'),
     errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable', 'unavailable'],
   }),
 };
@@ -95,7 +95,7 @@ export function makeOidcRoutes(options: {
   }
 
   function theProvider(): Provider {
-    if (provider === null) throw new ApiError('not_found', 'No identity provider is set.');
+    if (provider === null) throw new ApiError('not_found', 'No identity provider is configured.');
     return provider;
   }
 

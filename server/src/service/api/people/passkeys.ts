@@ -21,11 +21,11 @@ const RegistrationBody = Type.Object(
     rawId: Type.String({ maxLength: 2_048 }),
     type: Type.String(),
     response: Type.Object({}, { additionalProperties: true }),
-    name: Type.Optional(Line({ max: TEXT_LENGTHS.name }, { description: 'What you call it.' })),
+    name: Type.Optional(Line({ max: TEXT_LENGTHS.name }, { description: 'Your name for it.' })),
   },
   {
     additionalProperties: true,
-    description: 'What `navigator.credentials.create` gave, in its JSON form.',
+    description: 'The result of `navigator.credentials.create`, in its JSON form.',
   },
 );
 const PasskeyItem = Fields(
@@ -54,9 +54,10 @@ const routes = {
     operationId: 'beginPasskeySignIn',
     tag: 'Sign-in',
     summary: 'Begin to sign in with a passkey',
-    description: 'A challenge for one answer within five minutes. 404 where the service is at an IP address.',
+    description:
+      'A challenge for one response within five minutes. Answers 404 if the service is at an IP address.',
     scopes: 'public',
-    responses: { 200: { description: 'What the browser asks for.', schema: RequestOptions } },
+    responses: { 200: { description: 'The options for the browser.', schema: RequestOptions } },
     errors: ['not_found', ...DOOR_ERRORS],
   }),
   signInWithPasskey: route({
@@ -65,7 +66,7 @@ const routes = {
     operationId: 'signInWithPasskey',
     tag: 'Sign-in',
     summary: 'Sign in with a passkey',
-    description: 'The passkey says whose it is; whatever is wrong is answered in the same words.',
+    description: 'The passkey identifies its owner; every failure gives the same message.',
     scopes: 'public',
     body: AuthenticatorAnswer,
     responses: {
@@ -79,10 +80,10 @@ const routes = {
     operationId: 'beginPasskeyRegistration',
     tag: 'Sign-in',
     summary: 'Begin to add a passkey',
-    description: 'Needs a sign-in of the last minutes, since a passkey is a way in for good.',
+    description: 'Needs a recent sign-in, since a passkey is a permanent sign-in method.',
     scopes: 'session',
     weighs: true,
-    responses: { 200: { description: 'What the browser makes.', schema: CreationOptions } },
+    responses: { 200: { description: 'The options for the browser.', schema: CreationOptions } },
     errors: ['not_found'],
   }),
   registerPasskey: route({
@@ -91,7 +92,7 @@ const routes = {
     operationId: 'registerPasskey',
     tag: 'Sign-in',
     summary: 'Add a passkey',
-    description: 'It signs you in from now on.',
+    description: 'You can sign in with it from then on.',
     scopes: 'session',
     weighs: true,
     body: RegistrationBody,
@@ -121,7 +122,7 @@ const routes = {
     tag: 'Sign-in',
     summary: 'Remove one of your passkeys',
     description:
-      'It signs nobody in any more. Again 404. Where there is no password and no identity provider, the last one stays.',
+      'It no longer works for sign-in. Repeating the request answers 404. Without a password or an identity provider, the last passkey cannot be removed.',
     scopes: 'session',
     weighs: true,
     params: IdParams,
@@ -167,9 +168,9 @@ export function makePasskeyRoutes(options: {
     }),
     serve(routes.deleteMyPasskey)(async (call) => {
       const outcome = await verifying(() => deletePasskey(db, selfOf(call), call.params.id));
-      if (outcome === 'there is none') throw new ApiError('not_found', 'There is no such passkey.');
+      if (outcome === 'there is none') throw new ApiError('not_found', 'No such passkey.');
       if (outcome === 'only way in') {
-        throw new ApiError('last_way_in', 'It is your only way in: add another passkey first.');
+        throw new ApiError('last_way_in', 'This is your only sign-in method: add another passkey first.');
       }
       await flows.recordChange(selfOf(call).user_id, 'passkey_removed', 'passkey', fromOf(call));
       return { status: 204 };

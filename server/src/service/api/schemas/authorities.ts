@@ -5,6 +5,6 @@ import { authorityProblem } from '@purser/rules/policy/authority-problem';
 /** What an agent is allowed, as it is posted. */
 export const AuthorityBody = Fields(AUTHORITY_FIELDS, {
   $id: 'Authority',
-  description: 'A limit that is left out does not limit.',
+  description: 'An omitted limit does not apply.',
   'x-together': authorityProblem,
 });

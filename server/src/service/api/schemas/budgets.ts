@@ -5,12 +5,12 @@ import { Fields, Id, LimitMinor, Line, Nullable, OneOf, Timestamp } from '../../
 import { LIMIT_STANDING } from './limits.ts';
 
 export const BudgetLimit = LimitMinor({
-  description: 'The most that may be spent of it in a period, holds included. Minor units of `currency`.',
+  description: 'The most that may be spent in a period, holds included, in minor units of `currency`.',
   examples: [600_000],
 });
-export const BudgetName = Line({ max: TEXT_LENGTHS.name }, { description: 'The slug when left out.' });
+export const BudgetName = Line({ max: TEXT_LENGTHS.name }, { description: 'Defaults to the slug.' });
 export const BudgetPeriod = OneOf(BUDGET_PERIODS, {
-  description: 'A stretch of the calendar of `time_zone`, after which it begins anew, or `TOTAL`: never.',
+  description: 'The calendar period of `time_zone` after which the budget resets; `TOTAL` never resets.',
 });
 
 /** A shared budget without how it stands. */
@@ -22,20 +22,20 @@ const BUDGET = {
   period: BudgetPeriod,
   time_zone: Type.String(),
   limit_minor: BudgetLimit,
-  parent: Nullable(Type.String({ description: 'The slug of the budget that it is a part of.' })),
+  parent: Nullable(Type.String({ description: 'The slug of its parent budget.' })),
   status: OneOf(BUDGET_STATUSES),
 };
 
 export const BudgetBody = Fields(
   {
     ...BUDGET,
-    standing: Fields(LIMIT_STANDING, { description: 'How it stands in the current period.' }),
+    standing: Fields(LIMIT_STANDING, { description: 'Its usage in the current period.' }),
     created_at: Timestamp(),
     updated_at: Timestamp(),
   },
   {
     $id: 'Budget',
-    description: 'What several agents may spend together. Authorities name it in `budgets`.',
+    description: 'A budget that several agents share. Authorities name it in `budgets`.',
   },
 );
 export type ShownBudget = Static<typeof BudgetBody>;
@@ -44,6 +44,6 @@ export type ShownBudget = Static<typeof BudgetBody>;
 export const ReachedBudgetBody = Fields({
   percent: Type.Integer({ description: 'The threshold: 80 or 100.', examples: [80] }),
   budget: Fields(BUDGET),
-  standing: Fields(LIMIT_STANDING, { description: 'How it stood after the decision.' }),
-  decision_id: Id('decision', { description: 'The decision that reached it.' }),
+  standing: Fields(LIMIT_STANDING, { description: 'Its usage after the decision.' }),
+  decision_id: Id('decision', { description: 'The decision that reached the threshold.' }),
 });

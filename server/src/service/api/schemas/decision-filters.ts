@@ -28,7 +28,9 @@ export const DecisionFilterFields = {
   agent: Type.Optional(AgentRef()),
   decision: Type.Optional(QuerySeveral(OneOf(DECISIONS))),
   effective_decision: Type.Optional(
-    QuerySeveral(OneOf(DECISIONS), { description: 'What is in force; one or several, separated by commas.' }),
+    QuerySeveral(OneOf(DECISIONS), {
+      description: 'The effective decision; one or several, separated by commas.',
+    }),
   ),
   mode: Type.Optional(QuerySeveral(OneOf(MODES))),
   reason: Type.Optional(
@@ -43,16 +45,16 @@ export const DecisionFilterFields = {
   ),
   currency: Type.Optional(QuerySeveral(Currency())),
   merchant: Type.Optional(
-    Line({ max: TEXT_LENGTHS.merchant }, { description: 'The whole name, as it was requested.' }),
+    Line({ max: TEXT_LENGTHS.merchant }, { description: 'The exact name, as requested.' }),
   ),
   q: Type.Optional(
-    Line({ max: TEXT_LENGTHS.merchant }, { description: 'A part of the merchant, in any case.' }),
+    Line({ max: TEXT_LENGTHS.merchant }, { description: "Part of the merchant's name, case-insensitive." }),
   ),
   min_amount: Type.Optional(RequestedAmount),
   max_amount: Type.Optional(RequestedAmount),
   reviewed: Type.Optional(QueryBoolean()),
   reviewed_by: Type.Optional(
-    PrincipalId({ description: 'The principal whose review stands, such as `user:ada`.' }),
+    PrincipalId({ description: 'The principal of the current review, such as `user:ada`.' }),
   ),
   labeled: Type.Optional(QueryBoolean()),
   from: Type.Optional(QueryBound('from')),
@@ -60,7 +62,7 @@ export const DecisionFilterFields = {
   order: Type.Optional(
     OneOf(['asc', 'desc', 'expires'], {
       description:
-        'By time, newest first (`desc`) when left out. `expires`: pending reviews alone, the one whose time runs out soonest first; in SHADOW none runs out, and those come last.',
+        'By time; defaults to newest first (`desc`). `expires`: only pending reviews, soonest expiry first; those in SHADOW never expire and come last.',
     }),
   ),
 };

@@ -52,12 +52,15 @@ const Action = Fields(
     description: Type.Optional(
       LongText(
         { max: TEXT_LENGTHS.description },
-        { description: 'What, and why.', examples: ['1x CCX33 for staging'] },
+        { description: 'What is bought, and why.', examples: ['1x CCX33 for staging'] },
       ),
     ),
     payee_id: Type.Optional(PayeeId()),
     category: Type.Optional(
-      Line({ max: TEXT_LENGTHS.name }, { description: 'The declared category: an untrusted claim.' }),
+      Line(
+        { max: TEXT_LENGTHS.name },
+        { description: 'The category that the agent declares: an untrusted claim.' },
+      ),
     ),
   },
   { $id: 'Action' },
@@ -78,18 +81,18 @@ export const DecisionRequest = Fields(
   {
     action: Action,
     task: Type.Optional(
-      LongText({ max: TEXT_LENGTHS.task }, { description: "This run's task as the agent states it." }),
+      LongText({ max: TEXT_LENGTHS.task }, { description: "The task of this run, in the agent's words." }),
     ),
     trace: Type.Optional(Type.Array(TraceStep, { maxItems: MAX_TRACE_STEPS })),
     limitable: Type.Optional(Type.Boolean({ description: 'May the amount be capped?' })),
     min_amount_minor: Type.Optional(
-      AmountMinor({ description: 'The lowest amount acceptable when capping; 1 when left out.' }),
+      AmountMinor({ description: 'The lowest amount acceptable when capped; defaults to 1.' }),
     ),
     agent: Type.Optional(AgentRef()),
     context: Type.Optional(
       FreeObject(
         { max_bytes: MAX_CONTEXT_BYTES },
-        { description: "The customer's own data: stored with the decision, never judged." },
+        { description: "The customer's own data: stored with the decision, never assessed." },
       ),
     ),
   },
@@ -114,8 +117,8 @@ const remedy = (type: Remedy['type'], more: TProperties = {}) =>
   Fields({
     type: Type.Literal(type),
     ...more,
-    clears: Type.Array(OneOf(REASON_CODES), { description: 'Reasons that are gone then.' }),
-    then: OneOf(DECISIONS, { description: 'What would be decided then, if nothing else changed.' }),
+    clears: Type.Array(OneOf(REASON_CODES), { description: 'Reasons that would no longer apply.' }),
+    then: OneOf(DECISIONS, { description: 'The decision after this change, if nothing else changed.' }),
   });
 
 const RemedyBody = Type.Union(
@@ -123,25 +126,30 @@ const RemedyBody = Type.Union(
     remedy('REDUCE_AMOUNT', {
       max_amount_minor: AmountMinor({
         description:
-          'Of all amounts that would pass, the largest, if that same amount was not asked for shortly before.',
+          'The largest amount that would pass, unless the same amount was requested shortly before.',
       }),
     }),
     remedy('RETRY_AT', {
-      at: Timestamp({ description: 'The earliest moment, if nobody spends meanwhile.' }),
+      at: Timestamp({
+        description: 'The earliest time that would work, if nothing is spent in the meantime.',
+      }),
     }),
     remedy('USE_CURRENCY', {
-      currency: Type.String({ description: 'With the same number of minor units.', examples: ['EUR'] }),
+      currency: Type.String({
+        description: 'The currency to use, with the same number of minor units.',
+        examples: ['EUR'],
+      }),
     }),
     remedy('CHOOSE_OTHER_MERCHANT'),
     remedy('WAIT_FOR_REVIEW', {
-      expires_at: Nullable(Timestamp({ description: 'Null: it waits for as long as it takes.' })),
+      expires_at: Nullable(Timestamp({ description: 'Null if the review never expires.' })),
     }),
     remedy('ASK_OPERATOR'),
   ],
   {
     $id: 'Remedy',
     description:
-      'What the caller can do about a decision that is not ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT stand here only where they alone take the decision out of DENY, or RETRY_AT out of REVIEW; ASK_OPERATOR where nothing else does. A spend that repeats another one has no smaller amount.',
+      'What the caller can do about a decision other than ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT are given only if that single change turns a DENY into something better, or RETRY_AT turns a REVIEW into ALLOW; ASK_OPERATOR only if nothing else helps. A duplicate spend gets no smaller amount.',
   },
 );
 
@@ -152,8 +160,8 @@ const Observed = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
 export const DecisionBody = Fields(
   {
     decision_id: Id('decision'),
-    decision: OneOf(DECISIONS, { description: 'What was decided; never changes.' }),
-    effective_decision: OneOf(DECISIONS, { description: 'What is in force: in SHADOW always ALLOW.' }),
+    decision: OneOf(DECISIONS, { description: 'The original decision; never changes.' }),
+    effective_decision: OneOf(DECISIONS, { description: 'The decision in effect: always ALLOW in SHADOW.' }),
     review_state: Nullable(OneOf(REVIEW_STATES)),
     reason_code: OneOf(REASON_CODES, { description: 'The first of `reason_codes`.' }),
     reason_codes: Type.Array(OneOf(REASON_CODES), {
@@ -161,7 +169,7 @@ export const DecisionBody = Fields(
     }),
     requested_amount_minor: AmountMinor(),
     authorized_amount_minor: Money(
-      '0 on DENY and on a pending REVIEW; below the request when it was capped.',
+      '0 on DENY and on a pending REVIEW; less than requested if the amount was capped.',
     ),
     currency: Type.String({ examples: ['EUR'] }),
     mode: OneOf(MODES),
@@ -175,7 +183,7 @@ export const DecisionBody = Fields(
           stage: OneOf(STAGES),
           name: Type.Optional(
             Type.String({
-              description: "Which of the authority's limits it is about, where the stage judges by several.",
+              description: 'The limit that the result is about, if the stage checks several.',
             }),
           ),
           outcome: OneOf(STAGE_OUTCOMES),
@@ -186,12 +194,12 @@ export const DecisionBody = Fields(
         },
         { $id: 'StageFinding' },
       ),
-      { description: 'Every stage in order; one that the authority does not speak of may be left out.' },
+      { description: 'Every stage in order; a stage that the authority does not use may be omitted.' },
     ),
     remedies: Type.Optional(
       Type.Array(RemedyBody, {
         description:
-          'What the caller can do about it; empty on ALLOW. Decisions that were made before there were any have none.',
+          'What the caller can do about it; empty on ALLOW. Absent from decisions made before remedies were introduced.',
       }),
     ),
     purpose: Fields(
@@ -199,7 +207,7 @@ export const DecisionBody = Fields(
         assessment: OneOf(PURPOSE_ASSESSMENTS),
         confidence: Type.Number({ minimum: 0, maximum: 1 }),
         method: Type.String({
-          description: 'Which assessor spoke, `+model/…` with it when the opinion of a model counted.',
+          description: "The assessor, with `+model/…` if a model's opinion counted.",
           examples: ['built-in/1', 'built-in/1+model/judge-1'],
         }),
         rationale: Type.String(),
@@ -214,31 +222,32 @@ export const DecisionBody = Fields(
     directory_version: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'Of the merchants listed for the agent when it was made; left out where none ever were.',
+        description:
+          "Version of the agent's merchant list when the decision was made; omitted if nothing was ever listed.",
       }),
     ),
     reservation: Fields(
       {
         reservation_id: Nullable(Id('reservation')),
         status: OneOf(RESERVATION_STATUSES),
-        amount_minor: Money('What is held, or was spent and not given back, or was held when it was let go.'),
+        amount_minor: Money('The amount held, or spent and not refunded, or held until its release.'),
         currency: Type.String(),
         period: Type.String({
           pattern: '^\\d{4}-\\d{2}$',
           examples: ['2026-11'],
           description: 'The calendar month (UTC).',
         }),
-        expires_at: Nullable(Timestamp({ description: 'Null: the hold stays until something settles it.' })),
+        expires_at: Nullable(Timestamp({ description: 'Null if the hold stays until it is settled.' })),
         budget: Fields({
-          limit_minor: Nullable(Money('The monthly budget; null: none.')),
-          held_minor: Money('Held in this month, this hold included.'),
-          committed_minor: Money('Spent in this month.'),
-          remaining_minor: Nullable(Money('What is left; null: no budget is set.')),
+          limit_minor: Nullable(Money('The monthly budget; null if there is none.')),
+          held_minor: Money('Held this month, including this hold.'),
+          committed_minor: Money('Spent this month.'),
+          remaining_minor: Nullable(Money('The remaining amount; null if no budget is set.')),
         }),
         limits: Type.Optional(
           Type.Array(CountedLimitBody, {
             description:
-              'The limits over time that the decision counts in, as they stood after it; left out where there are none.',
+              'The limits over time that the decision counts toward, with their usage after it; omitted if there are none.',
           }),
         ),
       },
@@ -256,7 +265,7 @@ export const DecisionBody = Fields(
     label: Nullable(LabelBody),
     outcome_state: OneOf(OUTCOME_STATES),
     verified: Type.Boolean({
-      description: "Whether all of the outcome, refunds included, is the payment rail's word.",
+      description: 'True if the whole outcome, refunds included, was reported by the payment rail.',
     }),
     created_at: Timestamp(),
     requested_by: Fields({ key_id: Id('api_key'), principal_id: Nullable(Type.String()) }),

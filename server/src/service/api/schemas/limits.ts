@@ -13,7 +13,7 @@ export const LIMIT_STANDING = {
   subject: Nullable(
     Type.String({
       description:
-        'What is counted by itself: `m:` and the merchant, `p:` and the payee, both folded so that all spellings are one, so not for display (`p:` alone: all that name none); null where all spends count together.',
+        'The subject of a per-merchant or per-payee limit: `m:` and the merchant, or `p:` and the payee, normalized so that all spellings match; not for display. `p:` alone covers all spends without a payee. Null if all spends count together.',
       examples: ['p:stripe:acct1032d82ezvkylo2c'],
     }),
   ),
@@ -24,20 +24,22 @@ export const LIMIT_STANDING = {
     starts_at: Timestamp(),
     ends_at: Timestamp(),
   }),
-  limit_minor: Nullable(Money('The most that may be spent; null: no amount is limited.')),
-  used_minor: Money('Held and spent. Refunds do not lower it in a limit of pace.'),
-  remaining_minor: Nullable(Money('What is left; 0 where more is used than the limit, null without one.')),
-  limit_count: Nullable(Money('The most spends; null: their number is not limited.')),
-  used_count: Nullable(Money('Spends that hold or have spent; null where they are not counted.')),
+  limit_minor: Nullable(Money('The most that may be spent; null if the amount is not limited.')),
+  used_minor: Money('Held plus spent. Refunds do not lower it in a velocity limit.'),
+  remaining_minor: Nullable(
+    Money('The remaining amount; 0 if usage exceeds the limit, null without a limit.'),
+  ),
+  limit_count: Nullable(Money('The largest number of spends; null if it is not limited.')),
+  used_count: Nullable(Money('Number of held and executed spends; null if they are not counted.')),
   counted_since: Nullable(
-    Timestamp({ description: 'Set where a new limit does not know all that came before it.' }),
+    Timestamp({ description: 'Set if a new limit lacks part of the usage from before it existed.' }),
   ),
 };
 
 const SubjectName = Nullable(
   Type.String({
     description:
-      'The merchant or payee as the agent last asked for it, for display; null without a subject, and where none of its newest 1,000 decisions names it.',
+      'The merchant or payee as the agent last named it, for display; null without a subject, or if none of its newest 1,000 decisions names it.',
     examples: ['stripe:acct_1032D82eZvKYlo2C'],
   }),
 );
@@ -49,7 +51,7 @@ export const AgentLimitsBody = page(
     {
       $id: 'LimitStanding',
       description:
-        'How a limit over time stands. Of a rolling window `window` is the time that lies in it now; spends count up to a sixtieth of it longer.',
+        'The usage of a limit over time. For a rolling limit, `window` is its current time range; spends may count up to a sixtieth of the window longer.',
     },
   ),
   { $id: 'AgentLimits' },
@@ -60,13 +62,13 @@ export const CountedLimitBody = Fields(
   {
     ...LIMIT_STANDING,
     counter_id: Type.String({
-      description: 'Limits with the same counter count the same, under whatever name.',
+      description: 'Limits with the same counter have the same usage, whatever their names.',
       examples: ['vel_5d41402abc4b2a76b9719d911017c592'],
     }),
   },
   {
     $id: 'CountedLimit',
     description:
-      'A limit over time as it stood after the decision. Of a rolling window `window` is the step that the decision counts in: from when, and until when, it counts.',
+      'The usage of a limit over time after the decision. For a rolling limit, `window` is the step that the decision falls in: the time range in which it counts.',
   },
 );

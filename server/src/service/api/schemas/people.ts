@@ -18,7 +18,7 @@ export const PersonName = () => Line({ max: TEXT_LENGTHS.name }, { examples: ['A
 export const PasswordIn = (description: string) => Type.String({ maxLength: 4_096, description });
 
 export const NEW_PASSWORD =
-  '12 to 256 characters; refused when it is among the commonest passwords, or the e-mail or the name.';
+  '12 to 256 characters; refused if it is a common password, the e-mail or the name.';
 
 /** A secret in a link or of a terminal. */
 export const TokenIn = (description: string) => Type.String({ maxLength: 512, description });
@@ -28,14 +28,14 @@ export const MeBody = Fields(
   {
     user: Fields({ id: Id('user'), email: Type.String(), name: Type.String() }),
     has_password: Type.Boolean({
-      description: 'False: they come in with a passkey or through the identity provider.',
+      description: 'False if they sign in with a passkey or through the identity provider.',
     }),
     workspace: Nullable(
       Fields(
         { id: Id('workspace'), name: Type.String() },
         {
           description:
-            'The current workspace of the session. Null, as `role` and `principal_id`: they have yet to accept a membership.',
+            'The current workspace of the session. Null, like `role` and `principal_id`, if they have yet to accept a membership.',
         },
       ),
     ),
@@ -43,7 +43,7 @@ export const MeBody = Fields(
     scopes: Type.Array(OneOf(SCOPES)),
     principal_id: Nullable(
       Type.String({
-        description: 'Whom the reviews are attributed to.',
+        description: 'The principal that their reviews are attributed to.',
         examples: ['user:ada'],
       }),
     ),
@@ -55,7 +55,7 @@ export const MeBody = Fields(
         role: OneOf(ROLES),
         status: OneOf(['active', 'pending'], {
           description:
-            '`pending`: they were added before their e-mail was proved, and have yet to accept or to leave.',
+            '`pending`: they were added before their e-mail was verified, and have yet to accept or decline.',
         }),
       }),
     ),
@@ -74,6 +74,6 @@ export const AuthenticatorAnswer = Type.Object(
   {
     $id: 'AuthenticatorAnswer',
     additionalProperties: true,
-    description: 'What `navigator.credentials.get` gave, in its JSON form.',
+    description: 'The result of `navigator.credentials.get`, in its JSON form.',
   },
 );

@@ -12,14 +12,14 @@ export const CapabilityBody = Fields(
     token: Type.Optional(
       Type.String({
         description:
-          "What a payment adapter consumes. Shown only to the key that asked for the decision and to the agent's own keys, and only where the decision is made, replayed or read by itself: no list, export or event has it.",
+          "The token that a payment adapter consumes. Only the key that requested the decision and the agent's own keys see it, and only when the decision is created, replayed or read by id: no list, export or event contains it.",
       }),
     ),
     status: OneOf(CAPABILITY_STATUSES),
     max_amount_minor: AmountMinor(),
     currency: Type.String({ examples: ['EUR'] }),
     merchant: Type.String(),
-    payee_id: Nullable(Type.String({ description: 'Where it is set, only this payee may be paid.' })),
+    payee_id: Nullable(Type.String({ description: 'If set, only this payee may be paid.' })),
     issued_at: Timestamp(),
     expires_at: Timestamp(),
     consumed_at: Nullable(Timestamp()),
@@ -32,16 +32,16 @@ export const CapabilityBody = Fields(
           external_reference: Nullable(Type.String({ description: "The payment rail's own reference." })),
           consumed_by: Fields({ key_id: Id('api_key'), principal_id: Nullable(Type.String()) }),
         },
-        { $id: 'ConsumptionRecord', description: 'How it was used. Left out until it was.' },
+        { $id: 'ConsumptionRecord', description: 'How it was used; omitted until then.' },
       ),
     ),
   },
-  { $id: 'Capability', description: 'Leave for one payment. Only in ENFORCE.' },
+  { $id: 'Capability', description: 'Permission for one payment; only in ENFORCE.' },
 );
 
 const Who = {
   principal_id: Nullable(Type.String({ examples: ['user:ada'] })),
-  key_id: Nullable(Id('api_key', { description: 'Null: a person, whom `principal_id` names.' })),
+  key_id: Nullable(Id('api_key', { description: 'Null for a person, who is named by `principal_id`.' })),
 };
 
 const reviewFields = {
@@ -50,11 +50,11 @@ const reviewFields = {
   action: OneOf(REVIEW_ACTIONS),
   reason_code: Type.String({ examples: ['VENDOR_CONFIRMED'] }),
   comment: Nullable(Type.String()),
-  supersedes: Nullable(Id('review', { description: 'The review that this one corrects.' })),
+  supersedes: Nullable(Id('review', { description: 'The review that this one replaces.' })),
   ...Who,
   by_key_maker: Type.Boolean({
     description:
-      'The person behind the review made the key that requested the spend, or is at the root of its making.',
+      'True if the reviewer created the key that requested the spend, directly or through other keys.',
   }),
   created_at: Timestamp(),
 };
@@ -66,7 +66,9 @@ export const ReviewBody = Fields(reviewFields, { $id: 'Review' });
 export const RecordedReviewBody = Fields(
   {
     ...reviewFields,
-    effective_decision: OneOf(['ALLOW', 'REVIEW', 'DENY'], { description: 'What is in force from now on.' }),
+    effective_decision: OneOf(['ALLOW', 'REVIEW', 'DENY'], {
+      description: 'The decision in effect from now on.',
+    }),
     capability: Type.Optional(CapabilityBody),
   },
   { $id: 'RecordedReview' },
@@ -79,7 +81,7 @@ export const LabelBody = Fields(
     decision_id: Id('decision'),
     label: OneOf(LABELS),
     comment: Nullable(Type.String()),
-    supersedes: Nullable(Id('label', { description: 'The label that this one corrects.' })),
+    supersedes: Nullable(Id('label', { description: 'The label that this one replaces.' })),
     ...Who,
     created_at: Timestamp(),
   },
@@ -101,7 +103,7 @@ export const OutcomeBody = Fields(
     recorded_at: Timestamp(),
     flags: Type.Array(OneOf(OUTCOME_FLAGS), {
       description:
-        'OVER_AUTHORIZED: more than was authorized. UNAUTHORIZED_EXECUTION: executed in ENFORCE though not allowed. LATE: the hold was gone. CONTRADICTS_CLIENT: the payment rail reports something else than the client. ADJUSTED: the payment rail raises the amount that it reported as executed before.',
+        'OVER_AUTHORIZED: more than the authorized amount. UNAUTHORIZED_EXECUTION: executed in ENFORCE without being allowed. LATE: reported after the hold ended. CONTRADICTS_CLIENT: the payment rail contradicts the client. ADJUSTED: the payment rail raised the executed amount that it had reported before.',
     }),
   },
   { $id: 'Outcome' },

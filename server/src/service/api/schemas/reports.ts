@@ -36,7 +36,7 @@ const Summed = () => ({
   amount_minor: Amount(),
   amount_cut: Type.Optional(
     Type.Literal(true, {
-      description: 'Set where the sum is larger than `amount_minor`, which was cut; left out otherwise.',
+      description: 'Set if the sum exceeds `amount_minor`, which was capped; otherwise omitted.',
     }),
   ),
 });
@@ -52,8 +52,8 @@ const LabelCounts = () =>
 /** The shadow report. */
 export const ReportBody = Fields(
   {
-    from: Timestamp({ description: 'Decisions made at or after this moment …' }),
-    to: Timestamp({ description: '… and before this one.' }),
+    from: Timestamp({ description: 'Start: decisions made at or after this time …' }),
+    to: Timestamp({ description: '… and before this time.' }),
     agent: Nullable(AgentName()),
     generated_at: Timestamp(),
     totals: Fields({
@@ -65,8 +65,8 @@ export const ReportBody = Fields(
     by_reason: Type.Array(
       Fields({
         reason_code: OneOf(REASON_CODES),
-        count: Count('Decisions with it among their `reason_codes`.'),
-        first_count: Count('Decisions whose `reason_code` it is.'),
+        count: Count('Decisions with this reason among their `reason_codes`.'),
+        first_count: Count('Decisions with this reason as `reason_code`.'),
         amounts: Amounts(),
         examples: Type.Array(
           Fields({
@@ -86,7 +86,7 @@ export const ReportBody = Fields(
     by_agent: Type.Array(
       Fields({
         agent: AgentName(),
-        mode: OneOf(MODES, { description: 'As it is now.' }),
+        mode: OneOf(MODES, { description: 'Its current value.' }),
         status: OneOf(AGENT_STATUSES),
         authority_version: Nullable(Type.Integer({ minimum: 1 })),
         ...Kinds,
@@ -96,7 +96,7 @@ export const ReportBody = Fields(
     ),
     by_merchant: Type.Array(Fields({ merchant: Type.String(), ...Kinds, amounts: Amounts() }), {
       maxItems: MAX_MERCHANTS,
-      description: `As the agents named them; most decisions first, at most ${MAX_MERCHANTS}.`,
+      description: `Names as given by the agents; most decisions first, at most ${MAX_MERCHANTS}.`,
     }),
     by_day: Type.Array(
       Fields({
@@ -112,30 +112,33 @@ export const ReportBody = Fields(
       matrix: Fields(
         { PURPOSE_ALIGNED: LabelCounts(), PURPOSE_MISALIGNED: LabelCounts(), PURPOSE_UNCLEAR: LabelCounts() },
         {
-          description: `What the service assessed (${PURPOSE_ASSESSMENTS.length} rows) → the label that people gave (${LABELS.length} columns).`,
+          description: `Assessments by the service (${PURPOSE_ASSESSMENTS.length} rows) against labels by people (${LABELS.length} columns).`,
         },
       ),
       precision: Share(
-        'Of those assessed as misaligned and labelled aligned or misaligned: the share labelled misaligned.',
+        'Of the decisions assessed as misaligned and labelled aligned or misaligned, the share labelled misaligned.',
       ),
-      recall: Share('Of those labelled misaligned: the share assessed as misaligned.'),
-      misaligned_allowed: Count('Labelled misaligned, and yet it would have been allowed.'),
+      recall: Share('Of the decisions labelled misaligned, the share assessed as misaligned.'),
+      misaligned_allowed: Count('Decisions labelled misaligned that would have been allowed.'),
     }),
     reviews: Fields({
-      count: Count('Decisions that would have gone to a person. In SHADOW a review never runs out.'),
+      count: Count('Decisions that would have needed a review. In SHADOW a review never expires.'),
       pending: Count(),
       allowed: Count(),
       denied: Count(),
       by_key_maker: Count(
-        'Reviews that stand, and were given by the person who made the requesting key, or is at the root of its making.',
+        'Current reviews by the person who created the requesting key, directly or through other keys.',
       ),
       median_seconds: Nullable(
-        Type.Number({ minimum: 0, description: 'From the decision to its first review, by whole seconds.' }),
+        Type.Number({
+          minimum: 0,
+          description: 'Time from the decision to its first review, in whole seconds.',
+        }),
       ),
     }),
     outcomes: Fields({
       by_state: Type.Array(Fields({ outcome_state: OneOf(OUTCOME_STATES), count: Count() }), {
-        description: 'Decisions of which an outcome was reported.',
+        description: 'Decisions with a reported outcome.',
       }),
       executed_although_stopped: Fields(
         {
@@ -146,20 +149,20 @@ export const ReportBody = Fields(
         },
         {
           description:
-            'Executed, though it would have been denied, or sent to a person who did not allow it. Amounts are what was executed, before refunds.',
+            'Spends executed although they would have been denied, or needed a review that did not allow them. Amounts are as executed, before refunds.',
         },
       ),
     }),
     enforced: Fields(
       { count: Count(), amounts: Amounts() },
       {
-        description: 'Decisions made in ENFORCE in this period: counted here and nowhere else in the report.',
+        description: 'Decisions made in ENFORCE in this period; counted only here.',
       },
     ),
     purpose_model: Fields(
       {
         calls: Count(),
-        input_tokens: Count('With the cached ones.'),
+        input_tokens: Count('Includes cached tokens.'),
         cached_tokens: Count(),
         output_tokens: Count(),
         costs: Type.Array(
@@ -167,7 +170,7 @@ export const ReportBody = Fields(
             currency: Type.String({ examples: ['USD'] }),
             cost_micros: Count('Millionths of a unit of the currency.'),
           }),
-          { description: 'At the prices that were set; empty where none were.' },
+          { description: 'At the configured prices; empty if none are configured.' },
         ),
         by_day: Type.Array(
           Fields({
@@ -181,17 +184,17 @@ export const ReportBody = Fields(
       },
       {
         description:
-          'What the model that judges purpose was used for, in both modes and for all agents, on the days of the period; some seconds old.',
+          'Usage of the purpose model on the days of the period, in both modes and for all agents; a few seconds old.',
       },
     ),
     readiness: Fields({
-      ready: Type.Boolean({ description: 'Whether nothing speaks against ENFORCE.' }),
+      ready: Type.Boolean({ description: 'True if nothing speaks against ENFORCE.' }),
       blockers: Type.Array(
         Fields({
           code: OneOf(BLOCKER_CODES),
           message: Type.String(),
-          observed: Nullable(Type.Number({ description: 'What was found; shares are 0 to 1.' })),
-          bound: Nullable(Type.Number({ description: 'The least or most that it should be.' })),
+          observed: Nullable(Type.Number({ description: 'The measured value; shares are 0 to 1.' })),
+          bound: Nullable(Type.Number({ description: 'The minimum or maximum it should have.' })),
           agents: Type.Array(Type.String(), { description: 'Slugs of the agents concerned.' }),
         }),
       ),
@@ -202,29 +205,29 @@ export const ReportBody = Fields(
           agents: Type.Array(Type.String(), { description: 'Slugs of the agents concerned.' }),
           sentences: Type.Array(Type.String(), { maxItems: 20, description: 'Of their authorities.' }),
         }),
-        { description: 'What speaks for a look before ENFORCE, and against nothing.' },
+        { description: 'Findings worth a look before ENFORCE; none of them speaks against it.' },
       ),
       merchants: Type.Array(
         Fields({
           agent: Type.String({ description: 'Its slug.' }),
           merchants: Type.Array(Type.String(), {
             maxItems: MAX_SPARED_MERCHANTS,
-            description: 'Not listed yet, and nobody found a spend there wrong; those that spare most first.',
+            description:
+              'Unlisted merchants where nobody rejected a spend, by the number of reviews that listing would save.',
           }),
-          spared: Count('Reviews there that nothing asked for but an unclear purpose.'),
-          reviews: Count("The agent's reviews in the period; of more than 10,000 the newest."),
+          spared: Count('Reviews there caused only by an unclear purpose.'),
+          reviews: Count("The agent's reviews in the period; at most the newest 10,000."),
           message: Type.String({
-            examples: ['Confirming these 12 merchants would spare 214 of 260 reviews.'],
+            examples: ['Confirming these 12 merchants would save 214 of 260 reviews.'],
           }),
         }),
-        { description: 'What listing merchants would spare people, by agent, where it would anything.' },
+        { description: 'The reviews that listing merchants would save, for each agent with any.' },
       ),
     }),
   },
   {
     $id: 'ShadowReport',
-    description:
-      'Decisions made in SHADOW, by the moment of their making; reviews, labels and outcomes as they stand now.',
+    description: 'Decisions made in SHADOW, by creation time; reviews, labels and outcomes are current.',
   },
 );
 
@@ -232,8 +235,8 @@ const Modes = { shadow: Count('Made in SHADOW.'), enforce: Count('Made in ENFORC
 /** The overview of both modes. */
 export const OverviewBody = Fields(
   {
-    from: Timestamp({ description: 'Decisions made at or after this moment …' }),
-    to: Timestamp({ description: '… and before this one.' }),
+    from: Timestamp({ description: 'Start: decisions made at or after this time …' }),
+    to: Timestamp({ description: '… and before this time.' }),
     agent: Nullable(AgentName()),
     generated_at: Timestamp(),
     by_day: Type.Array(
@@ -252,8 +255,8 @@ export const OverviewBody = Fields(
     by_reason: Type.Array(
       Fields({
         reason_code: OneOf(REASON_CODES),
-        count: Count('Decisions with it among their `reason_codes`.'),
-        first_count: Count('Decisions whose `reason_code` it is.'),
+        count: Count('Decisions with this reason among their `reason_codes`.'),
+        first_count: Count('Decisions with this reason as `reason_code`.'),
         ...Modes,
         amounts: Amounts(),
       }),
@@ -262,7 +265,7 @@ export const OverviewBody = Fields(
     by_agent: Type.Array(
       Fields({
         agent: AgentName(),
-        mode: OneOf(MODES, { description: 'As it is now.' }),
+        mode: OneOf(MODES, { description: 'Its current value.' }),
         status: OneOf(AGENT_STATUSES),
         ...Kinds,
         ...Modes,
@@ -275,7 +278,7 @@ export const OverviewBody = Fields(
     ),
     by_merchant: Type.Array(Fields({ merchant: Type.String(), ...Kinds, ...Modes, amounts: Amounts() }), {
       maxItems: MAX_MERCHANTS,
-      description: `As the agents named them; most decisions first, at most ${MAX_MERCHANTS}.`,
+      description: `Names as given by the agents; most decisions first, at most ${MAX_MERCHANTS}.`,
     }),
     by_currency: Type.Array(
       CurrencyCount({ allow: CountAmount(), review: CountAmount(), deny: CountAmount() }),
@@ -285,10 +288,10 @@ export const OverviewBody = Fields(
         count: Count(),
         amounts: Amounts(),
         next_expires_at: Nullable(
-          Timestamp({ description: 'When the first of them runs out; null: none does.' }),
+          Timestamp({ description: 'When the first of them expires; null if none does.' }),
         ),
       },
-      { description: 'What waits for a person now, whenever it was asked for.' },
+      { description: 'Reviews pending now, regardless of the period.' },
     ),
     last_verification: Nullable(
       Fields(
@@ -300,19 +303,19 @@ export const OverviewBody = Fields(
         },
         {
           description:
-            'What the last verification of the whole history found, of all agents; null: there was none. It proves nothing: verify anew.',
+            'Result of the last verification of the whole history, for all agents; null if there was none. It is not a proof: verify again for one.',
         },
       ),
     ),
   },
-  { $id: 'Overview', description: 'Decisions of both modes, by the moment of their making.' },
+  { $id: 'Overview', description: 'Decisions of both modes, by creation time.' },
 );
 
 /** The query of both. */
 export const ReportQuery = Fields({
   from: Type.Optional(
-    QueryBound('from', { description: `${DEFAULT_DAYS} UTC days up to \`to\` when left out.` }),
+    QueryBound('from', { description: `Defaults to ${DEFAULT_DAYS} UTC days before \`to\`.` }),
   ),
-  to: Type.Optional(QueryBound('to', { description: 'The end of the present UTC day when left out.' })),
+  to: Type.Optional(QueryBound('to', { description: 'Defaults to the end of the current UTC day.' })),
   agent: Type.Optional(AgentRef()),
 });

@@ -16,13 +16,13 @@ const DecisionBrief = Fields(
     effective_decision: OneOf(DECISIONS),
     reason_code: OneOf(REASON_CODES),
   },
-  { $id: 'DecisionBrief', description: 'What an event says of the decision that its record is about.' },
+  { $id: 'DecisionBrief', description: "The decision that an event's record refers to, in brief." },
 );
 
 function Event(name: string, type: DeliveredEventType, data: TSchema): TSchema {
   return Fields(
     {
-      id: Id('event', { description: 'The same on every retry and at every endpoint: deduplicate on it.' }),
+      id: Id('event', { description: 'The same on every retry and at every endpoint; deduplicate on it.' }),
       type: Type.Literal(type),
       created_at: Timestamp(),
       data,
@@ -53,11 +53,11 @@ export const WEBHOOK_EVENTS: Record<DeliveredEventType, { summary: string; body:
     body: Event('OutcomeRecordedEvent', 'decision.outcome.recorded', aboutDecision(OutcomeBody)),
   },
   'budget.threshold.reached': {
-    summary: 'A shared budget was used to 80 or 100 percent',
+    summary: 'Usage of a shared budget reached 80 or 100 percent',
     body: Event('BudgetThresholdReachedEvent', 'budget.threshold.reached', ReachedBudgetBody),
   },
   'webhook.test': {
-    summary: "An endpoint's owner asked for a test",
+    summary: 'A test event was requested for an endpoint',
     body: Event('WebhookTestEvent', 'webhook.test', Fields({ endpoint_id: Id('webhook') })),
   },
 };
