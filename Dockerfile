@@ -1,6 +1,6 @@
 FROM node:24.21.0-slim AS build
 WORKDIR /app
-# What .dockerignore lets through: sources, and never settings, keys or data.
+# .dockerignore lets only sources through, never settings, keys or data.
 COPY . .
 RUN npm ci --no-audit --no-fund && npm run build && npm prune --omit=dev
 
@@ -8,7 +8,7 @@ FROM node:24.21.0-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app /app
-# Signed checkpoints of the history are kept here, outside the database.
+# The signed checkpoints of the history, outside the database.
 RUN install -d -o node -g node -m 700 /data
 VOLUME /data
 USER node

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Puts a backup into the empty database of DATABASE_URL and its checkpoints into DATA_DIR, brings the schema up to date and
-# verifies every history. The user has to own the database.
-# Exits 0 only if all of it is as it was written. Set SECRET_KEY as it was; PURSER is how to run the operator's command.
+# Restores a backup into the empty database of DATABASE_URL and its checkpoints into DATA_DIR, migrates the schema and
+# verifies every history. The user must own the database.
+# Exits 0 only if every history verifies. Set SECRET_KEY to its old value; PURSER is the operator's command.
 #   DATABASE_URL=... SECRET_KEY=... DATA_DIR=/var/lib/purser restore.sh BACKUP
 set -eu
 umask 077
@@ -15,7 +15,7 @@ if [ "$(psql "$DATABASE_URL" -Atc "select count(*) from pg_tables where schemana
   exit 1
 fi
 purser() { ${PURSER:-node "$here/../../server/dist/main.js"} "$@"; }
-# Without the rights in the dump: `migrate` prepares the service's role, as far as this user may, and grants them.
+# Leave out the dump's rights: `migrate` prepares the service's role, as far as this user may, and grants them.
 pg_restore --dbname="$DATABASE_URL" --no-owner --no-privileges --exit-on-error --single-transaction "$backup/database.dump"
 if [ -d "$backup/checkpoints" ]; then
   mkdir -p "$DATA_DIR/checkpoints"

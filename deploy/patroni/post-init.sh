@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes what Purser needs, once, when Patroni has made the database. $1 is how to connect.
+# Creates Purser's role and database once, after Patroni has initialized the cluster. $1 is the connection string.
 set -eu
 psql -v ON_ERROR_STOP=1 -v password="$PURSER_PASSWORD" "$1" <<'SQL'
 create role purser login createrole password :'password';

@@ -7,7 +7,7 @@ const read = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
 const number = (name: string) => Number(name.slice(0, 4));
 
 const STATUS = /^Status: (?:accepted|(?:partly )?superseded by (\d+(?:, \d+)*(?: and \d+)?))$/;
-const SUPERSEDES = /^Supersedes: (?:–|((?:parts of )?\d+(?:(?:, | and )(?:parts of )?\d+)*))$/;
+const SUPERSEDES = /^Supersedes: (?:[–-]|((?:[a-z ]+ of )?\d+(?:(?:, | and )(?:[a-z ]+ of )?\d+)*))$/;
 const numbersOf = (text = '') => (text.match(/\d+/g) ?? []).map(Number);
 
 const heads = new Map(
