@@ -102,8 +102,14 @@ describe.runIf(process.platform === 'linux').concurrent('several processes', () 
     expect(servingBelow(service.child.pid)).toHaveLength(2);
     expect((await send(`${url}/readyz`)).status).toBe(200);
 
+    const began_ms = performance.now();
     const replies = await many(60, () => send(`${url}/v1/workspace`));
-    expect([ofStatus(replies, 200), ofStatus(replies, 429)]).toEqual([40, 20]);
+    // On a slow machine the requests may take longer than the minute that the limit counts.
+    const minutes = 1 + Math.floor((performance.now() - began_ms) / 60_000);
+    const [let_in, refused] = [ofStatus(replies, 200), ofStatus(replies, 429)];
+    expect(let_in + refused).toBe(60);
+    expect(let_in).toBeGreaterThanOrEqual(40);
+    expect(let_in).toBeLessThanOrEqual(40 * minutes);
 
     const wrong = { email: 'ada@example.com', password: 'not what it is' };
     const headers = { origin: new URL(url).origin.replace('127.0.0.1', 'localhost') };
@@ -116,7 +122,7 @@ describe.runIf(process.platform === 'linux').concurrent('several processes', () 
     // What a process tells is at most a second old.
     await until(async () => {
       const seen = await counted(url, '/v1/workspace');
-      return seen['200'] === 40 && seen['429'] === 20;
+      return seen['200'] === let_in && seen['429'] === refused;
     });
     // Both take part: the kernel gives a connection to whichever is free.
     const hasServed = (n: number) =>

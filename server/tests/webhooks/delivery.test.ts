@@ -18,11 +18,11 @@ import { addWorkspace, type Core } from '../../src/service/installation/runtime.
 import { pruneWebhooks } from '../../src/service/webhook-delivery/attempt-rows.ts';
 import { connectEndpoint } from '../../src/service/webhook-delivery/client.ts';
 import type { Clock } from '../../src/service/webhook-delivery/clock.ts';
-import {
-  startWebhookDelivery,
-  type WebhookDeliverer,
-  type WebhookDeliveryOptions,
-} from '../../src/service/webhook-delivery/deliver.ts';
+import { startWebhookDelivery } from '../../src/service/webhook-delivery/deliver.ts';
+import type {
+  WebhookDeliverer,
+  WebhookDeliveryOptions,
+} from '../../src/service/webhook-delivery/delivery-options.ts';
 import { leaseQueues } from '../../src/service/webhook-delivery/queue-rows.ts';
 import { connectionUrl, createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES, SECRET_KEY } from '../support/running-service.ts';

@@ -1,6 +1,5 @@
 import { SYSTEM } from '@purser/rules/domain/audit';
 import {
-  type AttemptStatus,
   type DeliveredEventType,
   DISABLED_AFTER_MS,
   deliveryHeaders,
@@ -8,16 +7,14 @@ import {
   validSecrets,
 } from '@purser/rules/domain/webhooks';
 import { makeIdsAt } from '@purser/rules/values/ids';
-import type { Logger } from 'pino';
 import { updateWebhook } from '../../engine/commands/update-webhook.ts';
-import type { Lane } from '../../engine/lane/lane.ts';
-import type { Queryable } from '../../engine/storage/database.ts';
 import type { EndpointConnections, PostResult } from './client.ts';
-import type { Clock } from './clock.ts';
+import type { WebhookDeliverer, WebhookDeliveryOptions } from './delivery-options.ts';
 import {
   deliveryKey,
   endpointKey,
   type LeasedQueueState,
+  type LeasePlan,
   leasedState,
   planRooms,
   windowAfter,
@@ -32,37 +29,7 @@ import {
   releaseQueues,
   renewLeases,
 } from './queue-rows.ts';
-import { makeResults } from './results.ts';
-
-/** Sends the deliveries that wait in the outbox. */
-export interface WebhookDeliverer {
-  /** Looks for due deliveries at once instead of at the next round. */
-  wake(): void;
-  /** Starts no more attempts, waits up to `DRAIN_MS` for those in progress, records them and releases the leases. */
-  stop(): Promise<void>;
-}
-
-export interface WebhookDeliveryOptions {
-  /** With `plan: 'index_lookup'`. */
-  db: Queryable;
-  lane: Pick<Lane, 'submit'>;
-  log: Logger;
-  /** The database's clock. */
-  clock: Clock;
-  /** Calls `listener` whenever that clock was believed at another time than before. */
-  onClockStep?: (listener: () => void) => void;
-  /** Returns numbers from 0 up to 1. */
-  random: () => number;
-  /** The name of this worker among all that share the database. */
-  worker: string;
-  openSecret: (workspace_id: string, sealed: string) => string;
-  connect: (url: string) => EndpointConnections;
-  schedule: { first_ms: number; max_ms: number };
-  timeout_ms: number;
-  countAttempt: (status: AttemptStatus) => void;
-  poll_ms?: number;
-  lease_ms?: number;
-}
+import { makeResults, type Results } from './results.ts';
 
 const POLL_MS = 250;
 /** The least time between two looks at the queues. Every batch of the lane may ask for one. */
@@ -89,96 +56,163 @@ const iso = (time_ms: number) => new Date(time_ms).toISOString();
  * recorded results count.
  */
 export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDeliverer {
-  const { db, log, clock, worker } = options;
-  const poll_ms = options.poll_ms ?? POLL_MS;
-  const lease_ms = options.lease_ms ?? options.timeout_ms + LEASE_BEYOND_MS;
-  const held = new Map<string, LeasedQueueState>();
-  const results = makeResults({ db, log });
-  let stopping = false;
-  let aborting = false;
-  let poll_due = true;
-  let is_woken = false;
-  let is_quiet = true;
-  let polls = 0;
-  let in_flight = 0;
-  let wakeUp: () => void = () => {};
-  let timer: NodeJS.Timeout | undefined;
+  const worker = new DeliveryWorker(options);
+  return { wake: () => worker.wake(), stop: () => worker.stop() };
+}
 
-  // How long an endpoint has failed is counted from the step on: the days that the clock skipped are none of failures.
-  options.onClockStep?.(() => {
-    for (const queue of held.values()) queue.failing_since = null;
-    forgetFailures(db).catch((error: unknown) =>
-      log.warn({ err: error }, 'since when webhooks fail could not be forgotten after a step of the clock'),
+class DeliveryWorker {
+  readonly #options: WebhookDeliveryOptions;
+  readonly #poll_ms: number;
+  readonly #lease_ms: number;
+  readonly #held = new Map<string, LeasedQueueState>();
+  readonly #results: Results;
+  readonly #running: Promise<void>;
+  #stopping = false;
+  #aborting = false;
+  #poll_due = true;
+  #is_woken = false;
+  #is_quiet = true;
+  #polls = 0;
+  #in_flight = 0;
+  #wakeUp: () => void = () => {};
+
+  constructor(options: WebhookDeliveryOptions) {
+    this.#options = options;
+    this.#poll_ms = options.poll_ms ?? POLL_MS;
+    this.#lease_ms = options.lease_ms ?? options.timeout_ms + LEASE_BEYOND_MS;
+    this.#results = makeResults({ db: options.db, log: options.log });
+    options.onClockStep?.(() => this.#forgetFailures());
+    this.#running = this.#run();
+  }
+
+  wake(): void {
+    this.#poll_due = true;
+    this.#wakeUpNow();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#wakeUpNow();
+    await this.#running;
+    const deadline = new Promise<void>((late) => setTimeout(late, DRAIN_MS).unref());
+    await Promise.race([this.#landed(), deadline]);
+    this.#aborting = true;
+    for (const queue of this.#held.values()) queue.connections?.close();
+    await this.#landed();
+    await this.#results.finish();
+    await this.#giveBack([...this.#held.values()], true).catch((error: unknown) =>
+      this.#options.log.warn(
+        { err: error },
+        'leases of webhooks could not be given back; they run out by themselves',
+      ),
     );
-  });
+  }
 
-  const wake = (polls: boolean) => {
-    if (polls) poll_due = true;
-    is_woken = true;
-    wakeUp();
-  };
+  async #landed(): Promise<void> {
+    while (this.#in_flight > 0) await new Promise((wait) => setTimeout(wait, MIN_PAUSE_MS));
+  }
+
+  #wakeUpNow(): void {
+    this.#is_woken = true;
+    this.#wakeUp();
+  }
+
+  /** After a step of the clock, an endpoint's failures count from the step on: the skipped days are not failures. */
+  #forgetFailures(): void {
+    for (const queue of this.#held.values()) queue.failing_since = null;
+    forgetFailures(this.#options.db).catch((error: unknown) =>
+      this.#options.log.warn(
+        { err: error },
+        'since when webhooks fail could not be forgotten after a step of the clock',
+      ),
+    );
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopping) {
+      try {
+        if (this.#poll_due) {
+          this.#poll_due = false;
+          await this.#poll();
+        }
+        await this.#load();
+        await this.#release();
+      } catch (error) {
+        this.#options.log.warn({ err: error }, 'a round of the webhook worker failed');
+        this.#poll_due = false;
+        this.#is_woken = false;
+      }
+      if (!this.#stopping) await this.#pause();
+    }
+  }
 
   /** Waits for a result that frees a place, a hint, or the next round. */
-  async function pause(): Promise<void> {
-    if (!is_woken) {
+  async #pause(): Promise<void> {
+    if (!this.#is_woken) {
+      let timer: NodeJS.Timeout | undefined;
       await new Promise<void>((resolve) => {
-        wakeUp = resolve;
+        this.#wakeUp = resolve;
         timer = setTimeout(() => {
-          poll_due = true;
-          is_quiet = true;
+          this.#poll_due = true;
+          this.#is_quiet = true;
           resolve();
-        }, poll_ms);
+        }, this.#poll_ms);
       });
       clearTimeout(timer);
     }
     // Hints and results come in bursts. Those that follow immediately are handled in the same round.
     await new Promise((wait) => setTimeout(wait, MIN_PAUSE_MS));
-    is_woken = false;
+    this.#is_woken = false;
   }
 
-  async function poll(): Promise<void> {
-    await clock.sync();
-    const now_ms = clock.now_ms();
-    const until_ms = now_ms + lease_ms;
-    const old = [...held.values()].filter((each) => each.leased_until_ms - now_ms < (lease_ms * 2) / 3);
-    if (old.length > 0) {
-      const kept = new Set((await renewLeases(db, worker, iso(until_ms), old)).map(endpointKey));
-      for (const each of old) {
-        if (kept.has(each.name)) each.leased_until_ms = until_ms;
-        else forget(each);
-      }
+  async #poll(): Promise<void> {
+    await this.#options.clock.sync();
+    const now_ms = this.#options.clock.now_ms();
+    await this.#renewOldLeases(now_ms);
+    await this.#leaseMore(now_ms);
+    this.#polls += 1;
+    const from_start = this.#polls % FROM_START_EVERY === 0 || this.#is_quiet;
+    this.#is_quiet = false;
+    for (const queue of this.#held.values()) {
+      queue.has_more = true;
+      queue.from_start ||= from_start;
     }
-    const room = MAX_QUEUES - held.size;
-    const leased =
-      room > 0
-        ? await leaseQueues(db, {
-            worker,
-            now: iso(now_ms),
-            until: iso(until_ms),
-            limit: Math.min(room, LEASED_AT_ONCE),
-          })
-        : [];
-    for (const each of leased) {
+  }
+
+  async #renewOldLeases(now_ms: number): Promise<void> {
+    const { db, worker } = this.#options;
+    const until_ms = now_ms + this.#lease_ms;
+    const old = [...this.#held.values()].filter(
+      (queue) => queue.leased_until_ms - now_ms < (this.#lease_ms * 2) / 3,
+    );
+    if (old.length === 0) return;
+    const kept = new Set((await renewLeases(db, worker, iso(until_ms), old)).map(endpointKey));
+    for (const queue of old) {
+      if (kept.has(queue.name)) queue.leased_until_ms = until_ms;
+      else this.#forget(queue);
+    }
+  }
+
+  async #leaseMore(now_ms: number): Promise<void> {
+    const { db, worker } = this.#options;
+    const until_ms = now_ms + this.#lease_ms;
+    const limit = Math.min(MAX_QUEUES - this.#held.size, LEASED_AT_ONCE);
+    if (limit <= 0) return;
+    const leased = await leaseQueues(db, { worker, now: iso(now_ms), until: iso(until_ms), limit });
+    for (const row of leased) {
       // An expired lease of this worker is taken like any other. The attempts in progress under it go on.
-      const before = held.get(endpointKey(each));
-      if (before === undefined) held.set(endpointKey(each), leasedState(each, until_ms));
+      const before = this.#held.get(endpointKey(row));
+      if (before === undefined) this.#held.set(endpointKey(row), leasedState(row, until_ms));
       else before.leased_until_ms = until_ms;
-    }
-    polls += 1;
-    const from_start = polls % FROM_START_EVERY === 0 || is_quiet;
-    is_quiet = false;
-    for (const each of held.values()) {
-      each.has_more = true;
-      each.from_start ||= from_start;
     }
   }
 
   /** Fetches due deliveries for queues with free places, and sends them. */
-  async function load(): Promise<void> {
-    const now_ms = clock.now_ms();
-    const plans = planRooms([...held.values()].filter((each) => each.leased_until_ms > now_ms));
+  async #load(): Promise<void> {
+    const now_ms = this.#options.clock.now_ms();
+    const plans = planRooms([...this.#held.values()].filter((each) => each.leased_until_ms > now_ms));
     if (plans.length === 0) return;
-    const rows = await loadDeliveries(db, worker, iso(now_ms), plans);
+    const rows = await loadDeliveries(this.#options.db, this.#options.worker, iso(now_ms), plans);
     const by_queue = new Map<string, LoadedDelivery[]>();
     for (const row of rows) {
       const found = by_queue.get(endpointKey(row));
@@ -187,44 +221,55 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     }
     const dropped: LoadedDelivery[] = [];
     for (const plan of plans) {
-      const { queue } = plan;
-      const found = by_queue.get(queue.name) ?? [];
-      const first = found[0];
-      if (first === undefined) {
-        forget(queue);
-        continue;
-      }
-      queue.puts = first.puts;
-      queue.is_deleted = first.status === null;
-      queue.from_start = false;
-      if (first.status === 'disabled') queue.failing_since = null;
-      const due = found.filter((row) => row.event_id !== null);
-      queue.has_more = due.length === plan.room;
-      const fresh = due.filter((row) => !plan.under_way.has(deliveryKey(row))).slice(0, plan.sendable);
-      const last = fresh.at(-1);
-      if (last === undefined) continue;
-      queue.after_due_at = last.due_at;
-      queue.after_event_id = last.event_id as string;
-      queue.idle_since_ms = null;
+      const fresh = this.#noteLoaded(plan, by_queue.get(plan.queue.name) ?? []);
       dropped.push(...fresh.filter((row) => row.type === null));
-      try {
-        for (const row of fresh) if (row.type !== null) send(queue, row);
-      } catch (error) {
-        log.error({ err: error, endpoint_id: queue.endpoint_id }, 'a webhook could not be signed');
-        queue.not_before_ms = now_ms + PUT_OFF_MS;
-        queue.has_more = false;
-      }
+      this.#sendAll(plan.queue, fresh, now_ms);
     }
     if (dropped.length > 0) {
       const keys = dropped.map((row) => ({ ...row, event_id: row.event_id as string }));
-      await dropDeliveries(db, keys);
+      await dropDeliveries(this.#options.db, keys);
     }
   }
 
-  function send(queue: LeasedQueueState, row: LoadedDelivery): void {
-    const now_ms = clock.now_ms();
+  /** Notes in a queue what was loaded of it. Returns the deliveries that are not under way yet. */
+  #noteLoaded(plan: LeasePlan, found: readonly LoadedDelivery[]): LoadedDelivery[] {
+    const { queue } = plan;
+    const first = found[0];
+    if (first === undefined) {
+      this.#forget(queue);
+      return [];
+    }
+    queue.puts = first.puts;
+    queue.is_deleted = first.status === null;
+    queue.from_start = false;
+    if (first.status === 'disabled') queue.failing_since = null;
+    const due = found.filter((row) => row.event_id !== null);
+    queue.has_more = due.length === plan.room;
+    const fresh = due.filter((row) => !plan.under_way.has(deliveryKey(row))).slice(0, plan.sendable);
+    const last = fresh.at(-1);
+    if (last !== undefined) {
+      queue.after_due_at = last.due_at;
+      queue.after_event_id = last.event_id as string;
+      queue.idle_since_ms = null;
+    }
+    return fresh;
+  }
+
+  #sendAll(queue: LeasedQueueState, rows: readonly LoadedDelivery[], now_ms: number): void {
+    try {
+      for (const row of rows) if (row.type !== null) this.#send(queue, row);
+    } catch (error) {
+      const { endpoint_id } = queue;
+      this.#options.log.error({ err: error, endpoint_id }, 'a webhook could not be signed');
+      queue.not_before_ms = now_ms + PUT_OFF_MS;
+      queue.has_more = false;
+    }
+  }
+
+  #send(queue: LeasedQueueState, row: LoadedDelivery): void {
+    const now_ms = this.#options.clock.now_ms();
     const secrets = validSecrets(row.secrets, now_ms).map(({ sealed }) =>
-      options.openSecret(queue.workspace_id, sealed),
+      this.#options.openSecret(queue.workspace_id, sealed),
     );
     const event = {
       event_id: row.event_id as string,
@@ -234,45 +279,46 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
     const headers = deliveryHeaders(event, secrets as [string, ...string[]], now_ms);
     if (queue.url !== row.url) {
       queue.connections?.retire();
-      queue.connections = options.connect(row.url);
+      queue.connections = this.#options.connect(row.url);
       queue.url = row.url;
     }
     queue.in_flight += 1;
     queue.unrecorded.add(deliveryKey(row));
-    in_flight += 1;
+    this.#in_flight += 1;
     (queue.connections as EndpointConnections)
       .post(headers, row.payload)
       .then((result) => {
         queue.in_flight -= 1;
-        in_flight -= 1;
+        this.#in_flight -= 1;
         // The attempt was aborted by our own stop, so it does not count.
-        if (aborting && result.http_status === null) queue.unrecorded.delete(deliveryKey(row));
-        else note(queue, row, result, now_ms);
-        wake(false);
+        if (this.#aborting && result.http_status === null) queue.unrecorded.delete(deliveryKey(row));
+        else this.#note(queue, row, result, now_ms);
+        this.#wakeUpNow();
       })
       .catch((error: unknown) => {
-        log.error({ err: error, endpoint_id: queue.endpoint_id }, 'the result of a webhook was lost');
+        const { endpoint_id } = queue;
+        this.#options.log.error({ err: error, endpoint_id }, 'the result of a webhook was lost');
         // The lease expires, and deliveries without a recorded result are sent again.
-        forget(queue);
+        this.#forget(queue);
       });
   }
 
-  function note(queue: LeasedQueueState, row: LoadedDelivery, result: PostResult, began_ms: number): void {
-    const now_ms = clock.now_ms();
+  #note(queue: LeasedQueueState, row: LoadedDelivery, result: PostResult, began_ms: number): void {
+    const now_ms = this.#options.clock.now_ms();
     const attempt = row.attempts + 1;
-    const wait_ms = result.received ? null : retryWaitMs(attempt, options.schedule);
+    const wait_ms = result.received ? null : retryWaitMs(attempt, this.#options.schedule);
     const status = result.received ? 'SUCCEEDED' : wait_ms === null ? 'FAILED' : 'RETRYING';
     queue.window = windowAfter(queue.window, result.received);
     queue.failing_since = result.received ? null : (queue.failing_since ?? iso(began_ms));
-    options.countAttempt(status);
-    results.add(
+    this.#options.countAttempt(status);
+    this.#results.add(
       {
         workspace_id: queue.workspace_id,
         endpoint_id: queue.endpoint_id,
         due_at: row.due_at,
         event_id: row.event_id as string,
         // Lists are bounded in time by their ids, so an id begins with the moment that is shown.
-        attempt_id: makeIdsAt(began_ms, options.random)('delivery'),
+        attempt_id: makeIdsAt(began_ms, this.#options.random)('delivery'),
         event_type: row.type as DeliveredEventType,
         attempt,
         status,
@@ -284,22 +330,23 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       },
       () => {
         queue.unrecorded.delete(deliveryKey(row));
-        if (queue.unrecorded.size === 0) wake(false);
+        if (queue.unrecorded.size === 0) this.#wakeUpNow();
       },
     );
     const failing_ms = queue.failing_since === null ? 0 : now_ms - Date.parse(queue.failing_since);
-    if (failing_ms >= DISABLED_AFTER_MS) void disable(queue);
+    if (failing_ms >= DISABLED_AFTER_MS) void this.#disable(queue);
   }
 
   /** Disables an endpoint after five days of failures only. */
-  async function disable(queue: LeasedQueueState): Promise<void> {
+  async #disable(queue: LeasedQueueState): Promise<void> {
+    const { lane, log } = this.#options;
     const { workspace_id, endpoint_id } = queue;
     const origin = { actor: SYSTEM, request_id: null, client_address: null };
     const since = queue.failing_since;
     queue.failing_since = null;
     try {
       const input = { endpoint_id, changes: { status: 'disabled' }, reason: 'ONLY_FAILURES' } as const;
-      await options.lane.submit(workspace_id, updateWebhook, input, origin);
+      await lane.submit(workspace_id, updateWebhook, input, origin);
       log.warn({ workspace_id, endpoint_id }, 'a webhook endpoint that only failed for 5 days was disabled');
     } catch (error) {
       // The next failure tries to disable it again.
@@ -309,24 +356,24 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
   }
 
   /** Releases the queues in which nothing is due any more, and removes those of deleted endpoints. */
-  async function release(): Promise<void> {
-    const now_ms = clock.now_ms();
+  async #release(): Promise<void> {
+    const now_ms = this.#options.clock.now_ms();
     const idle: LeasedQueueState[] = [];
-    for (const queue of held.values()) {
+    for (const queue of this.#held.values()) {
       if (queue.in_flight > 0 || queue.unrecorded.size > 0) continue;
       if (queue.is_deleted) {
-        if (!(await clearQueue(db, queue))) forget(queue);
-        else is_woken = true;
+        if (!(await clearQueue(this.#options.db, queue))) this.#forget(queue);
+        else this.#is_woken = true;
         continue;
       }
       if (queue.has_more) continue;
       queue.idle_since_ms ??= now_ms;
       if (now_ms - queue.idle_since_ms >= LINGER_MS || queue.not_before_ms !== null) idle.push(queue);
     }
-    await giveBack(idle, false);
+    await this.#giveBack(idle, false);
   }
 
-  async function giveBack(queues: readonly LeasedQueueState[], whatever_came: boolean): Promise<void> {
+  async #giveBack(queues: readonly LeasedQueueState[], whatever_came: boolean): Promise<void> {
     if (queues.length === 0) return;
     const left = queues.map((queue) => ({
       workspace_id: queue.workspace_id,
@@ -335,56 +382,17 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
       not_before: queue.not_before_ms === null ? null : iso(queue.not_before_ms),
       failing_since: queue.failing_since,
     }));
-    const given_back = new Set((await releaseQueues(db, worker, left)).map(endpointKey));
+    const given_back = new Set(
+      (await releaseQueues(this.#options.db, this.#options.worker, left)).map(endpointKey),
+    );
     for (const queue of queues) {
-      if (given_back.has(queue.name) || whatever_came) forget(queue);
+      if (given_back.has(queue.name) || whatever_came) this.#forget(queue);
       else queue.has_more = true;
     }
   }
 
-  function forget(queue: LeasedQueueState): void {
-    if (held.get(queue.name) === queue) held.delete(queue.name);
+  #forget(queue: LeasedQueueState): void {
+    if (this.#held.get(queue.name) === queue) this.#held.delete(queue.name);
     queue.connections?.retire();
   }
-
-  async function run(): Promise<void> {
-    while (!stopping) {
-      try {
-        if (poll_due) {
-          poll_due = false;
-          await poll();
-        }
-        await load();
-        await release();
-      } catch (error) {
-        log.warn({ err: error }, 'a round of the webhook worker failed');
-        poll_due = false;
-        is_woken = false;
-      }
-      if (!stopping) await pause();
-    }
-  }
-
-  const running = run();
-
-  return {
-    wake: () => wake(true),
-    async stop() {
-      stopping = true;
-      wake(false);
-      await running;
-      const deadline = new Promise<void>((late) => setTimeout(late, DRAIN_MS).unref());
-      const landed = async () => {
-        while (in_flight > 0) await new Promise((wait) => setTimeout(wait, MIN_PAUSE_MS));
-      };
-      await Promise.race([landed(), deadline]);
-      aborting = true;
-      for (const queue of held.values()) queue.connections?.close();
-      await landed();
-      await results.finish();
-      await giveBack([...held.values()], true).catch((error: unknown) =>
-        log.warn({ err: error }, 'leases of webhooks could not be given back; they run out by themselves'),
-      );
-    },
-  };
 }
