@@ -1,13 +1,13 @@
-// Writes every generated file: `npm run generate`. With `--check` it writes nothing and fails when one is stale.
+// Writes what is made of the routes, the settings and the sources of lists: `npm run generate`. The pages that people
+// read on the web are committed: with `--check` it writes nothing and fails when one is stale. With `--built`, which is
+// a step of every build, it writes only what is not committed.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { fail, prepare, ROOT } from './prepare.mjs';
 
-await prepare({ with_dev: true }).catch(fail);
 const checking = process.argv.includes('--check');
 
-/** Writes the files that are stale, or tells of them. @param {Record<string, string>} files texts by their paths */
+/** Writes the files that are stale, or with `--check` reports them. @param {Record<string, string>} files texts by their paths */
 function bringUpToDate(files) {
   for (const [path, text] of Object.entries(files)) {
     const file = join(ROOT, path);
@@ -29,7 +29,18 @@ function bringUpToDate(files) {
   }
 }
 
-const { renderNotice } = await import('../packages/purpose-data/notice.mjs');
-bringUpToDate(renderNotice());
-const { renderDocuments } = await import(pathToFileURL(join(ROOT, 'server', 'dist', 'documents.js')).href);
-bringUpToDate(renderDocuments());
+/** The service's module of documents, loaded from the sources: the client's types are needed before anything is built. */
+async function loadDocuments() {
+  const { runnerImport } = await import('vite');
+  const { fromSources } = await import('./sources.mjs');
+  const options = { root: ROOT, logLevel: 'error', plugins: [fromSources] };
+  return (await runnerImport(join(ROOT, 'server', 'src', 'documents.ts'), options)).module;
+}
+
+if (process.argv.includes('--built')) {
+  bringUpToDate((await loadDocuments()).renderBuilt());
+} else {
+  await prepare({ with_dev: true }).catch(fail);
+  const { renderNotice } = await import('../packages/purpose-data/notice.mjs');
+  bringUpToDate({ ...renderNotice(), ...(await loadDocuments()).renderPages() });
+}

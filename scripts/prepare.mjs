@@ -37,6 +37,9 @@ const DEVELOPED = [...SERVED, 'agents', 'adapters', 'cli', 'tools'];
 const BUNDLED = {
   console: ['index.html', 'vite.config.ts', 'public', 'src', '../sdk/src', '../packages/contract/src'],
 };
+/** What is rendered from the sources of the service before the client is built, whose types it holds. */
+const DOCUMENTS = ['openapi.json', 'sdk/src/generated.ts'];
+const DOCUMENTS_MARK = join(ROOT, 'sdk', 'dist', '.documents');
 const DIST = join(ROOT, 'server', 'dist');
 const LOCK_FILE = join(ROOT, 'package-lock.json');
 /** What `npm install` notes about the packages it has put there. */
@@ -159,6 +162,31 @@ function hashOfSources(name) {
     hash.update(`${relative(ROOT, file)}\0${content.length}\0`).update(content);
   }
   return hash.digest('hex');
+}
+
+/** A hash of everything that the documents are rendered from; undefined in a clone without a client. */
+function hashOfDocuments() {
+  if (!existsSync(join(ROOT, 'sdk', 'tsconfig.json'))) return undefined;
+  const sources = SERVED.filter((name) => name !== 'sdk' && name !== 'console');
+  return hashOf(sources.map(hashOfSources).join());
+}
+
+function areDocumentsStale() {
+  const hash = hashOfDocuments();
+  if (hash === undefined) return false;
+  return readText(DOCUMENTS_MARK) !== hash || !DOCUMENTS.every((path) => existsSync(join(ROOT, path)));
+}
+
+async function renderDocuments(quiet) {
+  const hash = hashOfDocuments();
+  await run(
+    'The rendering of the documents',
+    process.execPath,
+    [join(ROOT, 'scripts/generate.mjs'), '--built'],
+    quiet,
+  );
+  mkdirSync(dirname(DOCUMENTS_MARK), { recursive: true });
+  writeFileSync(DOCUMENTS_MARK, hash);
 }
 
 /** Those of the packages that are not built as their sources stand. */
@@ -308,16 +336,19 @@ async function alone(quiet, work) {
 export async function prepare({ quiet = false, with_dev = false } = {}) {
   checkNodeVersion();
   const isReady = () => {
-    const is_built = unbuilt(with_dev).length === 0;
+    const is_built = unbuilt(with_dev).length === 0 && !areDocumentsStale();
     return isInstalled(with_dev || !is_built) && is_built;
   };
   if (isReady()) return;
   await alone(quiet, async () => {
     // Looked at again: whoever we waited for has most likely done it.
-    const to_build = unbuilt(with_dev);
-    if (!isInstalled(with_dev || to_build.length > 0)) await install(quiet);
-    if (to_build.length > 0 && !quiet) console.error('Building…');
-    for (const name of to_build) await build(name, quiet);
+    const is_stale = areDocumentsStale();
+    const is_unbuilt = is_stale || unbuilt(with_dev).length > 0;
+    if (!isInstalled(with_dev || is_unbuilt)) await install(quiet);
+    if (is_unbuilt && !quiet) console.error('Building…');
+    if (is_stale) await renderDocuments(quiet);
+    // The client counts as unbuilt once its types changed.
+    for (const name of unbuilt(with_dev)) await build(name, quiet);
   }).catch((error) => {
     if (error instanceof PrepareError || error.code === undefined) throw error;
     throw new PrepareError(

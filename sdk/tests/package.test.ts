@@ -51,7 +51,9 @@ test('the package has what it promises, and nothing else', () => {
     'package.json',
     'dist/index.js',
     'dist/index.d.ts',
+    'dist/generated.d.ts',
     'src/index.ts',
+    'src/generated.ts',
   ]) {
     expect(files).toContain(file);
   }

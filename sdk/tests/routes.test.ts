@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { renderOpenApi } from '../../server/src/documents.ts';
 import { Purser } from '../src/index.ts';
 import { success } from './answers.ts';
 import { AUTHORITY, type RunningService, startTestService } from './service.ts';
-
-const openapi = JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')) as {
-  paths: Record<string, Record<string, unknown>>;
-};
 
 let s: RunningService;
 let purser: Purser;
@@ -77,7 +73,7 @@ test('there is one method for every route of the API but the door, and none besi
     );
     expect(sent.size - before, `${name} is a route of its own`).toBe(is_form ? 0 : 1);
   }
-  const declared = Object.entries(openapi.paths)
+  const declared = Object.entries(renderOpenApi().paths)
     .filter(([path]) => path.startsWith('/v1/') && !OF_PAGES.test(path))
     .flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),

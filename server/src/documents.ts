@@ -100,7 +100,7 @@ function renderOperations(document: OpenApi): string {
     '',
     '# Operations',
     '',
-    'The full reference, with every field, is in `/docs` of a running service and in `openapi.json`.',
+    'The full reference, with every field, is in `/docs` and `/openapi.json` of a running service.',
     '',
   ];
   lines.push('| Operation | Scopes | Summary |', '|---|---|---|');
@@ -149,16 +149,23 @@ function renderAuthority(document: OpenApi): string {
   ].join('\n');
 }
 
-/** Every generated file of the repository: path from its root → text. */
-export function renderDocuments(): Record<string, string> {
+/** The generated files that are built and not committed: path from the root of the repository → text. */
+export function renderBuilt(): Record<string, string> {
   const openapi = renderOpenApi();
   return {
     'openapi.json': `${JSON.stringify(openapi, null, 2)}\n`,
+    'sdk/src/generated.ts': renderTypes(openapi),
+  };
+}
+
+/** The generated files that are committed, since people read them on the web: path from the root → text. */
+export function renderPages(): Record<string, string> {
+  const openapi = renderOpenApi();
+  return {
     'docs/reference/authority.md': renderAuthority(openapi),
     'docs/reference/configuration.md': renderConfigurationReference(),
     'docs/reference/errors.md': renderErrors(),
     'docs/reference/reasons.md': renderReasons(),
     'docs/reference/operations.md': renderOperations(openapi),
-    'sdk/src/generated.ts': renderTypes(openapi),
   };
 }

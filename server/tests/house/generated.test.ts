@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, test } from 'vitest';
-import { renderDocuments, renderOpenApi } from '../../src/documents.ts';
+import { renderOpenApi, renderPages } from '../../src/documents.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 
-test.each(Object.entries(renderDocuments()))('%s is what npm run generate writes', (path, text) => {
+test.each(Object.entries(renderPages()))('%s is what npm run generate writes', (path, text) => {
   expect(readFileSync(new URL(path, ROOT), 'utf8')).toBe(text);
 });
 

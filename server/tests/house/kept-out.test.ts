@@ -98,6 +98,7 @@ describe('an image', () => {
     const run = (...args: string[]) =>
       execFileSync(process.execPath, args, { cwd: image, env, encoding: 'utf8', stdio: 'pipe' });
     run('scripts/build.mjs');
+    expect(existsSync(join(image, 'sdk/src/generated.ts'))).toBe(true);
     expect(run('server/dist/main.js', '--help')).toContain('Run the service: API and workers.');
     // What serves is loaded by the program only when it serves.
     const load =

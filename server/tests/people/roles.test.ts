@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import openapi from '../../../openapi.json' with { type: 'json' };
+import { renderOpenApi } from '../../src/documents.ts';
 import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
 import { nameOf, ROUTES, type Scope } from '../support/every-route.ts';
 import { refusal } from '../support/running-service.ts';
@@ -45,7 +45,7 @@ test.each(Object.entries(ROLES))(
 );
 
 test('every route of a session answers the strongest key with 403, and who is not signed in with 401', async () => {
-  const of_sessions = Object.entries(openapi.paths).flatMap(([path, operations]) =>
+  const of_sessions = Object.entries(renderOpenApi().paths).flatMap(([path, operations]) =>
     Object.entries(operations as Record<string, { security?: object[] }>)
       .filter(([, { security }]) => JSON.stringify(security) === '[{"Session":[]}]')
       .map(([method]) => [method.toUpperCase(), path] as const),

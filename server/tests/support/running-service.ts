@@ -17,7 +17,7 @@ import { makeOwnLimiter } from '../../src/service/http/limiters.ts';
 import type { Route } from '../../src/service/http/route.ts';
 import { ErrorBody } from '../../src/service/http/schemas.ts';
 import { addWorkspace, type Core, makeCore } from '../../src/service/installation/runtime.ts';
-import { errorsOf, KEYED_ERRORS } from '../../src/service/openapi/openapi.ts';
+import { errorsOf, KEYED_ERRORS } from '../../src/service/openapi/error-responses.ts';
 import { TRUSTING_CLOCK } from './clock.ts';
 import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
 

@@ -1,7 +1,8 @@
 import { ERRORS } from '@purser/rules/errors';
 import { DOCS_STYLE } from './docs-style.ts';
 import type { JsonSchema, OpenApi, Operation, Parameter, Response } from './document-types.ts';
-import { KEYED_ERRORS, responseOf } from './openapi.ts';
+import { KEYED_ERRORS } from './error-responses.ts';
+import { responseOf } from './openapi.ts';
 import { exampleOf, type FieldRow, fieldRows, refName, resolve, typeInWords } from './schema-words.ts';
 
 interface Entry {

@@ -1,16 +1,9 @@
 import type { RouteData } from '@purser/contract/route';
 import { ROLES, scopesOfRole } from '@purser/rules/domain/keys';
-import { ERRORS, type ErrorCode } from '@purser/rules/errors';
 import type { TSchema } from 'typebox';
-import { mayWeigh } from '../http/access.ts';
 import { ErrorBody } from '../http/schemas.ts';
 import type { JsonSchema, OpenApi, Operation, Parameter, Response, ResponseRef } from './document-types.ts';
-
-const RETRY_AFTER = { description: 'Seconds to wait.', schema: { type: 'integer' } };
-const OUTCOME = {
-  description: '`unknown`: the request may have been carried out. Without it nothing was.',
-  schema: { type: 'string', const: 'unknown' },
-};
+import { errorResponses } from './error-responses.ts';
 
 const INTRODUCTION = `Purser decides whether a software agent may make a spend, holds the money it allows, and keeps a tamper-evident history.
 
@@ -44,20 +37,6 @@ const TAG_DESCRIPTIONS: Record<RouteData['tag'], string> = {
   Ledger: 'The hash-chained history and its verification.',
   Service: 'The state of the service itself. No key is needed.',
 };
-
-/** What any route with a key may answer, besides the errors that it names itself. */
-export const KEYED_ERRORS: readonly ErrorCode[] = [
-  'invalid_request',
-  'unauthenticated',
-  'insufficient_scope',
-  'cross_site_request',
-  'rate_limited',
-  'internal_error',
-  'auth_unavailable',
-  'unavailable',
-];
-/** The same of routes without a key. */
-const PUBLIC_ERRORS: readonly ErrorCode[] = ['invalid_request', 'internal_error'];
 
 /** How often an agent key's exception is told: once, in the same words everywhere. */
 const OWN_ONLY = "An agent key may also call this without the scope; it sees only its own agent's data.";
@@ -166,6 +145,7 @@ function operation(route: RouteData, shared: Shared): Operation {
     headers.RateLimit = { $ref: '#/components/headers/RateLimit' };
   }
 
+  const error_body = publicForm(ErrorBody, schemas);
   const responses: Operation['responses'] = {};
   for (const [status, answer] of Object.entries(route.responses)) {
     const own = Object.entries(answer.headers ?? {}).map(([name, description]) => [
@@ -187,21 +167,8 @@ function operation(route: RouteData, shared: Shared): Operation {
           }),
     };
   }
-  for (const [status, codes] of errorsByStatus(route)) {
-    const may_have_happened = status === '503' && route.method !== 'GET';
-    // The name says everything that the response depends on, so equal names are equal responses.
-    const name = [...codes, ...(is_public ? ['keyless'] : []), ...(may_have_happened ? ['write'] : [])].join(
-      '.',
-    );
-    shared.errors[name] = {
-      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
-      headers: {
-        ...headers,
-        ...(status === '429' || status === '503' ? { 'Retry-After': RETRY_AFTER } : {}),
-        ...(may_have_happened ? { 'purser-outcome': OUTCOME } : {}),
-      },
-      content: { 'application/json': { schema: publicForm(ErrorBody, schemas) } },
-    };
+  for (const { status, name, response } of errorResponses(route, headers, error_body)) {
+    shared.errors[name] = response;
     responses[status] = { $ref: `#/components/responses/${name}` };
   }
 
@@ -296,27 +263,6 @@ function parametersOf(
     ...(rest.type === 'array' ? { style: 'form' as const, explode: false as const } : {}),
     schema: rest,
   }));
-}
-
-/** Every code that the route may answer with. */
-export function errorsOf(route: RouteData): Set<ErrorCode> {
-  const codes = new Set([...(route.scopes === 'public' ? PUBLIC_ERRORS : KEYED_ERRORS), ...route.errors]);
-  if (mayWeigh(route)) codes.add('reauthentication_required');
-  return codes;
-}
-
-/** Every code that the route may answer with, by status, in the order of the table of errors. */
-function errorsByStatus(route: RouteData): Map<string, ErrorCode[]> {
-  const codes = errorsOf(route);
-  // Only what changes something has to come from the console itself.
-  if (route.method === 'GET') codes.delete('cross_site_request');
-  const by_status = new Map<string, ErrorCode[]>();
-  for (const code of Object.keys(ERRORS) as ErrorCode[]) {
-    if (!codes.has(code)) continue;
-    const status = String(ERRORS[code].status);
-    by_status.set(status, [...(by_status.get(status) ?? []), code]);
-  }
-  return by_status;
 }
 
 /** The schema without our own keywords; one with an `$id` is put into `schemas` and referred to. */

@@ -1,0 +1,22 @@
+// Lets Vite take this repository's packages from their sources, whatever was or was not built of them.
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './prepare.mjs';
+
+/** The source of what `@purser/…` names, by the exports of its package. Throws for what a package does not export. */
+function sourceOf(id) {
+  const [, name, path] = id.split('/', 3);
+  const folder = realpathSync(join(ROOT, 'node_modules', '@purser', name));
+  const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const subpath = path === undefined ? '.' : `.${id.slice(`@purser/${name}`.length)}`;
+  const built = exports[subpath]?.default ?? exports['./*']?.default.replace('*', subpath.slice(2));
+  if (built === undefined) throw new Error(`${name} does not export ${id}`);
+  return join(folder, built.replace('./dist/', 'src/').replace(/\.js$/, '.ts'));
+}
+
+/** A plugin of Vite: every import of `@purser/…` is answered with the source. */
+export const fromSources = {
+  name: 'purser-sources',
+  enforce: 'pre',
+  resolveId: (id) => (id.startsWith('@purser/') ? sourceOf(id) : null),
+};
