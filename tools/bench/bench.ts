@@ -9,8 +9,8 @@ import {
 import { connectOnce, DECISIONS, type DecisionKind } from '@purser/server/tools';
 import { type PurserProcess, startPurser } from '../demo/purser-process.ts';
 import { type LoadOptions, type LoadResult, type Requests, runLoad } from './load.ts';
+import type { Plan } from './plan.ts';
 import { processorSeconds } from './processes.ts';
-import type { Plan } from './result.ts';
 import { makeSpendBody } from './spend-bodies.ts';
 import { prepareTpcb, type Tpcb } from './tpcb.ts';
 import { type BenchWorkspace, checkWorkspace, type Target } from './workspaces.ts';
@@ -74,10 +74,10 @@ export function requestText(
  */
 export async function startBench(
   plan: Plan,
-  surroundings: { env: Readonly<Record<string, string | undefined>>; signal: AbortSignal },
+  context: { env: Readonly<Record<string, string | undefined>>; signal: AbortSignal },
   say: (line: string) => void,
 ): Promise<Bench> {
-  const { env, signal } = surroundings;
+  const { env, signal } = context;
   const purser = await startPurser({
     settings: {
       BOOTSTRAP_PLAN: 'team',

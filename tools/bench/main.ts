@@ -8,9 +8,10 @@ import { type Bench, startBench } from './bench.ts';
 import { measureDecisions } from './decisions.ts';
 import { measureGrowth } from './growth.ts';
 import { measureLimits } from './limits.ts';
+import type { Plan } from './plan.ts';
 import { measureLongHistory } from './reading.ts';
 import { type BenchReport, renderPage, renderReport } from './render.ts';
-import type { Group, Plan } from './result.ts';
+import type { Group } from './result.ts';
 import { measureWays } from './ways.ts';
 import { measureWebhooks } from './webhooks.ts';
 
@@ -133,14 +134,13 @@ function readOptions({ args, env }: ToolContext): Options | null {
 }
 
 /** Runs a group on a service of its own; what the service said last is added to whatever fails. */
-async function runGroup(group: Group, plan: Plan, surroundings: ToolContext, say: (line: string) => void) {
+async function runGroup(group: Group, plan: Plan, context: ToolContext, say: (line: string) => void) {
   say(`${group.title}: starting a service on a data directory of its own…`);
-  const bench: Bench = await startBench(plan, surroundings, say);
+  const bench: Bench = await startBench(plan, context, say);
   try {
     return await group.measure(bench);
   } catch (error) {
-    if (!surroundings.signal.aborted)
-      say(`The end of the service's output:\n${await bench.purser.lastOutput()}`);
+    if (!context.signal.aborted) say(`The end of the service's output:\n${await bench.purser.lastOutput()}`);
     throw error;
   } finally {
     await bench.stop();
@@ -152,11 +152,11 @@ async function runGroup(group: Group, plan: Plan, surroundings: ToolContext, say
  * failed, a ledger is not valid, changes and events differ in number); 2 for wrong arguments; 130 when it was
  * asked to end.
  */
-export async function main(surroundings: ToolContext): Promise<number> {
-  const { signal, stdout, stderr, env } = surroundings;
+export async function main(context: ToolContext): Promise<number> {
+  const { signal, stdout, stderr, env } = context;
   let options: Options | null;
   try {
-    options = readOptions(surroundings);
+    options = readOptions(context);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     stderr.write(`${error.message}\n`);
@@ -182,7 +182,7 @@ export async function main(surroundings: ToolContext): Promise<number> {
   try {
     for (const group of options.groups) {
       const { name, title } = group;
-      report.groups.push({ name, title, result: await runGroup(group, options.plan, surroundings, say) });
+      report.groups.push({ name, title, result: await runGroup(group, options.plan, context, say) });
     }
   } catch (error) {
     if (signal.aborted) return 130;

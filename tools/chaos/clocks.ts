@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeJsonClient } from '../demo/json-client.ts';
 import { freePort, type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
 import { invalidChain, lookInto } from './invariants.ts';
-import { type Finding, makeStage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext } from './stage.ts';
 
 const APART_MS = 10 * 60_000;
 /** Two requests apart, and the time between the two clocks' readings here. */
@@ -20,8 +20,8 @@ globalThis.Date = class extends Real {
 `;
 
 /** Two nodes whose clocks are ten minutes off, one ahead and one behind: history follows the database's clock. */
-export async function differentClocks(surroundings: Surroundings): Promise<Finding> {
-  const stage = await makeStage(surroundings, { REVIEW_TTL_SECONDS: '60' });
+export async function differentClocks(context: ScenarioContext): Promise<Finding> {
+  const stage = await makeStage(context, { REVIEW_TTL_SECONDS: '60' });
   const nodes: ServeProcess[] = [];
   try {
     const { host, port } = await stage.database();
@@ -31,7 +31,7 @@ export async function differentClocks(surroundings: Surroundings): Promise<Findi
       await writeFile(clock_file, shiftedClock(by_ms));
       nodes.push(
         await startServing({
-          env: serviceEnvironment(surroundings.env, [], {
+          env: serviceEnvironment(context.env, [], {
             DATABASE_URL: `postgresql://purser@localhost/purser?host=${encodeURIComponent(String(host))}&port=${port}`,
             SECRET_KEY: secret_key,
             DATA_DIR: join(stage.data_dir, `node-${name}`),
@@ -40,7 +40,7 @@ export async function differentClocks(surroundings: Surroundings): Promise<Findi
             PORT: String(await freePort()),
           }),
           output_file: join(stage.data_dir, `node-${name}.log`),
-          signal: surroundings.signal,
+          signal: context.signal,
           node_options: ['--import', clock_file],
         }),
       );

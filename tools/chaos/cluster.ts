@@ -16,7 +16,7 @@ import { findViolations, lookInto } from './invariants.ts';
 import { shown } from './kills.ts';
 import { type Cluster, findPrograms, startCluster } from './patroni.ts';
 import { makeRecorder, type Recorder } from './recorder.ts';
-import { type Finding, makeAgents, PATIENCE_MS, type Surroundings } from './stage.ts';
+import { type Finding, makeAgents, PATIENCE_MS, type ScenarioContext } from './stage.ts';
 
 const NODES = 3;
 const CLIENTS = 16;
@@ -73,8 +73,8 @@ async function gaps(cluster: Cluster): Promise<number> {
  * is cut off, Redis restarts, and all nodes are rolled. Nothing acknowledged is lost, no budget is overspent, the chain is
  * one, and writes are back within 30 s. Where its programs are not installed it is left out, which is said and fails nothing.
  */
-export async function cluster(surroundings: Surroundings): Promise<Finding> {
-  const { signal, say } = surroundings;
+export async function cluster(context: ScenarioContext): Promise<Finding> {
+  const { signal, say } = context;
   const programs = await findPrograms();
   if (typeof programs === 'string') return { figures: {}, problems: [], skipped: programs };
   const dir = await makeDataDirectory(true);
@@ -97,7 +97,7 @@ export async function cluster(surroundings: Surroundings): Promise<Finding> {
       const port = await freePort();
       const database_port = i === NODES ? opened.port : started.port;
       let serving: ServeProcess | null = null;
-      const env = serviceEnvironment(surroundings.env, [], {
+      const env = serviceEnvironment(context.env, [], {
         DATABASE_URL: `postgresql://purser:${password}@127.0.0.1:${database_port}/purser`,
         REDIS_URL: started.redis.url,
         SECRET_KEY: secret_key,
@@ -137,31 +137,31 @@ export async function cluster(surroundings: Surroundings): Promise<Finding> {
       );
       return took_ms ?? BACK_WITHIN_MS;
     };
-    await surroundings.wait(BETWEEN_MS);
+    await context.wait(BETWEEN_MS);
 
     const lost = await started.primary();
     if (lost === null) throw new Error('There is no primary.');
     await lost.lose();
     // What was on its way when it died may still be answered: what counts is the first answer of its successor.
-    await surroundings.wait(500);
+    await context.wait(500);
     figures.writes_back_after_lost_primary_ms = 500 + (await back('the primary was killed'));
-    await surroundings.wait(BETWEEN_MS);
+    await context.wait(BETWEEN_MS);
     await lost.start();
     await started.settled(started.members.length);
     say('  the lost one follows again');
 
     opened.break('swallow');
-    await surroundings.wait(CUT_MS);
+    await context.wait(CUT_MS);
     figures.writes_beside_a_cut_node_ms = await back('a node was cut off');
     opened.break('none');
     opened.cutAll();
-    await surroundings.wait(BETWEEN_MS);
+    await context.wait(BETWEEN_MS);
 
     await started.redis.kill();
-    await surroundings.wait(REDIS_AWAY_MS);
+    await context.wait(REDIS_AWAY_MS);
     figures.writes_without_redis_ms = await back('Redis was killed');
     await started.redis.start();
-    await surroundings.wait(BETWEEN_MS);
+    await context.wait(BETWEEN_MS);
 
     for (const node of nodes) {
       const how = await node.end();
@@ -169,7 +169,7 @@ export async function cluster(surroundings: Surroundings): Promise<Finding> {
       await node.start();
     }
     figures.writes_after_rolling_ms = await back('all nodes were rolled');
-    await surroundings.wait(BETWEEN_MS);
+    await context.wait(BETWEEN_MS);
 
     await clients.stop();
     const client = makeJsonClient(one.base_url, admin_key);

@@ -5,7 +5,7 @@ import { freePort, serviceEnvironment, startServing } from '../demo/purser-proce
 import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
 import { between } from './random.ts';
-import { type Finding, makeStage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext } from './stage.ts';
 
 /** What a proxy does to the bytes between a service and its PostgreSQL. */
 const FAULTS = ['lose-commit-answers', 'cut', 'swallow', 'half-open'] as const;
@@ -76,16 +76,16 @@ const ANSWERED_WITHIN_MS = 5_500;
 const HEALED_WITHIN_MS = 10_000;
 
 /** A node whose connections to PostgreSQL lose answers, are cut, swallow everything or become half-open. */
-export async function brokenConnections(surroundings: Surroundings): Promise<Finding> {
-  const { random, share, say, signal } = surroundings;
+export async function brokenConnections(context: ScenarioContext): Promise<Finding> {
+  const { random, share, say, signal } = context;
   const rounds = Math.max(1, Math.round(5 * share));
-  const stage = await makeStage(surroundings);
+  const stage = await makeStage(context);
   const database = await stage.database();
   const proxy = await openProxy({ path: join(database.host as string, `.s.PGSQL.${database.port}`) });
   const port = await freePort();
   const secret_key = (await readFile(join(stage.data_dir, 'secret-key'), 'utf8')).trim();
   const node = await startServing({
-    env: serviceEnvironment(surroundings.env, [], {
+    env: serviceEnvironment(context.env, [], {
       DATABASE_URL: `postgresql://purser@127.0.0.1:${proxy.port}/purser`,
       SECRET_KEY: secret_key,
       DATA_DIR: join(stage.data_dir, 'second-node'),
@@ -102,9 +102,9 @@ export async function brokenConnections(surroundings: Surroundings): Promise<Fin
     const healed_ms: number[] = [];
     for (let round = 1; round <= rounds; round++) {
       for (const fault of FAULTS) {
-        await surroundings.wait(between(random, 300, 1_000));
+        await context.wait(between(random, 300, 1_000));
         proxy.break(fault);
-        await surroundings.wait(fault === 'cut' ? 50 : between(random, 1_000, 7_000));
+        await context.wait(fault === 'cut' ? 50 : between(random, 1_000, 7_000));
         proxy.break('none');
         const took_ms = await recorder.nextAcknowledged(HEALED_WITHIN_MS);
         if (took_ms === null)

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
-import { type Finding, makeStage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext } from './stage.ts';
 
 const run = promisify(execFile);
 
@@ -26,7 +26,7 @@ async function fillUp(file: string): Promise<void> {
 }
 
 /** PostgreSQL's disk is full for a while: 503 meanwhile, nothing half-written, and recovery when there is space. */
-export async function fullDisk(surroundings: Surroundings): Promise<Finding> {
+export async function fullDisk(context: ScenarioContext): Promise<Finding> {
   const dir = await mkdtemp(join(tmpdir(), 'purser-disk-'));
   try {
     await run('mount', ['-t', 'tmpfs', '-o', `size=${SIZE_MB}m,mode=0755`, 'tmpfs', dir]);
@@ -41,17 +41,17 @@ export async function fullDisk(surroundings: Surroundings): Promise<Finding> {
   try {
     const data_dir = join(dir, 'data');
     await mkdir(data_dir);
-    const stage = await makeStage(surroundings, { LOG_LEVEL: 'warn' }, data_dir);
+    const stage = await makeStage(context, { LOG_LEVEL: 'warn' }, data_dir);
     try {
       const recorder = stage.makeRecorder(16);
       recorder.start();
-      await surroundings.wait(1_500);
+      await context.wait(1_500);
       const problems: string[] = [];
       const before = recorder.figures();
       const isReady = async () => (await stage.client.send('GET', '/readyz')).status === 200;
       if (!(await isReady())) problems.push('It was not ready before the disk was full.');
       await fillUp(join(dir, 'ballast'));
-      await surroundings.wait(6_000);
+      await context.wait(6_000);
       const during = recorder.figures();
       if (await isReady()) problems.push('/readyz was 200 while every write was refused.');
       await rm(join(dir, 'ballast'));
@@ -59,7 +59,7 @@ export async function fullDisk(surroundings: Surroundings): Promise<Finding> {
         problems.push(`No decision within ${BACK_WITHIN_MS} ms after there was space again.`);
       }
       // Readiness is looked at no more than once a second.
-      await surroundings.wait(1_500);
+      await context.wait(1_500);
       if (!(await isReady())) problems.push('/readyz was not 200 again when writes were.');
       await recorder.stop();
       problems.push(...(await findViolations(recorder, stage.client, await stage.database())));

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { makeSpendBody } from '../bench/spend-bodies.ts';
 import { between } from './random.ts';
-import { type Finding, makeStage, type Stage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext, type Stage } from './stage.ts';
 
 /** What is hostile here is bounded and follows from the seed; only what the machine makes of it does not. */
 const ROUNDS = 100;
@@ -149,7 +149,7 @@ async function stillHeld(stage: Stage): Promise<string[]> {
 /** Everything that an honest client meets after a round. */
 async function checkService(
   stage: Stage,
-  { wait }: Surroundings,
+  { wait }: ScenarioContext,
   round: string,
 ): Promise<{ problems: string[]; slowest_ms: number; back_ms: number }> {
   const problems: string[] = [];
@@ -205,10 +205,10 @@ async function checkService(
  * and of every route, several at once. After each round the process lives, all that they took is given back, and an
  * honest client is served.
  */
-export async function hostileClients(surroundings: Surroundings): Promise<Finding> {
-  const { share, random, say, signal } = surroundings;
+export async function hostileClients(context: ScenarioContext): Promise<Finding> {
+  const { share, random, say, signal } = context;
   const rounds = Math.max(MIN_ROUNDS, Math.round(ROUNDS * share));
-  const stage = await makeStage(surroundings, { LOG_LEVEL: 'fatal' });
+  const stage = await makeStage(context, { LOG_LEVEL: 'fatal' });
   const sent = { connections: 0, requests: 0 };
   const problems: string[] = [];
   let ended: string | null = null;
@@ -233,7 +233,7 @@ export async function hostileClients(surroundings: Surroundings): Promise<Findin
     // A history of which the kernel does not hold all for a client that reads nothing.
     const recorder = stage.makeRecorder(HONEST_WRITES);
     recorder.start();
-    while (recorder.acknowledged() < ENTRIES_TO_EXPORT) await surroundings.wait(50);
+    while (recorder.acknowledged() < ENTRIES_TO_EXPORT) await context.wait(50);
     await recorder.stop();
     const arsenal: Arsenal = {
       random,
@@ -250,7 +250,7 @@ export async function hostileClients(surroundings: Surroundings): Promise<Findin
       const round = `round ${n} (${chosen.length === 1 ? chosen[0] : 'everything'})`;
       try {
         await attack(arsenal, chosen);
-        const found = await checkService(stage, surroundings, round);
+        const found = await checkService(stage, context, round);
         problems.push(...found.problems);
         slowest_ms = Math.max(slowest_ms, found.slowest_ms);
         back_ms = Math.max(back_ms, found.back_ms);

@@ -1,6 +1,6 @@
 import { findViolations } from './invariants.ts';
 import { between } from './random.ts';
-import { type Finding, makeStage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext } from './stage.ts';
 
 const CLIENTS = 16;
 /** A bound for what does not come back: on a busy machine it may take its time, and the figures tell how much. */
@@ -8,17 +8,17 @@ const BACK_WITHIN_MS = 60_000;
 const ASKED_AGAIN = 200;
 
 /** `kill -9` of the service under load, at random moments; the operator's supervisor starts it again. */
-export async function killService(surroundings: Surroundings): Promise<Finding> {
-  const { random, share, say } = surroundings;
+export async function killService(context: ScenarioContext): Promise<Finding> {
+  const { random, share, say } = context;
   const rounds = Math.max(3, Math.round(100 * share));
-  const stage = await makeStage(surroundings);
+  const stage = await makeStage(context);
   try {
     const recorder = stage.makeRecorder(CLIENTS);
     recorder.start();
     const back_ms: number[] = [];
     const problems: string[] = [];
     for (let round = 1; round <= rounds; round++) {
-      await surroundings.wait(between(random, 20, 800));
+      await context.wait(between(random, 20, 800));
       await stage.serving.kill();
       const began_ms = performance.now();
       await stage.restart();
@@ -40,20 +40,20 @@ export async function killService(surroundings: Surroundings): Promise<Finding> 
 }
 
 /** `kill -9` of the embedded PostgreSQL under load; the service starts it again by itself. */
-export async function killPostgres(surroundings: Surroundings): Promise<Finding> {
-  const { random, share, say } = surroundings;
+export async function killPostgres(context: ScenarioContext): Promise<Finding> {
+  const { random, share, say } = context;
   const rounds = Math.max(2, Math.round(20 * share));
-  const stage = await makeStage(surroundings);
+  const stage = await makeStage(context);
   try {
     const recorder = stage.makeRecorder(CLIENTS);
     recorder.start();
     const back_ms: number[] = [];
     const problems: string[] = [];
     for (let round = 1; round <= rounds; round++) {
-      await surroundings.wait(between(random, 300, 1_500));
+      await context.wait(between(random, 300, 1_500));
       process.kill(await stage.postgresPid(), 'SIGKILL');
       // Answers that were on their way may still come in: what counts is the first one of the next server.
-      await surroundings.wait(100);
+      await context.wait(100);
       const took_ms = await recorder.nextAcknowledged(BACK_WITHIN_MS);
       if (took_ms === null) problems.push(`Round ${round}: no decision within ${BACK_WITHIN_MS} ms.`);
       back_ms.push((took_ms ?? BACK_WITHIN_MS) + 100);

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { ToolContext as ProgramSurroundings } from '../demo/main.ts';
+import type { ToolContext } from '../demo/main.ts';
 import { differentClocks } from './clocks.ts';
 import { cluster } from './cluster.ts';
 import { brokenConnections } from './connections.ts';
@@ -17,7 +17,7 @@ import { overload, stopUnderLoad } from './overload.ts';
 import { makeRandom } from './random.ts';
 import { type ChaosReport, describeFinding, renderChaosReport } from './report.ts';
 import { secretsLeft } from './secrets-left.ts';
-import type { Finding, Surroundings } from './stage.ts';
+import type { Finding, ScenarioContext } from './stage.ts';
 import { promotedStandby } from './standby.ts';
 import { unknownKeys } from './unknown-keys.ts';
 
@@ -37,7 +37,7 @@ were told. Takes about twenty-five minutes in full.
 
 interface Scenario {
   says: string;
-  run: (surroundings: Surroundings) => Promise<Finding>;
+  run: (context: ScenarioContext) => Promise<Finding>;
 }
 
 /** Every scenario, in the order in which they run. */
@@ -86,7 +86,7 @@ const QUICK_SHARE = 0.05;
 const NOT_QUICK: ReadonlySet<string> = new Set(['cluster']);
 const REPORT_FILE = fileURLToPath(new URL('../../../docs/reference/chaos.md', import.meta.url));
 
-function readOptions({ args, env }: ProgramSurroundings): Options | 'help' | 'list' {
+function readOptions({ args, env }: ToolContext): Options | 'help' | 'list' {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -124,7 +124,7 @@ function readOptions({ args, env }: ProgramSurroundings): Options | 'help' | 'li
  * Runs the scenarios and resolves with the exit code: 0 when everything held, 1 when something did not, 2 for wrong
  * arguments, 130 when it was asked to end.
  */
-export async function main(program: ProgramSurroundings): Promise<number> {
+export async function main(program: ToolContext): Promise<number> {
   const { stdout, stderr, signal, env } = program;
   let options: Options | 'help' | 'list';
   try {
@@ -150,7 +150,7 @@ export async function main(program: ProgramSurroundings): Promise<number> {
   for (const name of names) {
     const { says, run } = SCENARIOS[name] as Scenario;
     stderr.write(`${name}: ${says}…\n`);
-    const surroundings: Surroundings = {
+    const context: ScenarioContext = {
       env,
       signal,
       wait: (time_ms) => setTimeout(time_ms, undefined, { signal }),
@@ -161,7 +161,7 @@ export async function main(program: ProgramSurroundings): Promise<number> {
     let finding: Finding;
     const load_of_machine = (loadavg()[0] ?? 0).toFixed(1);
     try {
-      finding = await run(surroundings);
+      finding = await run(context);
       finding.figures = { ...finding.figures, load_of_machine };
     } catch (error) {
       if (signal.aborted) return 130;

@@ -5,7 +5,7 @@ import { type Answer, type JsonClient, makeJsonClient } from '../demo/json-clien
 import { freePort, type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
 import { findViolations, invalidChain, lookInto } from './invariants.ts';
 import { shown } from './kills.ts';
-import { type Finding, makeStage, type Stage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext, type Stage } from './stage.ts';
 
 const NODES = 4;
 const CLIENTS = 16;
@@ -23,10 +23,10 @@ interface Node {
   end(): Promise<string>;
 }
 
-async function makeNode(stage: Stage, surroundings: Surroundings, number: number): Promise<Node> {
+async function makeNode(stage: Stage, context: ScenarioContext, number: number): Promise<Node> {
   const { host, port: database_port } = await stage.database();
   const port = await freePort();
-  const env = serviceEnvironment(surroundings.env, [], {
+  const env = serviceEnvironment(context.env, [], {
     DATABASE_URL: `postgresql://purser@localhost/purser?host=${encodeURIComponent(String(host))}&port=${database_port}`,
     SECRET_KEY: (await readFile(join(stage.data_dir, 'secret-key'), 'utf8')).trim(),
     DATA_DIR: join(stage.data_dir, `node-${number}`),
@@ -40,7 +40,7 @@ async function makeNode(stage: Stage, surroundings: Surroundings, number: number
     output_file,
     base_url: `http://127.0.0.1:${port}`,
     async start() {
-      serving = await startServing({ env, output_file, signal: surroundings.signal });
+      serving = await startServing({ env, output_file, signal: context.signal });
     },
     end: async () => (await serving?.end()) ?? 'not started',
   };
@@ -161,13 +161,13 @@ async function gaps(stage: Stage): Promise<string[]> {
  * request that a node received, a storm overspends nothing, equal idempotency keys make one decision, changes hold at
  * once everywhere, and all of it is one chain.
  */
-export async function severalNodes(surroundings: Surroundings): Promise<Finding> {
-  const rounds = Math.max(1, Math.round(5 * surroundings.share));
-  const stage = await makeStage(surroundings);
+export async function severalNodes(context: ScenarioContext): Promise<Finding> {
+  const rounds = Math.max(1, Math.round(5 * context.share));
+  const stage = await makeStage(context);
   const nodes: Node[] = [];
   try {
     for (let number = 1; number <= NODES; number++) {
-      const node = await makeNode(stage, surroundings, number);
+      const node = await makeNode(stage, context, number);
       await node.start();
       nodes.push(node);
     }
@@ -175,13 +175,13 @@ export async function severalNodes(surroundings: Surroundings): Promise<Finding>
     const recorder = stage.makeRecorder(CLIENTS, () => (nodes[turn++ % NODES] as Node).base_url);
     const problems: string[] = [];
     recorder.start();
-    await surroundings.wait(1_000);
+    await context.wait(1_000);
     for (let round = 1; round <= rounds; round++) {
       for (const [i, node] of nodes.entries()) {
         const how = await node.end();
         if (how !== 'exit code 0') problems.push(`Node ${i + 1} ended with ${how}.`);
         await node.start();
-        await surroundings.wait(300);
+        await context.wait(300);
       }
     }
     await recorder.stop();

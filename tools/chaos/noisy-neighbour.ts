@@ -6,7 +6,7 @@ import { makeJsonClient } from '../demo/json-client.ts';
 import { percentilesOf } from '../demo/totals.ts';
 import { watchMachine } from './quiet-machine.ts';
 import { between } from './random.ts';
-import { type Finding, makeStage, type Stage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext, type Stage } from './stage.ts';
 
 /** An honest tenant's slowest request of twenty may take so many times as long as when it is quiet. */
 const MAX_RATIO = 2;
@@ -151,17 +151,17 @@ async function flooded<T>(stage: Stage, key: string, flood: Flood, work: () => P
 }
 
 /** One tenant floods each thing that is shared in turn; another one beside it is served nearly as when it is quiet. */
-export async function noisyNeighbour(surroundings: Surroundings): Promise<Finding> {
-  const { random, share, say } = surroundings;
+export async function noisyNeighbour(context: ScenarioContext): Promise<Finding> {
+  const { random, share, say } = context;
   const measured_ms = Math.max(3_000, Math.round(20_000 * share));
-  const stage = await makeStage(surroundings, { LOG_LEVEL: 'warn' });
+  const stage = await makeStage(context, { LOG_LEVEL: 'warn' });
   try {
     const [noisy] = await makeWorkspaces(stage, { count: 1, agents: 1 });
     if (noisy === undefined) throw new Error('There is no second workspace.');
     for (let n = 0; n < DECISIONS_WITH_MUCH_TEXT; n++) {
       await noisy.client.send('POST', '/v1/decisions', muchText(random), { 'idempotency-key': `much-${n}` });
     }
-    const machine = await watchMachine(surroundings.wait);
+    const machine = await watchMachine(context.wait);
     const figures: Finding['figures'] = {};
     const problems: string[] = [];
     const slow: string[] = [];
@@ -174,7 +174,7 @@ export async function noisyNeighbour(surroundings: Surroundings): Promise<Findin
         honestWork(stage, performance.now() + measured_ms, name),
       );
       lateness.disable();
-      surroundings.signal.throwIfAborted();
+      context.signal.throwIfAborted();
       const late_ms = Math.max(0, lateness.percentile(95) / 1e6 - 10);
       const ratio = during.p95 / quiet.p95;
       const told = [...answers].map(([status, count]) => `${count} x ${status}`).join(', ');

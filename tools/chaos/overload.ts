@@ -8,7 +8,7 @@ import { findViolations, invalidChain } from './invariants.ts';
 import { shown } from './kills.ts';
 import { watchMachine } from './quiet-machine.ts';
 import { between } from './random.ts';
-import { type Finding, makeStage, type Stage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext, type Stage } from './stage.ts';
 
 /** Where the rate is at its best. */
 const CLIENTS = 256;
@@ -29,7 +29,7 @@ const NOT_DONE_IN_TIME = 'cannot tell in time';
 /** What the refusals' Retry-After asks for. */
 const RETRY_AFTER_MS = 1_000;
 
-function loadOn(stage: Stage, surroundings: Surroundings) {
+function loadOn(stage: Stage, context: ScenarioContext) {
   const run_id = randomBytes(6).toString('hex');
   let requests = 0;
   const make = () => {
@@ -47,12 +47,12 @@ function loadOn(stage: Stage, surroundings: Surroundings) {
       onAllAnswered,
       pause_after_refusal_ms: RETRY_AFTER_MS,
       measured_ms,
-      signal: surroundings.signal,
+      signal: context.signal,
     });
 }
 
 /** The cheapest answer that the service has, asked for beside a load. */
-const askCheapest = (stage: Stage, surroundings: Surroundings, measured_ms: number) =>
+const askCheapest = (stage: Stage, context: ScenarioContext, measured_ms: number) =>
   runLoad({
     base_url: stage.base_url,
     clients: CHEAPEST_PER_SECOND,
@@ -60,7 +60,7 @@ const askCheapest = (stage: Stage, surroundings: Surroundings, measured_ms: numb
     warm_up_ms: WARM_UP_MS,
     measured_ms,
     per_second: CHEAPEST_PER_SECOND,
-    signal: surroundings.signal,
+    signal: context.signal,
   });
 
 const perSecond = (result: LoadResult) => (result.measured * 1000) / result.measured_ms;
@@ -69,17 +69,17 @@ const perSecond = (result: LoadResult) => (result.measured * 1000) / result.meas
  * Ten times as many clients as the best rate takes, each with a request under way all the time: the excess is refused
  * at a fraction of what serving costs, and all is as before once they are gone.
  */
-export async function overload(surroundings: Surroundings): Promise<Finding> {
-  const seconds = Math.max(8, Math.round(30 * surroundings.share));
-  const stage = await makeStage(surroundings, { LOG_LEVEL: 'warn' });
+export async function overload(context: ScenarioContext): Promise<Finding> {
+  const seconds = Math.max(8, Math.round(30 * context.share));
+  const stage = await makeStage(context, { LOG_LEVEL: 'warn' });
   try {
-    const load = loadOn(stage, surroundings);
-    const machine = await watchMachine(surroundings.wait);
+    const load = loadOn(stage, context);
+    const machine = await watchMachine(context.wait);
     await load(CLIENTS, 2_000);
     const best = await load(CLIENTS, 5_000);
     let asking: Promise<LoadResult> | undefined;
     const over = await load(OVERLOAD * CLIENTS, seconds * 1000, () => {
-      asking = askCheapest(stage, surroundings, (seconds - 1) * 1000);
+      asking = askCheapest(stage, context, (seconds - 1) * 1000);
       // Awaited below; where the load itself fails, that is what is told.
       asking.catch(() => {});
     });
@@ -131,17 +131,17 @@ export async function overload(surroundings: Surroundings): Promise<Finding> {
 }
 
 /** SIGTERM under load, again and again: what was accepted is answered, and the process ends with 0. */
-export async function stopUnderLoad(surroundings: Surroundings): Promise<Finding> {
-  const { random, share } = surroundings;
+export async function stopUnderLoad(context: ScenarioContext): Promise<Finding> {
+  const { random, share } = context;
   const rounds = Math.max(2, Math.round(10 * share));
-  const stage = await makeStage(surroundings);
+  const stage = await makeStage(context);
   try {
     const recorder = stage.makeRecorder(32);
     recorder.start();
     const problems: string[] = [];
     const ended_ms: number[] = [];
     for (let round = 1; round <= rounds; round++) {
-      await surroundings.wait(between(random, 300, 1_200));
+      await context.wait(between(random, 300, 1_200));
       const began_ms = performance.now();
       const how = await stage.serving.end();
       ended_ms.push(performance.now() - began_ms);

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lookInto } from './invariants.ts';
-import { type Finding, makeStage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext } from './stage.ts';
 
 /** Every secret of a run is looked for wherever it must not be: database, logs, metrics and answers of errors. */
-export async function secretsLeft(surroundings: Surroundings): Promise<Finding> {
-  const stage = await makeStage(surroundings, { LOG_LEVEL: 'trace' });
+export async function secretsLeft(context: ScenarioContext): Promise<Finding> {
+  const stage = await makeStage(context, { LOG_LEVEL: 'trace' });
   try {
     const secrets = new Map<string, string>([['the admin key', stage.admin_key]]);
     for (const { agent, agent_key } of stage.agents) secrets.set(`the key of ${agent}`, agent_key);

@@ -20,7 +20,7 @@ import type { DatabaseReader } from './invariants.ts';
 import { makeRecorder, type Recorder } from './recorder.ts';
 
 /** What every scenario is given. */
-export interface Surroundings {
+export interface ScenarioContext {
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
   /** Waits, or throws the signal's reason as soon as that is aborted. */
@@ -81,15 +81,15 @@ export async function makeAgents(
 
 /** Starts a service with agents whose budget has no limit. `settings` are laid over the environment. */
 export async function makeStage(
-  surroundings: Surroundings,
+  context: ScenarioContext,
   settings: Record<string, string> = {},
   data_dir_given?: string,
 ): Promise<Stage> {
-  const { signal } = surroundings;
+  const { signal } = context;
   const data_dir = data_dir_given ?? (await makeDataDirectory(true));
   const admin_key = `sk_${randomBytes(24).toString('hex')}`;
   const port = await freePort();
-  const env = serviceEnvironment(surroundings.env, [], {
+  const env = serviceEnvironment(context.env, [], {
     DATA_DIR: data_dir,
     BOOTSTRAP_ADMIN_KEY: admin_key,
     BOOTSTRAP_PLAN: 'team',

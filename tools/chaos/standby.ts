@@ -32,7 +32,7 @@ import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
 import { between } from './random.ts';
 import { makeRecorder, type Recorder, type Wanted } from './recorder.ts';
-import { type Finding, makeAgents, PATIENCE_MS, type Surroundings } from './stage.ts';
+import { type Finding, makeAgents, PATIENCE_MS, type ScenarioContext } from './stage.ts';
 
 const READY_WITHIN_MS = 60_000;
 const POLL_MS = 50;
@@ -189,10 +189,10 @@ async function askTheOld(base_url: string, spends: readonly Wanted[]): Promise<s
 
 /** One pair, one failure. `standby_lags`: the standby is gone for a moment before its primary is. */
 async function failOver(
-  surroundings: Surroundings,
+  context: ScenarioContext,
   standby_lags: boolean,
 ): Promise<{ problems: string[]; back_ms: number; figures: Record<string, number> }> {
-  const { random, signal } = surroundings;
+  const { random, signal } = context;
   const dir = await makeDataDirectory(true);
   const nodes: ServeProcess[] = [];
   const servers: Server[] = [];
@@ -207,7 +207,7 @@ async function failOver(
     proxy = opened;
     const startNode = async (name: string, database_url: string): Promise<ServeProcess> => {
       const node = await startServing({
-        env: serviceEnvironment(surroundings.env, [], {
+        env: serviceEnvironment(context.env, [], {
           DATABASE_URL: database_url,
           SECRET_KEY: secret_key,
           DATA_DIR: join(dir, name),
@@ -236,10 +236,10 @@ async function failOver(
       patience_ms: PATIENCE_MS,
     });
     recorder.start();
-    await surroundings.wait(between(random, 800, 2_000));
+    await context.wait(between(random, 800, 2_000));
     if (standby_lags) {
       await standby.kill();
-      await surroundings.wait(between(random, 500, 1_500));
+      await context.wait(between(random, 500, 1_500));
     }
     await primary.kill();
     const began_ms = performance.now();
@@ -276,14 +276,14 @@ async function failOver(
  * The primary is killed under load and its synchronous standby promoted: nothing that was acknowledged is lost. The
  * old primary, started again, acknowledges nothing: neither what is new nor what it had kept itself when it died.
  */
-export async function promotedStandby(surroundings: Surroundings): Promise<Finding> {
-  const rounds = Math.max(1, Math.round(3 * surroundings.share));
+export async function promotedStandby(context: ScenarioContext): Promise<Finding> {
+  const rounds = Math.max(1, Math.round(3 * context.share));
   const problems: string[] = [];
   let acknowledged = 0;
   let slowest_back_ms = 0;
   for (let round = 1; round <= rounds; round++) {
     for (const standby_lags of [false, true]) {
-      const found = await failOver(surroundings, standby_lags);
+      const found = await failOver(context, standby_lags);
       problems.push(...found.problems);
       acknowledged += found.figures.acknowledged ?? 0;
       slowest_back_ms = Math.max(slowest_back_ms, found.back_ms);

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import { percentilesOf } from '../demo/totals.ts';
-import { type Finding, makeStage, type Stage, type Surroundings } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext, type Stage } from './stage.ts';
 
 const FLOOD_CLIENTS = 32;
 const LIMIT = 30;
@@ -30,10 +30,10 @@ async function timeGoodKey(stage: Stage, count: number): Promise<number[]> {
  * Unknown keys from one address that claims to be many: throttled as the one client it is, while a good key from
  * the same address goes on.
  */
-export async function unknownKeys(surroundings: Surroundings): Promise<Finding> {
-  const { share, random } = surroundings;
+export async function unknownKeys(context: ScenarioContext): Promise<Finding> {
+  const { share, random } = context;
   const requests = Math.max(1_000, Math.round(10_000 * share));
-  const stage = await makeStage(surroundings, {
+  const stage = await makeStage(context, {
     LOG_LEVEL: 'warn',
     UNKNOWN_KEY_LIMIT_PER_MINUTE: String(LIMIT),
   });

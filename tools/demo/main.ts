@@ -73,9 +73,9 @@ async function sendAll(
   purser: PurserProcess,
   spends: readonly ExpectedSpend[],
   options: Options,
-  surroundings: ToolContext,
+  context: ToolContext,
 ): Promise<boolean> {
-  const { stdout, stderr, env, signal } = surroundings;
+  const { stdout, stderr, env, signal } = context;
   // Whatever fails is to be seen, and not to be tried again.
   const client = new Purser({
     baseURL: purser.base_url,
@@ -116,12 +116,12 @@ async function sendAll(
  * Runs the demo and resolves with the exit code: 0 when it ran through, 1 when the service failed or its ledger
  * is not valid, 2 for wrong arguments or a file that cannot be used, 130 when it was asked to end.
  */
-export async function main(surroundings: ToolContext): Promise<number> {
-  const { signal, stdout, stderr } = surroundings;
+export async function main(context: ToolContext): Promise<number> {
+  const { signal, stdout, stderr } = context;
   let options: Options | null;
   let spends: ExpectedSpend[];
   try {
-    options = readOptions(surroundings);
+    options = readOptions(context);
     if (options === null) {
       stdout.write(HELP);
       return 0;
@@ -150,10 +150,10 @@ export async function main(surroundings: ToolContext): Promise<number> {
         'PURPOSE_MODEL_MAX_CONCURRENT',
         'PURPOSE_MODEL_PARAMETERS',
       ],
-      env: surroundings.env,
+      env: context.env,
       signal,
     });
-    return (await sendAll(purser, spends, options, surroundings)) ? 0 : 1;
+    return (await sendAll(purser, spends, options, context)) ? 0 : 1;
   } catch (error) {
     if (signal.aborted) return 130;
     stderr.write(`${(error as Error).message}\n`);

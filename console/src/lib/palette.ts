@@ -1,7 +1,7 @@
 import type { Search } from './search.ts';
 
 /** Somewhere to go. */
-export interface Place {
+export interface Destination {
   /** Unique among all places. */
   value: string;
   label: string;
@@ -37,9 +37,9 @@ export const screenOfKey = (key: string): string | undefined =>
   SCREENS.find(([, , keys]) => keys === `g ${key}`)?.[1];
 
 /** Where an id leads. */
-function placesOfId(text: string): Place[] {
+function placesOfId(text: string): Destination[] {
   const [, kind] = /^(dec|agt|wh|evt|key|usr|bud)_[0-9A-Za-z]{4,}$/.exec(text) ?? [];
-  const place = (label: string, to: string, search: Search = {}): Place[] => [
+  const place = (label: string, to: string, search: Search = {}): Destination[] => [
     { value: `id:${text}`, label: `${label} ${text}`, hint: 'by id', to, search },
   ];
   if (kind === 'dec') return place('Decision', `/decisions/${text}`);
@@ -59,19 +59,19 @@ const has = (text: string, ...words: string[]) =>
 export function placesFor(
   typed: string,
   agents: readonly { slug: string; name: string }[],
-): { value: string; items: Place[] }[] {
+): { value: string; items: Destination[] }[] {
   const text = typed.trim();
   const screens = SCREENS.filter(([label]) => has(text, label)).map(
-    ([label, to, keys]): Place => ({ value: `screen:${to}`, label, hint: keys, to, search: {} }),
+    ([label, to, keys]): Destination => ({ value: `screen:${to}`, label, hint: keys, to, search: {} }),
   );
   // Whoever is in alarm types what they want, not where it stands.
-  const stop: Place[] = has(text, 'Stop all agents')
+  const stop: Destination[] = has(text, 'Stop all agents')
     ? [{ value: 'action:stop', label: 'Stop all agents', hint: 'Settings', to: '/settings', search: {} }]
     : [];
   const own = agents
     .filter((each) => text !== '' && has(text, each.slug, each.name))
     .slice(0, 8)
-    .flatMap(({ slug, name }): Place[] => [
+    .flatMap(({ slug, name }): Destination[] => [
       { value: `agent:${slug}`, label: name, hint: slug, to: `/agents/${slug}`, search: {} },
       {
         value: `authority:${slug}`,
@@ -81,7 +81,7 @@ export function placesFor(
         search: {},
       },
     ]);
-  const searches: Place[] =
+  const searches: Destination[] =
     text === '' || placesOfId(text).length > 0
       ? []
       : [

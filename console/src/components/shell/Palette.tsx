@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { type Place, placesFor } from '../../lib/palette.ts';
+import { type Destination, placesFor } from '../../lib/palette.ts';
 import { Dialog } from '../Dialog.tsx';
 import styles from './Palette.module.css';
 
@@ -17,7 +17,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     queryFn: async () => (await purser.agents.list({ limit: 200 })).data,
   });
   const groups = placesFor(typed, agents.data ?? []);
-  const go = ({ to, search }: Place) => {
+  const go = ({ to, search }: Destination) => {
     onClose();
     void navigate({ to, search });
   };
@@ -36,7 +36,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
             }}
             autoHighlight="always"
             keepHighlight
-            itemToStringValue={(each: Place) => each.label}
+            itemToStringValue={(each: Destination) => each.label}
           >
             <Autocomplete.Input
               className={styles.input}
@@ -48,7 +48,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 <Autocomplete.Group key={group.value} items={group.items}>
                   <Autocomplete.GroupLabel className={styles.group}>{group.value}</Autocomplete.GroupLabel>
                   <Autocomplete.Collection>
-                    {(place: Place) => (
+                    {(place: Destination) => (
                       <Autocomplete.Item
                         key={place.value}
                         value={place}

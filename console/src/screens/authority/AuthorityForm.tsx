@@ -2,21 +2,10 @@ import { AreaField, SelectField, TextField } from '../../components/Field.tsx';
 import { Card } from '../../components/Page.tsx';
 import { type Draft, minorHint, type Problems } from '../../lib/authority/draft.ts';
 import styles from './Authority.module.css';
+import type { Edit, FieldOf } from './fields.ts';
 import { OverTime } from './OverTime.tsx';
 import { SharedBudgets } from './SharedBudgets.tsx';
 import { When } from './When.tsx';
-
-/** The fields that are one text. */
-type TextName = { [Name in keyof Draft]: Draft[Name] extends string ? Name : never }[keyof Draft];
-
-/** What the control of a text is given. */
-export type FieldOf = (name: TextName) => {
-  value: string;
-  problem: string | undefined;
-  disabled: boolean;
-  onValue: (value: string) => void;
-};
-export type Edit = <Name extends keyof Draft>(name: Name, value: Draft[Name]) => void;
 
 const BECOMES = [
   ['ALLOW', 'Nothing stands against it'],

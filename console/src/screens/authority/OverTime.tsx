@@ -5,7 +5,7 @@ import type { Problems } from '../../lib/authority/draft.ts';
 import { minorHint } from '../../lib/authority/draft.ts';
 import { newLimit, type Span, UNIT_OPTIONS, type VelocityDraft } from '../../lib/authority/velocity.ts';
 import styles from './Authority.module.css';
-import type { FieldOf } from './AuthorityForm.tsx';
+import type { FieldOf } from './fields.ts';
 
 /** The service takes no more. */
 const MAX_LIMITS = 10;

@@ -6,7 +6,7 @@ import type { Problems } from '../../lib/authority/draft.ts';
 import { dayName, type HoursDraft, OFFICE_HOURS, WEEKDAYS } from '../../lib/authority/hours.ts';
 import { timeZones } from '../../lib/authority/zones.ts';
 import styles from './Authority.module.css';
-import type { FieldOf } from './AuthorityForm.tsx';
+import type { FieldOf } from './fields.ts';
 
 /** The service takes no more. */
 const MAX_ROWS = 14;

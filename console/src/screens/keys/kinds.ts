@@ -3,7 +3,7 @@ import type { ApiKey } from '@purser/sdk';
 type Scope = ApiKey['scopes'][number];
 
 /** What a key can be made for: its scopes, and in words what whoever holds it can do. */
-export interface Kind {
+export interface KeyKind {
   kind: string;
   name: string;
   /** Null: the key is bound to an agent instead. */
@@ -11,7 +11,7 @@ export interface Kind {
   says: string;
 }
 
-export const KINDS: readonly Kind[] = [
+export const KINDS: readonly KeyKind[] = [
   {
     kind: 'agent',
     name: 'Agent',
