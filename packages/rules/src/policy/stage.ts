@@ -77,11 +77,7 @@ export function leastAccepted({ action, limitable, min_amount_minor = 1 }: Spend
 /** A judge by one of several limits of its stage. */
 export const named =
   (name: string, judge: Judge): Judge =>
-  (authority, facts, amount_minor) => {
-    const found = judge(authority, facts, amount_minor);
-    found.name = name;
-    return found;
-  };
+  (authority, facts, amount_minor) => ({ ...judge(authority, facts, amount_minor), name });
 
 /** A judge that compares amounts: skipped where the request is in another currency than the authority. */
 export const inItsCurrency =

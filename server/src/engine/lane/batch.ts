@@ -4,11 +4,12 @@ import { GENESIS } from '@purser/rules/domain/ledger';
 import { NOT_SIGNED_IN, sessionRefusal } from '@purser/rules/domain/people';
 import { decodeStop, encodeStop, type WorkspaceStop } from '@purser/rules/domain/workspace';
 import { ApiError } from '@purser/rules/errors';
-import { makeIdsAt, type NewId } from '@purser/rules/values/ids';
+import { makeIdsAt } from '@purser/rules/values/ids';
 import { batchTimes, type ClockWatch } from '../clock-watch.ts';
 import { type Client, sqlState } from '../storage/database.ts';
 import { insertHead, lockHeads, readClock, writeHeads } from '../storage/workspaces.ts';
 import { type Command, type CommandResult, refuse } from './command.ts';
+import { beforeCommand, checkApplied } from './invariants.ts';
 import type { HeadVersion, KnownRows } from './known-rows.ts';
 import { sendLoads, settleAll } from './load-rows.ts';
 import { type Loaded, type Needs, sendWrites } from './tables.ts';
@@ -138,22 +139,27 @@ function refusalOf(set: WorkingSet, { actor, role }: Origin): string | null {
   return sessionRefusal(session, set.now_ms);
 }
 
-/** Applies one command, after checking that its API key or session is still good at the batch timestamp. */
+/**
+ * Applies one command, after checking that its API key or session is still good at the batch timestamp. Throws
+ * BrokenInvariant where the command left the working set in a state that must not be committed.
+ */
 function applyOne(set: WorkingSet, job: Job): CommandResult<unknown, unknown> {
   const refusal = refusalOf(set, job.origin);
   if (refusal !== null) return refuse('unauthenticated', refusal);
-  set.may_publish = job.needs.webhooks === true;
-  const before = set.change_count;
-  const result: CommandResult<unknown, unknown> = job.command.apply(set, job.input, job.origin);
-  if (result.kind !== 'done' && set.change_count !== before) {
-    throw new Error(`${job.command.name} was ${result.kind} after it had changed something`);
-  }
+  const { command, input, origin, needs } = job;
+  const before = beforeCommand(set);
+  const result: CommandResult<unknown, unknown> = command.apply(set, input, origin);
+  checkApplied(set, before, {
+    name: command.name,
+    is_done: result.kind === 'done',
+    needs_webhooks: needs.webhooks === true,
+  });
   return result;
 }
 
 /**
- * Applies the commands in order. If one throws (a bug), only its own result is `failed`: the others are applied again
- * to the rows as they were loaded, without it.
+ * Applies the commands in order. If one throws (a bug, or a broken invariant), only its own result is `failed`: the
+ * others are applied again to the rows as they were loaded, without it. So nothing that it changed is ever committed.
  */
 export function fold(
   jobs: readonly Job[],
@@ -238,6 +244,28 @@ export interface BatchOptions {
   now_ms: () => number;
 }
 
+/**
+ * Resolves when the transaction with all of its writes is committed. Throws UnknownCommit where it may have been, and
+ * whatever the database refused where it was not.
+ */
+async function settleCommit(
+  commit: Promise<{ command: string }>,
+  writes: readonly Promise<unknown>[],
+): Promise<void> {
+  const [committed, ...written] = await Promise.allSettled([commit, ...writes]);
+  if (committed.status === 'rejected') {
+    if (refusedByDatabase(committed.reason)) throw committed.reason;
+    throw new UnknownCommit('the answer of a commit did not come', { cause: committed.reason });
+  }
+  const failure = written.find((each) => each.status === 'rejected');
+  // PostgreSQL answers the commit of a failed transaction with ROLLBACK; the failed write then has the cause.
+  if (committed.value.command !== 'COMMIT')
+    throw failure?.reason ?? new ApiError('internal_error', 'The change could not be kept.');
+  // A write that failed in the driver never reached PostgreSQL, so the transaction was committed without it.
+  if (failure !== undefined)
+    throw new UnknownCommit('a batch was committed without one of its writes', { cause: failure.reason });
+}
+
 const NO_WORKSPACE = refuse('not_found', 'No such workspace.');
 
 /**
@@ -257,31 +285,21 @@ export async function runBatch(
     const found = opened.get(workspace_id);
     if (found === undefined) return options.wait ? jobs.map(() => NO_WORKSPACE) : null;
     const { head, stop, order_ms, now_ms, loaded } = found;
-    const newId: NewId = makeIdsAt(order_ms, options.random);
-    const { set, results } = fold(jobs, () =>
-      Object.assign(new WorkingSet(workspace_id, head, { order_ms, now_ms }, newId, loaded), { stop }),
+    const newId = makeIdsAt(order_ms, options.random);
+    const { set, results } = fold(
+      jobs,
+      () => new WorkingSet({ workspace_id, head, stop, order_ms, now_ms, newId, loaded }),
     );
     folded.push({ set, found });
     return results;
   });
   const [changed, ...others] = folded.filter(({ set }) => set.change_count > 0);
   const began_ms = options.now_ms();
+  // Everything was folded and checked. After this point only the database may refuse.
   // A batch without changes commits too: the decision that a replay returns may not have reached a synchronous standby
   // yet, and a commit waits for everything before it.
   const writes = changed === undefined ? [] : write(client, [changed, ...others]);
-  const commit = client.query({ text: 'commit' });
-  const [committed, ...written] = await Promise.allSettled([commit, ...writes]);
-  if (committed.status === 'rejected') {
-    if (refusedByDatabase(committed.reason)) throw committed.reason;
-    throw new UnknownCommit('the answer of a commit did not come', { cause: committed.reason });
-  }
-  const failure = written.find((each) => each.status === 'rejected');
-  // PostgreSQL answers the commit of a failed transaction with ROLLBACK; the failed write then has the cause.
-  if (committed.value.command !== 'COMMIT')
-    throw failure?.reason ?? new ApiError('internal_error', 'The change could not be kept.');
-  // A write that failed in the driver never reached PostgreSQL, so the transaction was committed without it.
-  if (failure !== undefined)
-    throw new UnknownCommit('a batch was committed without one of its writes', { cause: failure.reason });
+  await settleCommit(client.query({ text: 'commit' }), writes);
   for (const each of folded) keep(options.known, each);
   options.onCommitted?.(options.now_ms() - began_ms, changed !== undefined);
   if (folded.some(({ set }) => set.outbox.changes.queues.size > 0)) options.onPublished?.();

@@ -24,6 +24,7 @@ import { parseAuthority } from '../storage/authorities.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 import { budgetKey, type Changes, idempotencyKey, knownKey, noChanges } from './changes.ts';
 import { Counters } from './counters.ts';
+import { checkBudget, checkHold, checkSlot } from './invariants.ts';
 import { Keys } from './keys.ts';
 import { ListedMerchants } from './listed-merchants.ts';
 import { Outbox } from './outbox.ts';
@@ -31,6 +32,18 @@ import { People } from './people.ts';
 import { Records } from './records.ts';
 import { SharedBudgets } from './shared-budgets.ts';
 import type { Loaded } from './tables.ts';
+
+/** One workspace as a batch found it. */
+export interface FoundWorkspace {
+  workspace_id: string;
+  head: LedgerHead;
+  stop: WorkspaceStop | null;
+  /** See `batchTimes`. */
+  order_ms: number;
+  now_ms: number;
+  newId: NewId;
+  loaded: Loaded;
+}
 
 /**
  * The rows that a batch loaded for one workspace, and the changes of its commands. A command sees the changes of those
@@ -57,11 +70,11 @@ export class WorkingSet {
   readonly records: Records;
   readonly changes: Changes = noChanges();
   /** The stop of all agents; null while they may spend. A command that changes it records that with `audit`. */
-  stop: WorkspaceStop | null = null;
+  stop: WorkspaceStop | null;
   /** Grows with every change, so that a command which left it unchanged has changed nothing. */
   change_count = 0;
-  /** Whether the command at work has asked for the webhook endpoints. */
-  may_publish = false;
+  /** Grows with every published event, also where no endpoint takes it. */
+  published_count = 0;
 
   readonly #occurred_at: string;
   #head: LedgerHead;
@@ -74,14 +87,9 @@ export class WorkingSet {
   readonly #earlier = new Map<string, EarlierDecision>();
   readonly #known_merchants: ReadonlySet<string>;
 
-  constructor(
-    workspace_id: string,
-    head: LedgerHead,
-    { order_ms, now_ms }: { order_ms: number; now_ms: number },
-    newId: NewId,
-    loaded: Loaded,
-  ) {
+  constructor({ workspace_id, head, stop, order_ms, now_ms, newId, loaded }: FoundWorkspace) {
     this.workspace_id = workspace_id;
+    this.stop = stop;
     this.order_ms = order_ms;
     this.now_ms = now_ms;
     this.now = new Date(now_ms).toISOString();
@@ -187,17 +195,24 @@ export class WorkingSet {
   }
 
   /**
-   * Adds a decision, the content of the row's document, and counts it in its limits over time. Returns its event's id.
+   * Adds a decision, the content of the row's document, and counts it in its limits over time. Returns its event's id. Throws
+   * BrokenInvariant, before anything is changed, where the decision's amounts or slots contradict each other.
    */
   addDecision(row: DecisionRow, decision: Decision): string {
+    const counted = countedByNew(decision, this.now);
+    checkHold(decision);
+    for (const each of counted) checkSlot(each, this.now);
+    // After this point nothing may fail.
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
-    for (const each of countedByNew(decision, this.now)) this.counters.add(each);
+    for (const each of counted) this.counters.add(each);
     this.records.begin(decision);
     return this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
   }
 
+  /** Throws BrokenInvariant where an amount is below zero. */
   putBudget(row: BudgetRow): void {
+    checkBudget(row);
     this.#budgets.set(budgetKey(row.agent_id, row.period, row.currency), row);
     this.changes.budgets.set(budgetKey(row.agent_id, row.period, row.currency), row);
     this.change_count += 1;
@@ -231,11 +246,11 @@ export class WorkingSet {
 
   /**
    * Queues an event for every webhook endpoint that takes its type, in the same transaction as the change itself. `data`
-   * is JSON text without any secret; `event_id` is that of the event in the chain. Throws where the command did not ask for
-   * `webhooks`: the event would reach nobody unless another command of the batch did.
+   * is JSON text without any secret; `event_id` is that of the event in the chain. The command must need `webhooks`:
+   * otherwise the event would reach nobody unless another command of the batch does.
    */
   publish(type: WebhookEventType, data: string, event_id: string): void {
-    if (!this.may_publish) throw new Error(`${type} is published by a command that does not need webhooks`);
+    this.published_count += 1;
     this.outbox.publish(type, data, event_id);
   }
 

@@ -1,4 +1,5 @@
 import { sqlState } from '../storage/database.ts';
+import { BrokenInvariant } from './invariants.ts';
 
 /** So many attempts must have failed one after the other: a single one may be a deadlock or a connection that broke. */
 const FAILURES_THAT_TELL = 2;
@@ -6,8 +7,11 @@ const FAILURES_THAT_TELL = 2;
 const PROBE_AFTER_FAILURE_MS = 2_000;
 /** The same while all is well. */
 const PROBE_WHEN_IDLE_MS = 30_000;
-/** SQLSTATE classes of rows that the database refuses: they say something about the command and nothing of the database. */
+/** SQLSTATE classes of rows that the database refuses. */
 const FAULTS_OF_ROWS = /^(22|23)/;
+/** Returns whether a failure is the fault of one command and says nothing about the database. */
+const isFaultOfCommand = (error: unknown) =>
+  error instanceof BrokenInvariant || FAULTS_OF_ROWS.test(sqlState(error) ?? '');
 
 /** Tells whether this process can write to the database, from what became of its last attempts. */
 export interface WriteHealth {
@@ -37,7 +41,7 @@ export function makeWriteHealth(options: { now_ms: () => number; write: () => Pr
     succeeded_ms = tried_ms = now_ms();
   }
   function noteFailure(error: unknown): void {
-    if (FAULTS_OF_ROWS.test(sqlState(error) ?? '')) return;
+    if (isFaultOfCommand(error)) return;
     failures += 1;
     latest = error;
     tried_ms = now_ms();

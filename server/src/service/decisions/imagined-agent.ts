@@ -110,7 +110,7 @@ export function makeImaginedAgent(
       if (now_ms !== at_ms) newId = newIdsAt(now_ms);
       at_ms = now_ms;
       const { decisions: named = [] } = command.needs(input);
-      const set = new WorkingSet(WORKSPACE_ID, head, { order_ms: now_ms, now_ms }, newId, {
+      const loaded = {
         ...nothingLoaded(),
         agents: [agent],
         authorities: [row],
@@ -128,8 +128,9 @@ export function makeImaginedAgent(
         decisions: named.flatMap((decision_id) => decisionOf(decision_id) ?? []),
         outcomes: outcomes.filter(({ decision_id }) => named.includes(decision_id)),
         known_merchants: [...known_merchants.values()],
-      });
-      set.may_publish = true;
+      };
+      const found = { workspace_id: WORKSPACE_ID, head, stop: null, order_ms: now_ms, now_ms, newId, loaded };
+      const set = new WorkingSet(found);
       const result = command.apply(set, input, origin);
       head = set.head;
       keep(set);
