@@ -499,7 +499,7 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
 
 /** The names of all commands, by their sources. */
 function namesInSources(): string[] {
-  const root = new URL('../../src/commands/', import.meta.url);
+  const root = new URL('../../src/engine/commands/', import.meta.url);
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.ts'),
   );

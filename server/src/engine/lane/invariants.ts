@@ -1,4 +1,3 @@
-import type { CounterSlot } from '@purser/rules/counters/counters';
 import type { BudgetRow } from '@purser/rules/domain/budget';
 import type { Decision } from '@purser/rules/domain/decisions';
 import type { LedgerEvent, LedgerHead } from '@purser/rules/domain/ledger';
@@ -95,13 +94,13 @@ export function checkBudget(row: BudgetRow): void {
   throw new BrokenInvariant('budget_below_zero', reason);
 }
 
-/** Checks that a slot that a new decision counts in includes the moment of the decision (ISO UTC). Throws BrokenInvariant. */
-export function checkSlot(row: Pick<CounterSlot, 'slot' | 'until'>, now: string): void {
-  if (row.slot <= now && now < row.until) return;
-  throw new BrokenInvariant(
-    'slot_without_now',
-    `a slot from ${row.slot} until ${row.until} counts at ${now}`,
-  );
+/** Checks that each limit that a new decision counts in does so in a slot that includes the decision. Throws BrokenInvariant. */
+export function checkSlots({ reservation, created_at }: Pick<Decision, 'reservation' | 'created_at'>): void {
+  for (const { name, window } of reservation.limits ?? []) {
+    if (window.starts_at <= created_at && created_at < window.ends_at) continue;
+    const slot = `from ${window.starts_at} until ${window.ends_at}`;
+    throw new BrokenInvariant('slot_without_now', `${name} counts at ${created_at} in a slot ${slot}`);
+  }
 }
 
 /**

@@ -24,7 +24,7 @@ import { parseAuthority } from '../storage/authorities.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 import { budgetKey, type Changes, idempotencyKey, knownKey, noChanges } from './changes.ts';
 import { Counters } from './counters.ts';
-import { checkBudget, checkHold, checkSlot } from './invariants.ts';
+import { checkBudget, checkHold, checkSlots } from './invariants.ts';
 import { Keys } from './keys.ts';
 import { ListedMerchants } from './listed-merchants.ts';
 import { Outbox } from './outbox.ts';
@@ -199,13 +199,12 @@ export class WorkingSet {
    * BrokenInvariant, before anything is changed, where the decision's amounts or slots contradict each other.
    */
   addDecision(row: DecisionRow, decision: Decision): string {
-    const counted = countedByNew(decision, this.now);
     checkHold(decision);
-    for (const each of counted) checkSlot(each, this.now);
+    checkSlots(decision);
     // After this point nothing may fail.
     this.#earlier.set(idempotencyKey(row.agent_id, row.idempotency_key), row);
     this.changes.decisions.push(row);
-    for (const each of counted) this.counters.add(each);
+    for (const each of countedByNew(decision, this.now)) this.counters.add(each);
     this.records.begin(decision);
     return this.append('decision.created', 'decision', row.decision_id, decisionDataHash(row));
   }
