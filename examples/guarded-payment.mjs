@@ -1,10 +1,10 @@
 // @ts-check
-// An agent pays an invoice: asks, waits for a person if it must, pays once, reports.
+// An agent pays an invoice: it asks, waits for a review if necessary, pays once and reports.
 //
 //   PURSER_BASE_URL=http://127.0.0.1:8080 PURSER_AGENT_KEY=sk_… PURSER_CONSUME_KEY=sk_… node examples/guarded-payment.mjs
 //
-// PURSER_AGENT_KEY is the key of an agent, PURSER_CONSUME_KEY one with the scope `consume`. Run it twice: the second time
-// it finds that the invoice was paid.
+// PURSER_AGENT_KEY is an agent's key, PURSER_CONSUME_KEY a key with the scope `consume`. Run it twice: the second run
+// finds that the invoice is paid.
 import { PaymentFailed, Purser, SpendDenied, SpendPending } from '@purser/sdk';
 
 const purser = new Purser({ apiKey: process.env.PURSER_AGENT_KEY });
@@ -19,7 +19,7 @@ const invoice = {
 };
 
 /**
- * Stands for your payment system, which refuses to pay twice under one key.
+ * A stand-in for your payment system, which refuses to pay twice with one key.
  * @param {{ amount_minor: number, currency: string, key: string }} payment
  */
 async function payAtTheBank({ amount_minor, currency, key }) {

@@ -1,10 +1,10 @@
 // @ts-check
-// Goes through what waits for a person, shows each with its evidence, and allows or denies it.
+// Shows each pending request with its evidence, and allows or denies it.
 //
 //   PURSER_API_KEY=sk_… node examples/review.mjs            # asks for each
-//   PURSER_API_KEY=sk_… node examples/review.mjs ALLOW      # answers all of them alike
+//   PURSER_API_KEY=sk_… node examples/review.mjs ALLOW      # gives all of them the same answer
 //
-// The key holds the scopes `review` and `read`, and is not the one that asked for the spend.
+// The key needs the scopes `review` and `read`, and must not be the key that made the request.
 import { createInterface } from 'node:readline/promises';
 import { APIError, Purser } from '@purser/sdk';
 

@@ -1,9 +1,9 @@
 // @ts-check
-// Receives what Purser delivers: verifies the raw body, answers at once, takes each event once.
+// Receives Purser's webhooks: verifies the raw body, answers at once, handles each event once.
 //
 //   PURSER_WEBHOOK_SECRET=whsec_… PORT=3000 node examples/webhook-receiver.mjs
 //
-// While a secret is being replaced, give both, separated by a comma.
+// During a rotation, give both secrets, separated by a comma.
 import { createServer } from 'node:http';
 import { webhooks } from '@purser/sdk/webhooks';
 

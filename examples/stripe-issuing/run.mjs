@@ -1,10 +1,10 @@
 // @ts-check
-// A card of Stripe Issuing that pays only what Purser allowed: an agent asks, the card is armed, and Stripe's events come in.
+// A Stripe Issuing card that pays only what Purser allowed: an agent asks, the card is armed, and Stripe's events arrive.
 //
 //   PURSER_BASE_URL=http://127.0.0.1:8080 PURSER_AGENT_KEY=sk_… PURSER_CONSUME_KEY=sk_… node examples/stripe-issuing/run.mjs
 //
-// The agent has to be in ENFORCE. Nothing is asked of Stripe: the events of events.json are signed here as Stripe signs them,
-// and sent to the endpoint that would be told to Stripe. docs/guides/rails.md says what to set there.
+// The agent must be in ENFORCE. Stripe is not called: this program signs the events of events.json as Stripe does, and
+// sends them to the endpoint that you would register there. docs/guides/rails.md has Stripe's settings.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';

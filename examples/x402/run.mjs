@@ -1,10 +1,9 @@
 // @ts-check
-// An agent buys forecasts for a quarter of a cent each: one decision of Purser's lets a euro's worth through.
+// An agent buys forecasts for a quarter of a cent each: one decision covers a euro's worth.
 //
 //   PURSER_BASE_URL=http://127.0.0.1:8080 PURSER_AGENT_KEY=sk_… PURSER_CONSUME_KEY=sk_… node examples/x402/run.mjs
 //
-// The agent has to be in ENFORCE, with an authority in EUR. The shop and its facilitator
-// are local ones (shop.mjs).
+// The agent must be in ENFORCE, with an authority in EUR. The shop and its facilitator are local (shop.mjs).
 import { guardX402 } from '@purser/adapters/x402';
 import { Purser } from '@purser/sdk';
 import { x402Client } from '@x402/core/client';
@@ -12,7 +11,7 @@ import { wrapFetchWithPayment } from '@x402/fetch';
 import { NETWORK, openShop, PAY_TO } from './shop.mjs';
 
 const { shop, scheme, till, close } = await openShop('2500', { facilitator_at_address: true });
-// A currency without a known chain: x402's own cap in USD does not know it.
+// A currency without a known chain: x402's own cap in USD does not apply to it.
 const client = new x402Client().register(NETWORK, scheme).setSpendControls(false);
 const rail = guardX402(client, {
   purser: new Purser({ apiKey: process.env.PURSER_AGENT_KEY }),

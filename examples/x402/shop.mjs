@@ -1,6 +1,6 @@
 // @ts-check
-// A shop that sells for x402 payments: x402's own server and facilitator, and a scheme that settles without a chain, so that
-// all of it runs anywhere.
+// A shop that sells for x402 payments: x402's own server and facilitator, and a scheme that settles without a chain, so
+// that it runs anywhere.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
@@ -11,7 +11,7 @@ export const NETWORK = 'x402:cash';
 export const PAY_TO = '0xWeatherShop';
 
 /**
- * Serves a facilitator at an address of this machine, as x402 has it: `/supported`, `/verify` and `/settle`.
+ * Serves a facilitator at a local address, with x402's routes: `/supported`, `/verify` and `/settle`.
  * @param {any} facilitator
  */
 async function serve(facilitator) {
@@ -41,7 +41,7 @@ async function serve(facilitator) {
 
 /**
  * Opens the shop. `price` is in atomic units, of which a EUR has a million. With `facilitator_at_address` the shop reaches
- * its facilitator over HTTP, as shops do, until `close`; else it stands in this process.
+ * its facilitator over HTTP, as shops do, until `close`; otherwise the facilitator is in this process.
  * @param {string} price
  * @param {{ facilitator_at_address?: boolean }} [options]
  */
