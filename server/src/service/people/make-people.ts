@@ -12,7 +12,7 @@ import { makeProvider, type OidcConfig, type Provider } from './oidc.ts';
 import type { OidcRules } from './oidc-people.ts';
 import { makePasswords } from './passwords.ts';
 import { makeSessions, type SessionLimits, type Sessions } from './sessions.ts';
-import { makeSignIn, type SignInFlows } from './sign-in.ts';
+import { SignInFlows } from './sign-in.ts';
 import { makeRecordsBehind, useOidcState } from './sign-in-rows.ts';
 import { makeSite, type Site } from './site.ts';
 import { verifying } from './verifying.ts';
@@ -75,7 +75,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
   });
   const { newToken, clock_ms } = options;
   const devices = makeDevices({ site, macs: secrets.macs('device'), newToken, clock_ms });
-  const flows = makeSignIn({
+  const flows = new SignInFlows({
     db,
     lane,
     sessions,

@@ -73,45 +73,200 @@ export interface SignInOptions {
   newSignInId: () => string;
 }
 
-/** What people do at the door, and with their own account. */
-export type SignInFlows = ReturnType<typeof makeSignIn>;
-
 /** Whose memberships are looked up where nobody has the e-mail, so that the work is the same. */
 const NOBODY = '';
 const JOINING: Actor = { type: 'user', key_id: null, session_id: null, principal_id: null };
 
-/** Makes it. */
-export function makeSignIn(options: SignInOptions) {
-  const { db, lane, sessions, passwords, devices, behind, links } = options;
+const originOfJoining = ({ request_id, client_address }: From): Origin => ({
+  actor: JOINING,
+  request_id,
+  client_address,
+});
 
-  const record = (signIn: SignIn) => insertSignIn(db, signIn, options.newSignInId);
-  const tryPassword = makeTryPassword({ ...options, record });
-  const { rename, giveName, recordChange } = makeAccountChanges({ db, record });
+/** The ways to sign in, and the changes that people make to their own credentials. */
+export class SignInFlows {
+  readonly #options: SignInOptions;
+  readonly #tryPassword: ReturnType<typeof makeTryPassword>;
+  readonly record: (signIn: SignIn) => Promise<void>;
+  readonly rename: ReturnType<typeof makeAccountChanges>['rename'];
+  readonly giveName: ReturnType<typeof makeAccountChanges>['giveName'];
+  readonly recordChange: ReturnType<typeof makeAccountChanges>['recordChange'];
 
-  /**
-   * Records a refusal behind its answer, under the e-mail that was named: with the person where they are a member of
-   * anything.
-   */
-  function recordRefusal(refusal: Omit<SignIn, 'user_id'>): void {
-    behind.add(async () => {
-      const user = await findUserByEmail(db, normaliseEmail(refusal.email));
-      const is_member = user !== undefined && (await listMemberships(db, user.user_id)).length > 0;
-      await record({ ...refusal, user_id: is_member ? user.user_id : null });
+  constructor(options: SignInOptions) {
+    const { db } = options;
+    this.#options = options;
+    this.record = (signIn) => insertSignIn(db, signIn, options.newSignInId);
+    this.#tryPassword = makeTryPassword({ ...options, record: this.record });
+    const { rename, giveName, recordChange } = makeAccountChanges({ db, record: this.record });
+    this.rename = rename;
+    this.giveName = giveName;
+    this.recordChange = recordChange;
+  }
+
+  /** Resolves once what was refused so far is recorded. */
+  recorded(): Promise<void> {
+    return this.#options.behind.settled();
+  }
+
+  /** Whether the first administrator is still to be made. */
+  isSetUp(): Promise<boolean> {
+    return verifying(() => hasPeople(this.#options.db));
+  }
+
+  setUp(
+    input: { code: string; email: string; name: string; password: string },
+    from: From,
+  ): Promise<SignedIn> {
+    return verifying(async () => {
+      await this.#refuseIfSetUp();
+      if (!(await isSetupCode(this.#options.db, input.code, this.#options.setup_macs))) {
+        throw new ApiError('unauthenticated', CODE_WRONG);
+      }
+      const first = await this.makeFirst(input, originOfJoining(from), from.client_address);
+      return this.letIn(first, 'setup', from, first);
     });
   }
 
-  const originOfJoining = ({ request_id, client_address }: From): Origin => ({
-    actor: JOINING,
-    request_id,
-    client_address,
-  });
+  signIn(input: { email: string; password: string }, from: From): Promise<SignedIn> {
+    return verifying(async () => {
+      if (!this.#options.password_sign_in) throw new ApiError('unauthenticated', WRONG);
+      const email = normaliseEmail(input.email);
+      const user = await findUserByEmail(this.#options.db, email);
+      // Who is a member nowhere is refused like anybody unknown: counted, and listed as a wrong attempt.
+      const is_let_in = (await listMemberships(this.#options.db, user?.user_id ?? NOBODY)).length > 0;
+      const is_right = await this.#tryPassword({ email, user, is_let_in }, input.password, from);
+      if (!is_right || user === undefined) throw new ApiError('unauthenticated', WRONG);
+      if (this.#options.passwords.isOutdated(user.password_hash as string)) {
+        await rehashPassword(
+          this.#options.db,
+          user,
+          await this.#options.passwords.hash(input.password, turnOf(from.client_address)),
+        );
+      }
+      return this.letIn(user, 'password', from);
+    });
+  }
+
+  signOut({ user_id, session_id }: Self) {
+    return verifying(() => endSession(this.#options.db, user_id, session_id));
+  }
+
+  reauthenticate(self: Self, password: string, from: From) {
+    return verifying(async () => {
+      if (!this.#options.password_sign_in) throw invalidField('password', PASSWORDS_OFF);
+      await this.#provePassword(self, password, from);
+      await noteProof(this.#options.db, self.session_id);
+    });
+  }
+
+  /** Sets another password. All other sessions of the person end, and reset links; passkeys stay. */
+  changePassword(self: Self, input: { current_password: string; new_password: string }, from: From) {
+    return verifying(async () => {
+      if (!this.#options.password_sign_in) throw invalidField('current_password', PASSWORDS_OFF);
+      const user = await this.#provePassword(self, input.current_password, from);
+      checkNewPassword('new_password', input.new_password, user);
+      const hashed = await this.#options.passwords.hash(
+        input.new_password,
+        turnOf(from.client_address, self.session_id),
+      );
+      const changed = { password_hash: hashed, is_proof: false, kept_session_id: self.session_id };
+      // Of several at once one changes it.
+      if ((await raiseEpoch(this.#options.db, self, changed)) === null)
+        throw new ApiError('unauthenticated', PASSWORD_WRONG);
+      const { user_id, email } = user;
+      const { client_address } = from;
+      await this.record({ kind: 'password_changed', method: 'password', email, user_id, client_address });
+    });
+  }
+
+  /** Takes the person's password away, if they have a passkey. All other sessions of theirs end. Throws `last_way_in`. */
+  removePassword(self: Self, { client_address }: From) {
+    return verifying(async () => {
+      const is_removed = await removePassword(this.#options.db, self, self.session_id);
+      if (is_removed === null) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
+      if (!is_removed) {
+        throw new ApiError('last_way_in', 'The password is your only way in: add a passkey first.');
+      }
+      const user = await findUser(this.#options.db, self.user_id);
+      if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
+      const { user_id, email } = user;
+      await this.record({ kind: 'password_changed', method: 'password', email, user_id, client_address });
+    });
+  }
+
+  /**
+   * Sets a password by a link that the operator made, which works once. It is the person's only credential then: sessions
+   * and passkeys end.
+   */
+  resetPassword(input: { token: string; password: string }, from: From): Promise<SignedIn> {
+    return verifying(async () => {
+      if (!this.#options.password_sign_in) throw new ApiError('unauthenticated', NO_PASSWORDS);
+      const user_id = this.#options.links.userOfReset(input.token);
+      const user = user_id === null ? undefined : await findUser(this.#options.db, user_id);
+      const is_good =
+        user !== undefined &&
+        user.disabled_at === null &&
+        this.#options.links.isReset(input.token, user, await readClock(this.#options.db));
+      if (!is_good) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
+      checkNewPassword('password', input.password, user);
+      const hashed = await this.#options.passwords.hash(input.password, turnOf(from.client_address));
+      const all_end = { password_hash: hashed, is_proof: true, kept_session_id: null };
+      const credential_epoch = await raiseEpoch(this.#options.db, user, all_end);
+      // Of several at once with the same link one sets the password.
+      if (credential_epoch === null) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
+      return this.letIn({ ...user, credential_epoch }, 'reset', from);
+    });
+  }
+
+  acceptInvitation(input: { token: string; name: string; password: string }, from: From): Promise<SignedIn> {
+    return verifying(async () => {
+      if (!this.#options.password_sign_in) throw new ApiError('unauthenticated', NO_PASSWORDS);
+      const named = this.#options.links.openInvitation(input.token);
+      const [invitation] = named === null ? [] : await loadInvitations(this.#options.db, [named]);
+      if (
+        named === null ||
+        invitation === undefined ||
+        invitationStatus(invitation, await readClock(this.#options.db)) !== 'pending'
+      ) {
+        throw new ApiError('unauthenticated', INVITATION_NOT_GOOD);
+      }
+      const { email, principal_id, invitation_id } = invitation;
+      const user = await findUserByEmail(this.#options.db, email);
+      let password_hash: string | null = null;
+      if (user === undefined) {
+        const problem = nameProblem(input.name);
+        if (problem !== null) throw invalidField('name', problem);
+        checkNewPassword('password', input.password, { email, name: input.name });
+        password_hash = await this.#options.passwords.hash(input.password, turnOf(from.client_address));
+      } else if (!(await this.#tryPassword({ email, user }, input.password, from))) {
+        throw new ApiError('unauthenticated', 'The password of your account is wrong.');
+      }
+      const whose = { user_id: user?.user_id ?? null, workspace_ids: [named.workspace_id] };
+      const name = await nameToJoinWith(this.#options.db, user ?? { name: input.name, email }, whose);
+      if (user !== undefined) await this.giveName(user, name, from);
+      const joined = await this.#options.lane.submit(
+        named.workspace_id,
+        joinWorkspace,
+        {
+          admittance: { by: 'invitation', invitation_id, principal_id },
+          email,
+          user: user ?? null,
+          name,
+          password_hash,
+          identity: null,
+        },
+        originOfJoining(from),
+      );
+      return this.letIn(joined, 'invitation', from, { workspace_id: named.workspace_id });
+    });
+  }
 
   /**
    * Begins a session in the workspace that is named, else in the one of the last session, else in the first; in one that the
    * person has yet to accept only where there is no other. Refuses them unless they are still in the credential epoch of what
    * proved who they are.
    */
-  async function letIn(
+  async letIn(
     { user_id, email, credential_epoch }: Credited,
     method: SignInMethod,
     from: From,
@@ -121,55 +276,55 @@ export function makeSignIn(options: SignInOptions) {
       ...how
     }: { workspace_id?: string } & Partial<Pick<Entering, 'proved_at_ms' | 'earlier'>> = {},
   ): Promise<SignedIn> {
-    const memberships = await listMemberships(db, user_id);
+    const memberships = await listMemberships(this.#options.db, user_id);
     const active = memberships.filter((each) => !each.is_pending);
     const open = active.length > 0 ? active : memberships;
-    const last = workspace_id ?? (await lastWorkspaceOf(db, user_id));
+    const last = workspace_id ?? (await lastWorkspaceOf(this.#options.db, user_id));
     const here = open.find((each) => each.workspace_id === last) ?? open[0];
     const who = { user_id, credential_epoch, method, proved_at_ms, ...how };
     const begun =
-      here === undefined ? null : await sessions.begin({ ...who, workspace_id: here.workspace_id }, from);
+      here === undefined
+        ? null
+        : await this.#options.sessions.begin({ ...who, workspace_id: here.workspace_id }, from);
     if (begun === null) throw new ApiError('unauthenticated', WRONG);
     const { session_id, cookie } = begun;
-    await record({ kind: 'ok', method, email, user_id, client_address: from.client_address });
-    const cookies = [cookie, devices.remember({ user_id, credential_epoch }, from.headers)];
-    return { me: await meOf(db, { user_id, session_id }), cookies };
+    await this.record({ kind: 'ok', method, email, user_id, client_address: from.client_address });
+    const cookies = [cookie, this.#options.devices.remember({ user_id, credential_epoch }, from.headers)];
+    return { me: await meOf(this.#options.db, { user_id, session_id }), cookies };
   }
 
-  /** The same for a person who is signed in. Throws `unauthenticated` if it is wrong. */
-  async function provePassword(self: Self, password: string, from: From): Promise<User> {
-    const user = await findUser(db, self.user_id);
-    if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
-    const { session_id } = self;
-    if (!(await tryPassword({ email: user.email, user, session_id }, password, from))) {
-      throw new ApiError('unauthenticated', PASSWORD_WRONG);
-    }
-    return user;
+  /**
+   * Records a refusal behind its answer, under the e-mail that was named: with the person where they are a member of
+   * anything.
+   */
+  recordRefusal(refusal: Omit<SignIn, 'user_id'>): void {
+    this.#options.behind.add(async () => {
+      const user = await findUserByEmail(this.#options.db, normaliseEmail(refusal.email));
+      const is_member =
+        user !== undefined && (await listMemberships(this.#options.db, user.user_id)).length > 0;
+      await this.record({ ...refusal, user_id: is_member ? user.user_id : null });
+    });
   }
 
   /** The first workspace, which the first person administrates. */
-  async function firstWorkspace(): Promise<string> {
-    const [workspace] = await listWorkspaces(db);
+  async firstWorkspace(): Promise<string> {
+    const [workspace] = await listWorkspaces(this.#options.db);
     if (workspace === undefined)
       throw new ApiError('unavailable', 'There is no workspace yet; retry.', { reason: 'not_ready' });
     return workspace.workspace_id;
   }
 
-  async function refuseIfSetUp(): Promise<void> {
-    if (await hasPeople(db)) throw new ApiError('already_set_up', ALREADY_SET_UP);
-  }
-
   /** Makes the first person an administrator of the first workspace. Throws `already_set_up`. */
-  async function makeFirst(
+  async makeFirst(
     person: { email: string; name: string; password: string },
     origin: Origin,
     client_address: string,
   ): Promise<Credited & { workspace_id: string }> {
     const email = normaliseEmail(person.email);
     checkNewPassword('password', person.password, { email, name: person.name });
-    const password_hash = await passwords.hash(person.password, turnOf(client_address));
-    const workspace_id = await firstWorkspace();
-    const first = await lane.submit(
+    const password_hash = await this.#options.passwords.hash(person.password, turnOf(client_address));
+    const workspace_id = await this.firstWorkspace();
+    const first = await this.#options.lane.submit(
       workspace_id,
       joinWorkspace,
       {
@@ -182,158 +337,22 @@ export function makeSignIn(options: SignInOptions) {
       },
       origin,
     );
-    await dropSetupCodes(db);
+    await dropSetupCodes(this.#options.db);
     return { ...first, workspace_id };
   }
 
-  return {
-    letIn,
-    makeFirst,
-    firstWorkspace,
-    record,
-    recordRefusal,
-    giveName,
-    rename,
-    recordChange,
-    /** Resolves once what was refused so far is recorded. */
-    recorded: behind.settled,
+  /** The same for a person who is signed in. Throws `unauthenticated` if it is wrong. */
+  async #provePassword(self: Self, password: string, from: From): Promise<User> {
+    const user = await findUser(this.#options.db, self.user_id);
+    if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
+    const { session_id } = self;
+    if (!(await this.#tryPassword({ email: user.email, user, session_id }, password, from))) {
+      throw new ApiError('unauthenticated', PASSWORD_WRONG);
+    }
+    return user;
+  }
 
-    /** Whether the first administrator is still to be made. */
-    isSetUp: () => verifying(() => hasPeople(db)),
-
-    setUp: (
-      input: { code: string; email: string; name: string; password: string },
-      from: From,
-    ): Promise<SignedIn> =>
-      verifying(async () => {
-        await refuseIfSetUp();
-        if (!(await isSetupCode(db, input.code, options.setup_macs))) {
-          throw new ApiError('unauthenticated', CODE_WRONG);
-        }
-        const first = await makeFirst(input, originOfJoining(from), from.client_address);
-        return letIn(first, 'setup', from, first);
-      }),
-
-    signIn: (input: { email: string; password: string }, from: From): Promise<SignedIn> =>
-      verifying(async () => {
-        if (!options.password_sign_in) throw new ApiError('unauthenticated', WRONG);
-        const email = normaliseEmail(input.email);
-        const user = await findUserByEmail(db, email);
-        // Who is a member nowhere is refused like anybody unknown: counted, and listed as a wrong attempt.
-        const is_let_in = (await listMemberships(db, user?.user_id ?? NOBODY)).length > 0;
-        const is_right = await tryPassword({ email, user, is_let_in }, input.password, from);
-        if (!is_right || user === undefined) throw new ApiError('unauthenticated', WRONG);
-        if (passwords.isOutdated(user.password_hash as string)) {
-          await rehashPassword(db, user, await passwords.hash(input.password, turnOf(from.client_address)));
-        }
-        return letIn(user, 'password', from);
-      }),
-
-    signOut: ({ user_id, session_id }: Self) => verifying(() => endSession(db, user_id, session_id)),
-
-    reauthenticate: (self: Self, password: string, from: From) =>
-      verifying(async () => {
-        if (!options.password_sign_in) throw invalidField('password', PASSWORDS_OFF);
-        await provePassword(self, password, from);
-        await noteProof(db, self.session_id);
-      }),
-
-    /** Sets another password. All other sessions of the person end, and reset links; passkeys stay. */
-    changePassword: (self: Self, input: { current_password: string; new_password: string }, from: From) =>
-      verifying(async () => {
-        if (!options.password_sign_in) throw invalidField('current_password', PASSWORDS_OFF);
-        const user = await provePassword(self, input.current_password, from);
-        checkNewPassword('new_password', input.new_password, user);
-        const hashed = await passwords.hash(input.new_password, turnOf(from.client_address, self.session_id));
-        const changed = { password_hash: hashed, is_proof: false, kept_session_id: self.session_id };
-        // Of several at once one changes it.
-        if ((await raiseEpoch(db, self, changed)) === null)
-          throw new ApiError('unauthenticated', PASSWORD_WRONG);
-        const { user_id, email } = user;
-        const { client_address } = from;
-        await record({ kind: 'password_changed', method: 'password', email, user_id, client_address });
-      }),
-
-    /** Takes the person's password away, if they have a passkey. All other sessions of theirs end. Throws `last_way_in`. */
-    removePassword: (self: Self, { client_address }: From) =>
-      verifying(async () => {
-        const is_removed = await removePassword(db, self, self.session_id);
-        if (is_removed === null) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
-        if (!is_removed) {
-          throw new ApiError('last_way_in', 'The password is your only way in: add a passkey first.');
-        }
-        const user = await findUser(db, self.user_id);
-        if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
-        const { user_id, email } = user;
-        await record({ kind: 'password_changed', method: 'password', email, user_id, client_address });
-      }),
-
-    /**
-     * Sets a password by a link that the operator made, which works once. It is the person's only credential then: sessions
-     * and passkeys end.
-     */
-    resetPassword: (input: { token: string; password: string }, from: From): Promise<SignedIn> =>
-      verifying(async () => {
-        if (!options.password_sign_in) throw new ApiError('unauthenticated', NO_PASSWORDS);
-        const user_id = links.userOfReset(input.token);
-        const user = user_id === null ? undefined : await findUser(db, user_id);
-        const is_good =
-          user !== undefined &&
-          user.disabled_at === null &&
-          links.isReset(input.token, user, await readClock(db));
-        if (!is_good) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
-        checkNewPassword('password', input.password, user);
-        const hashed = await passwords.hash(input.password, turnOf(from.client_address));
-        const all_end = { password_hash: hashed, is_proof: true, kept_session_id: null };
-        const credential_epoch = await raiseEpoch(db, user, all_end);
-        // Of several at once with the same link one sets the password.
-        if (credential_epoch === null) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
-        return letIn({ ...user, credential_epoch }, 'reset', from);
-      }),
-
-    acceptInvitation: (
-      input: { token: string; name: string; password: string },
-      from: From,
-    ): Promise<SignedIn> =>
-      verifying(async () => {
-        if (!options.password_sign_in) throw new ApiError('unauthenticated', NO_PASSWORDS);
-        const named = links.openInvitation(input.token);
-        const [invitation] = named === null ? [] : await loadInvitations(db, [named]);
-        if (
-          named === null ||
-          invitation === undefined ||
-          invitationStatus(invitation, await readClock(db)) !== 'pending'
-        ) {
-          throw new ApiError('unauthenticated', INVITATION_NOT_GOOD);
-        }
-        const { email, principal_id, invitation_id } = invitation;
-        const user = await findUserByEmail(db, email);
-        let password_hash: string | null = null;
-        if (user === undefined) {
-          const problem = nameProblem(input.name);
-          if (problem !== null) throw invalidField('name', problem);
-          checkNewPassword('password', input.password, { email, name: input.name });
-          password_hash = await passwords.hash(input.password, turnOf(from.client_address));
-        } else if (!(await tryPassword({ email, user }, input.password, from))) {
-          throw new ApiError('unauthenticated', 'The password of your account is wrong.');
-        }
-        const whose = { user_id: user?.user_id ?? null, workspace_ids: [named.workspace_id] };
-        const name = await nameToJoinWith(db, user ?? { name: input.name, email }, whose);
-        if (user !== undefined) await giveName(user, name, from);
-        const joined = await lane.submit(
-          named.workspace_id,
-          joinWorkspace,
-          {
-            admittance: { by: 'invitation', invitation_id, principal_id },
-            email,
-            user: user ?? null,
-            name,
-            password_hash,
-            identity: null,
-          },
-          originOfJoining(from),
-        );
-        return letIn(joined, 'invitation', from, { workspace_id: named.workspace_id });
-      }),
-  };
+  async #refuseIfSetUp(): Promise<void> {
+    if (await hasPeople(this.#options.db)) throw new ApiError('already_set_up', ALREADY_SET_UP);
+  }
 }
