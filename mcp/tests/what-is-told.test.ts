@@ -92,7 +92,7 @@ describe('what a model is not told', () => {
     ])
       answers.push(await client.callTool({ name: 'request_spend', arguments: each }));
     const told = JSON.stringify(answers);
-    expect(told).toContain('A person looks at a purchase of this size');
+    expect(told).toContain('A purchase of this size needs a review');
     expect(told).toContain('This merchant may not be paid.');
     for (const secret of ['102.37', '10237', 'threshold of', 'Evil Corporation', 'blocklist'])
       expect(told).not.toContain(secret);

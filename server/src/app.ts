@@ -119,7 +119,7 @@ export async function startService(
     version: VERSION,
   });
   const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
-  if (console_files.size === 0) log.warn('the console is not built and not served: run npm run build');
+  if (console_files.size === 0) log.warn('the console is not built, so it is not served: run npm run build');
   const public_time = makeWorkTime({
     reason: 'public_time',
     share: PUBLIC_SHARE,
@@ -174,7 +174,7 @@ export async function startService(
     });
     people.site.listensOn((server.server.address() as AddressInfo).port);
     const metrics_url = metrics_server === null ? null : urlOf(metrics_server);
-    if (metrics_url !== null) log.info({ metrics_url }, 'metrics are told at an address of their own');
+    if (metrics_url !== null) log.info({ metrics_url }, 'metrics are served at a separate address');
     const { sessions } = people;
     const watching = await startWatching(core);
     const workers = startWorkers(core, config, { key_uses, rewrapping, sessions, second_opinion });

@@ -109,10 +109,10 @@ program
   .command(`${ONE_PROCESS} <place>`, { hidden: true })
   .option('--first')
   .action((place: string, options: { first?: true }) => serveAsOne(place, options.first === true));
-program.command('work').description('Run the workers alone, beside a service.').action(work);
+program.command('work').description('Run only the workers, next to a running service.').action(work);
 program
   .command('migrate')
-  .description('Bring the schema of the database up to date.')
+  .description('Migrate the database schema.')
   .action(async () => {
     const config = readConfig(process.env);
     const { log } = startLog('error', process.stderr);
@@ -132,7 +132,7 @@ program
 program
   .command('rotate-secrets')
   .description(
-    'Make SECRET_KEY the key of this installation, re-wrap what was sealed before, and tell what is left.',
+    'Make SECRET_KEY the key of this installation, re-wrap existing secrets, and print what still depends on old keys.',
   )
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => {
@@ -145,10 +145,10 @@ program
 
 const planOption = (flags: string) => new Option(flags, 'its plan').choices(PLANS).makeOptionMandatory();
 
-const workspace = program.command('workspace').description('Make workspaces and set their plans.');
+const workspace = program.command('workspace').description('Create workspaces and set their plans.');
 workspace
   .command('create')
-  .description('Make a workspace and its first admin key, which is shown once.')
+  .description('Create a workspace and its first admin key, which is shown once.')
   .requiredOption('--name <name>', 'its name', workspaceName)
   .addOption(planOption('--plan <plan>'))
   .option('--trial-days <days>', 'give it a trial of the Team plan', wholeNumber)
@@ -168,13 +168,13 @@ workspace
       print(
         options.json === true
           ? JSON.stringify(made)
-          : `Workspace  ${made.workspace_id}\nAdmin key  ${made.admin_key}\n           shown only this once: keep it safe`,
+          : `Workspace  ${made.workspace_id}\nAdmin key  ${made.admin_key}\n           shown only once: keep it safe`,
       );
     });
   });
 workspace
   .command('set-plan')
-  .description('Put a workspace on a plan.')
+  .description('Set the plan of a workspace.')
   .requiredOption('--workspace <id>', 'its id')
   .addOption(planOption('--plan <plan>'))
   .option('--json', 'print JSON')
@@ -206,16 +206,16 @@ workspace
 addUserCommands(program, { operate, print });
 addOperatorCommands(program, { operate, print });
 
-const ledger = program.command('ledger').description('Look after the history.');
+const ledger = program.command('ledger').description('Verify the ledger and its checkpoints.');
 ledger
   .command('verify-file')
   .argument('<file>', 'an export of GET /v1/ledger/export; - for standard input')
   .description(
-    'Verify an exported history without the service and without a database; exits 1 when it is not as it was written, 2 when that cannot be told.',
+    'Verify an exported ledger without the service or a database; exits 1 if it was altered, 2 if that cannot be determined.',
   )
   .requiredOption(
     '--public-key <key>',
-    'what its checkpoints are signed with: a JWK, a set of them, PEM or base64, or a file of that',
+    'the key that signed its checkpoints: a JWK, a JWK set, PEM, base64, or a file with one of these',
   )
   .option('--json', 'print JSON')
   .action(async (file: string, options: { publicKey: string; json?: boolean }) => {
@@ -233,13 +233,11 @@ ledger
   });
 ledger
   .command('public-key')
-  .description('Print the public key that checkpoints of the history are signed with.')
+  .description("Print the public key that signs the ledger's checkpoints.")
   .addOption(
-    new Option('--format <format>', 'how to write it')
-      .choices(['jwk', 'pem', 'base64', 'note'])
-      .default('jwk'),
+    new Option('--format <format>', 'output format').choices(['jwk', 'pem', 'base64', 'note']).default('jwk'),
   )
-  .option('--workspace <id>', 'for --format note: whose history')
+  .option('--workspace <id>', 'workspace of the ledger, for --format note')
   .action(async (options: { format: string; workspace?: string }) => {
     const config = readConfig(process.env);
     const key = deriveSecrets(config.secret_key ?? (await loadSecretKey(config.data_dir))).checkpointKey;
@@ -247,14 +245,14 @@ ledger
     else if (options.format === 'base64') print(key.public_key.toString('base64'));
     else if (options.format === 'jwk') print(JSON.stringify(publicJwk(key)));
     else if (options.workspace === undefined)
-      throw new StartError('--workspace: is needed for --format note.');
+      throw new StartError('--workspace: is required for --format note.');
     else print(noteVerifierKey(options.workspace, key));
   });
 ledger
   .command('verify')
-  .description('Re-derive the history of every workspace, or of one; exits 1 when any of it was edited.')
+  .description('Verify the ledger of every workspace, or of one; exits 1 if any was edited.')
   .option('--workspace <id>', 'only this one')
-  .option('--json', 'print JSON, one line a workspace')
+  .option('--json', 'print JSON, one line per workspace')
   .action(async (options: { workspace?: string; json?: boolean }) => {
     await operate(async (core) => {
       const { db, ledger_db, checkpoint_dir, secrets } = core;
@@ -265,7 +263,7 @@ ledger
         ...(await listFiledWorkspaces(checkpoint_dir)),
       ]);
       if (options.workspace !== undefined && !all.has(options.workspace)) {
-        throw new StartError(`--workspace: there is no workspace ${options.workspace}.`);
+        throw new StartError(`--workspace: no workspace ${options.workspace}.`);
       }
       for (const workspace_id of options.workspace === undefined ? [...all].sort() : [options.workspace]) {
         const keys = secrets.verifyingKeys;

@@ -126,7 +126,7 @@ export async function serve(): Promise<void> {
       const max_connections = config.database_url === null ? null : await connectionsOf(database);
       const found = autoProcesses(max_connections);
       count = found.count;
-      log.info({ processes: count, ...found, max_connections }, 'SERVE_PROCESSES=auto was settled');
+      log.info({ processes: count, ...found, max_connections }, 'SERVE_PROCESSES=auto was resolved');
     }
     const startThem =
       count === 1 ? inThisProcess(config, log, null) : inProcesses(config, count, log, signal);
@@ -151,7 +151,7 @@ export async function serve(): Promise<void> {
   if (signal.aborted && service.first === undefined) return;
   if (config.webhook_allow_private_network) {
     log.warn(
-      'WEBHOOK_ALLOW_PRIVATE_NETWORK is on: webhooks may reach private networks; use it for tests only',
+      'WEBHOOK_ALLOW_PRIVATE_NETWORK is on: webhooks may reach private networks; use it only for tests',
     );
   }
   for (const warning of transportWarnings(config)) log.warn(warning);

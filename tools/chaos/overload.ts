@@ -25,7 +25,7 @@ const REFUSED_WITHIN_MS = 100;
 const CHEAPEST_PER_SECOND = 20;
 const WARM_UP_MS = 500;
 /** What was taken on and not done by the service's deadline was not refused. */
-const NOT_DONE_IN_TIME = 'cannot tell in time';
+const NOT_DONE_IN_TIME = 'did not complete in time';
 /** What the refusals' Retry-After asks for. */
 const RETRY_AFTER_MS = 1_000;
 

@@ -227,7 +227,7 @@ export const AUTHORITY_ROWS = {
     'purpose',
     ['REVIEW', 'ALLOW'],
     'REVIEW',
-    (unset) => `What a spend becomes when nobody can tell whether it serves the purpose; ${unset}.`,
+    (unset) => `Decision about a spend whose purpose is unclear; ${unset}.`,
   ),
   valid_from: {
     label: 'Valid from',
@@ -286,7 +286,7 @@ export const AUTHORITY_ROWS = {
     'active_hours',
     ['DENY', 'REVIEW'],
     'DENY',
-    (unset) => `What a spend outside them becomes; ${unset}.`,
+    (unset) => `Decision about a spend outside the active hours; ${unset}.`,
   ),
   on_new_merchant: outcome(
     'First payment to a merchant',
@@ -294,7 +294,7 @@ export const AUTHORITY_ROWS = {
     ['ALLOW', 'REVIEW', 'DENY'],
     'ALLOW',
     (unset) =>
-      `What a spend becomes whose merchant the agent is not known to have paid, or whose payee where it names one; ${unset}. Known is whom a person allowed or listed as allowed, or what the payment rail executed on a decision in force as ALLOW.`,
+      `Decision about a spend at a merchant (or payee, if given) that is new to the agent; ${unset}. A merchant is known once a person allowed it or listed it as allowed, or the payment rail executed a spend there that was in effect allowed.`,
   ),
   new_merchant_threshold_minor: {
     ...limit(
@@ -346,7 +346,7 @@ export const AUTHORITY_ROWS = {
     ['ALLOW', 'REVIEW', 'DENY'],
     'ALLOW',
     (unset) =>
-      `What a spend becomes at a merchant that is neither in \`allowed_merchants\` nor \`allowed_payees\`, nor listed for the agent; ${unset}.`,
+      `Decision about a spend at a merchant that is neither in \`allowed_merchants\` or \`allowed_payees\` nor listed for the agent; ${unset}.`,
   ),
   ...VELOCITY_ROWS,
 } as const satisfies Record<string, FieldRow>;

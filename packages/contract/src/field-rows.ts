@@ -73,7 +73,7 @@ export function outcome<
   const Default extends Values[number],
 >(label: string, stage: Stage, values: Values, unset: Default, description: (unset: string) => string) {
   return {
-    schema: Type.Optional(OneOf(values, { description: description(`\`${unset}\` when left out`) })),
+    schema: Type.Optional(OneOf(values, { description: description(`defaults to \`${unset}\``) })),
     default: unset,
     label,
     stages: [stage],

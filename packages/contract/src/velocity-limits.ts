@@ -142,6 +142,6 @@ export const VELOCITY_ROWS = {
     'duplicate',
     ON_EXCEEDED,
     'REVIEW',
-    (unset) => `What a duplicate becomes; ${unset}.`,
+    (unset) => `Decision about a duplicate; ${unset}.`,
   ),
 } as const satisfies Record<string, FieldRow>;

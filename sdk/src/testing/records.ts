@@ -289,7 +289,7 @@ export function report(kept: Kept, body: OutcomeRequest): { repeated: boolean; a
   const is_settled = outcomes.some((each) => each.source === source && !each.type.endsWith('REFUNDED'));
   const captured = type === 'SPEND_EXECUTED' && source === 'PAYMENT_RAIL' ? executedBy(source) : 0;
   if (!is_refund && is_settled && (captured === 0 || (amount ?? 0) < captured)) {
-    throw conflict('Something else was reported before.');
+    throw conflict('A different outcome was reported before.');
   }
   const answer: Outcome = {
     outcome_id: newId('out'),

@@ -130,12 +130,12 @@ export function makeClockWatch({ log, elapsed_ms, suspended_ms, wall_ms }: Clock
     believe(offset_ms, reading);
     if (is_confirmed) {
       settled_from_ms = Number.NEGATIVE_INFINITY;
-      log.warn(times, "the database's clock was confirmed by an operator; writes go on at its time");
+      log.warn(times, "an operator confirmed the database's clock; writes continue at its time");
     } else {
       settled_from_ms = reading.answered_ms + UNSETTLED_MS;
       log.warn(
         times,
-        "the database's clock has kept its new time for a minute; writes go on at it, and nothing is deleted for being old for a day",
+        "the database's clock kept its new time for a minute; writes continue at it, and nothing is deleted by age for a day",
       );
     }
     for (const listener of listeners) listener();
@@ -149,7 +149,7 @@ export function makeClockWatch({ log, elapsed_ms, suspended_ms, wall_ms }: Clock
       jump = { offset_ms: clock_ms - answered_ms, since_ms: answered_ms, readings: 1, clock_ms, expected_ms };
       log.error(
         { clock: iso(clock_ms), expected: iso(expected_ms), newest_batch: iso(newest_ms) },
-        "the database's clock jumped; writes are refused until it is back, has agreed with itself for a minute, or is confirmed with confirm-clock",
+        "the database's clock jumped; writes are refused until it is back, was steady for a minute, or is confirmed with confirm-clock",
       );
     } else {
       jump.readings += 1;
@@ -186,7 +186,7 @@ export function makeClockWatch({ log, elapsed_ms, suspended_ms, wall_ms }: Clock
     doubt: () =>
       jump === null
         ? null
-        : `The database's clock reads ${iso(jump.clock_ms)} where ${iso(jump.expected_ms)} was expected; nothing is written until it is back, has kept its time for a minute, or an operator confirms it.`,
+        : `The database's clock reads ${iso(jump.clock_ms)}, but ${iso(jump.expected_ms)} was expected; nothing is written until it is back, was steady for a minute, or an operator confirms it.`,
     isSettled: () => jump === null && elapsed_ms() >= settled_from_ms,
     passedMs: () =>
       believed_offset_ms === null

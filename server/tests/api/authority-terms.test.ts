@@ -171,7 +171,7 @@ describe('other merchants than those on a list', () => {
     for (const name of ['Acme Paper Refunds', '\u0391cme Paper']) {
       const made = await ask(agent, 102, at_merchant(name));
       expect([made.decision, made.reason_codes]).toEqual(['DENY', ['MERCHANT_NOT_ALLOWED']]);
-      expect(made.explanation).toBe('The merchant is not among those allowed, of which there are 2.');
+      expect(made.explanation).toBe('The merchant is not one of the 2 allowed merchants.');
       expect(JSON.stringify(made.policy_trace)).not.toContain('Binder');
     }
     expect((await ask(agent, 103, at_merchant('Binder & Co', 'iban:DE1'))).decision).toBe('ALLOW');

@@ -114,7 +114,7 @@ test('where no files can be written it is said once, and the table is signed all
     await change();
     await blocked.signer.round();
     expect(await inTable()).toEqual([3, 4]);
-    expect(logged.map((line) => line.msg)).toEqual(['checkpoints cannot be kept as files']);
+    expect(logged.map((line) => line.msg)).toEqual(['checkpoints cannot be stored as files']);
   } finally {
     await blocked.close();
   }
@@ -124,7 +124,7 @@ describe('files that fail', () => {
   let dir: string;
   let node: Core;
   let other: string;
-  const complaints = () => logged.filter(({ msg }) => msg === 'checkpoints cannot be kept as files').length;
+  const complaints = () => logged.filter(({ msg }) => msg === 'checkpoints cannot be stored as files').length;
   const roundOf = async (moved: readonly string[]) => {
     for (const of of moved) await change(of);
     await node.signer.round();

@@ -48,7 +48,7 @@ describe('the first person of the settings', () => {
     'with the password %s stops the start in one line',
     async (password) => {
       await expect(start(password)).rejects.toThrow(
-        /^BOOTSTRAP_ADMIN_PASSWORD_FILE .* holds a password that .*\.$/,
+        /^BOOTSTRAP_ADMIN_PASSWORD_FILE .* has a password that .*\.$/,
       );
     },
   );
@@ -109,7 +109,7 @@ describe('the operator’s commands', () => {
       body: { code: secretOf(link), email: 'ada@example.com', name: 'Ada', password: PASSWORD },
     });
     expect(made.status).toBe(201);
-    await expect(purser('setup-link')).rejects.toThrow(/administrator already/);
+    await expect(purser('setup-link')).rejects.toThrow(/already has an administrator/);
 
     const invited = await purser('invite', '--email', 'Bob@example.com', '--role', 'viewer');
     const joined = await openBrowser(s).call('POST', '/v1/auth/invitations/accept', {
@@ -139,7 +139,7 @@ describe('the operator’s commands', () => {
     await purser('disable', '--email', 'bob@example.com');
     expect(refusal(await last.call('GET', '/v1/me'))).toEqual([401, 'unauthenticated']);
     await expect(signIn(s, 'bob@example.com', 'a brand new password')).rejects.toThrow(/unauthenticated/);
-    await expect(purser('disable', '--email', 'nobody@example.com')).rejects.toThrow(/nobody here/);
+    await expect(purser('disable', '--email', 'nobody@example.com')).rejects.toThrow(/no account has/);
 
     const statusOfBob = async () =>
       (await s.call('GET', '/v1/members')).body.data.find(
@@ -203,16 +203,16 @@ describe('the operator’s commands', () => {
   ];
   const off = { PASSWORD_SIGN_IN: 'off', OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'purser' };
   test.each<[string[], RegExp, object?]>([
-    [['reset-link', '--email', 'nobody@example.com'], /^purser: --email: nobody here has the e-mail nobody@/],
+    [['reset-link', '--email', 'nobody@example.com'], /^purser: --email: no account has the e-mail nobody@/],
     [['reset-link', '--email', 'bob@example.com'], /^purser: --email: bob@example\.com is disabled\.$/],
     [['reset-link', '--email', 'ada@example.com'], /^purser: PASSWORD_SIGN_IN is off: /, off],
-    [['revoke-sessions', '--email', 'nobody@example.com'], /^purser: --email: nobody here has the e-mail/],
+    [['revoke-sessions', '--email', 'nobody@example.com'], /^purser: --email: no account has the e-mail/],
     [['disable'], /^error: required option '--email <email>' not specified$/],
     [invite('nobody'), /'--email <email>' argument 'nobody' is invalid\. must be an e-mail address\.$/],
     [['invite', '--email', 'a@b.de', '--role', 'boss'], /Allowed choices are admin, reviewer, viewer\.$/],
-    [invite('a@b.de', '--workspace', 'ws_none'), /^purser: --workspace: there is no workspace ws_none\.$/],
+    [invite('a@b.de', '--workspace', 'ws_none'), /^purser: --workspace: no workspace ws_none\.$/],
     [invite('a@b.de', '--principal', 'ada'), /^purser: --principal: must be user: and 1 to 128 visible/],
-    [invite('ada@example.com'), /^purser: This person is a member of the workspace already\.$/],
+    [invite('ada@example.com'), /^purser: This person is already a member of the workspace\.$/],
   ])('refuse %j in one line, with exit code 1', async (args, said, more) => {
     const ended = await type(args, more).catch((error: object) => error);
     expect(ended).toMatchObject({ code: 1, stdout: '' });

@@ -42,7 +42,7 @@ test('a database that is not encoded in UTF8 is told in one line', async () => {
   const name = `ascii_${randomBytes(8).toString('hex')}`;
   await asSuperuser(`create database ${name} encoding 'SQL_ASCII' locale 'C' template template0`);
   const ascii = migrate({ ...database.connection, database: name });
-  await expect(ascii).rejects.toThrow(/^the database is encoded in SQL_ASCII[^\n]*$/);
+  await expect(ascii).rejects.toThrow(/^the database encoding is SQL_ASCII[^\n]*$/);
   await asSuperuser(`drop database ${name}`);
 });
 
@@ -160,7 +160,7 @@ describe('a migration', () => {
     );
     expect(given_up).toBeInstanceOf(MigrationError);
     expect(given_up.message).toMatch(
-      /^migration 1 \(later-1\) failed \(canceling statement due to lock timeout\), and nothing of it was kept; end the long transactions that hold its tables, and start again$/,
+      /^migration 1 \(later-1\) failed \(canceling statement due to lock timeout\) and was rolled back; end the long transactions that hold its tables, and start again$/,
     );
     const waiting = run({ migrations, lock_timeout_ms: 50, tries: 100_000, pause_ms: 5 });
     await untilBlocked();
@@ -187,7 +187,7 @@ describe('a migration', () => {
     await run({ migrations: [...MIGRATIONS, later(900, 'select 1', 1)] });
     await client.query(`update schema_migrations set md5 = 'another' where version = 3`);
     await expect(migrate(own.connection)).rejects.toThrow(
-      /^migration 3 \([a-z-]+\) of this build is not the one/,
+      /^migration 3 \([a-z-]+\) of this build differs from the one/,
     );
   });
 
@@ -242,14 +242,14 @@ describe('an older build on a newer schema', () => {
     const refused = await migrate(own.connection).catch((error) => error);
     expect(refused).toBeInstanceOf(MigrationError);
     expect(refused.message).toMatch(
-      /^the schema is at migration 901 and needs a build that knows migration 900, while this one \([^)]+\) knows \d+; start version 3\.2\.1 or newer$/,
+      /^the schema is at migration 901 and needs a build with migration 900, but this one \([^)]+\) ends at \d+; start version 3\.2\.1 or newer$/,
     );
     await expect(onIt(checkReady)).rejects.toThrow(MigrationError);
   });
 
   test('is refused where a later record says nothing', async () => {
     await onIt((client) => client.query('insert into schema_migrations (version) values (99)'));
-    await expect(migrate(own.connection)).rejects.toThrow(/needs a build that knows migration 99/);
+    await expect(migrate(own.connection)).rejects.toThrow(/needs a build with migration 99/);
     await expect(onIt(checkReady)).rejects.toThrow(MigrationError);
   });
 });

@@ -78,10 +78,7 @@ describe('beside a running service', () => {
       await until(async () => Number((await superuser.query(watermarks)).rows[0]?.seq) >= 8);
       expect(await counters()).toEqual(before);
       const unknown = await run(['rebuild-report', '--workspace', 'ws_none'], env).ended;
-      expect([unknown.code, unknown.stderr]).toEqual([
-        1,
-        'purser: --workspace: there is no workspace ws_none.\n',
-      ]);
+      expect([unknown.code, unknown.stderr]).toEqual([1, 'purser: --workspace: no workspace ws_none.\n']);
 
       expect(JSON.parse(await command('confirm-clock', '--json')).newest_event).not.toBeNull();
       const { rows } = await superuser.query(

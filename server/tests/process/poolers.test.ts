@@ -199,8 +199,8 @@ describe('a connection of the service', () => {
 
 test.each([
   ['cannot be reached', { port: '1' }],
-  ['lets this user not in', { username: 'nobody_of_that_name' }],
-  ['is not there', { pathname: '/no_such_database' }],
+  ['refused this user', { username: 'nobody_of_that_name' }],
+  ['does not exist', { pathname: '/no_such_database' }],
 ])('a database that %s is told of as that', async (problem, change) => {
   const { user, database: name } = database.connection;
   const url = new URL(`postgresql://${user}@127.0.0.1:${await startForwarder()}/${name}`);

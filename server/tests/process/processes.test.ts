@@ -219,7 +219,7 @@ describe.runIf(process.platform === 'linux').concurrent('several processes', () 
     expect((await service.ended).code).toBe(0);
     await untilRefused();
     expect(servingBelow(service.child.pid)).toEqual([]);
-    expect(service.output().match(/a process of the service has ended/g)).toHaveLength(1);
+    expect(service.output().match(/a process of the service ended/g)).toHaveLength(1);
 
     const again = run(['serve'], env);
     const url_again = await again.url;

@@ -338,7 +338,7 @@ describe.concurrent('what stops a start, with one line and exit code 1', () => {
   test('a host name that nobody knows', async ({ run, dataDirectory }) => {
     const ended = await run(['serve'], { DATA_DIR: dataDirectory(), HOST: 'nowhere.invalid' }).ended;
     expect(ended.code).toBe(1);
-    expect(ended.stderr).toBe('purser: HOST: nowhere.invalid is no address of this machine.\n');
+    expect(ended.stderr).toBe('purser: HOST: nowhere.invalid is not an address of this machine.\n');
   });
 
   test('a port in use, and the first key is not lost with it', async ({ run, dataDirectory }) => {
@@ -511,6 +511,6 @@ test.concurrent.for(['Promise.reject(failure)', 'setImmediate(() => { throw fail
       expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 201']);
     const { code, stdout } = await service.ended;
     expect(code).toBe(1);
-    expect(stdout).toMatch(/"level":60.*"message":"left alone".*a failure that nothing caught/);
+    expect(stdout).toMatch(/"level":60.*"message":"left alone".*an uncaught failure/);
   },
 );

@@ -82,7 +82,7 @@ describe('an agent that says it paid', () => {
     const evil = await agent.ask(5_100, 'bank:EVIL-9');
     expect([evil.decision, evil.purpose.rationale]).toEqual([
       'REVIEW',
-      'The merchant was paid before, to another payee than this one.',
+      'The merchant was paid before, but at another payee.',
     ]);
     const claim = await agent.claims(evil.decision_id, 1);
     expect(claim.flags).toContain('UNAUTHORIZED_EXECUTION');

@@ -325,7 +325,7 @@ describe('the probe', () => {
     await found((response) => response.writeHead(401).end());
     expect(lines).toHaveLength(3);
     expect(lines[0]).toMatch(/^info the purpose model works.*"protocol":"chat","output":"schema"/);
-    expect(lines[1]).toMatch(/^warn .*wrong about a plainly misaligned spend/);
+    expect(lines[1]).toMatch(/^warn .*wrong about a clearly misaligned spend/);
     expect(lines[2]).toMatch(/^warn the purpose model does not work.*"status":401/);
     expect(lines.join()).not.toMatch(/sk-model-key|Toy World/);
   });

@@ -100,7 +100,7 @@ describe('an opinion that is required and missing makes an aligned spend unclear
     for (let i = 0; i < 6; i++) expect(verdict(await decide(aligned(agent), alone))).toEqual(UNCLEAR);
     const left_alone = await decide(aligned(agent), alone);
     expect(verdict(left_alone)).toEqual(UNCLEAR);
-    expect(left_alone.body.purpose.rationale).toContain('left alone for a while');
+    expect(left_alone.body.purpose.rationale).toContain('calls are paused');
   });
 
   test('nor does an authority that changes each time the model has spoken let one through', async () => {

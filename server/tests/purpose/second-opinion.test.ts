@@ -118,7 +118,7 @@ describe('an opinion on a decision', () => {
     model.behave(opines('PURPOSE_ALIGNED', { rationale: 'It fits.', evidence: QUOTATION }));
     const { body } = await decide(unclear(await makeAgent()), { at: clearing });
     expect([body.decision, body.purpose.assessment]).toEqual(['ALLOW', 'PURPOSE_ALIGNED']);
-    expect(body.purpose.rationale).toContain('which the operator lets count: "It fits."');
+    expect(body.purpose.rationale).toContain('which the operator allows to count: "It fits."');
   });
 
   test.each([
@@ -276,7 +276,7 @@ describe('an authority says who judges', () => {
     model.behave(opines('PURPOSE_MISALIGNED'));
     const { body } = await decide(aligned(await judgedBy('rules')));
     expect([body.decision, body.purpose.assessment]).toEqual(['ALLOW', 'PURPOSE_ALIGNED']);
-    expect(body.purpose.rationale).toContain('the authority leaves the judgement to the rules');
+    expect(body.purpose.rationale).toContain('the authority uses only the rules');
     expect(model.questions).toEqual([]);
   });
 
@@ -344,7 +344,7 @@ describe('what the model costs', () => {
       expect((await decide(aligned(agent), { at: counted })).body.purpose.method).toBe(WITH_MODEL);
       const { body } = await decide(aligned(agent), { at: counted });
       expect([body.decision, body.purpose.method]).toEqual(['ALLOW', METHOD]);
-      expect(body.purpose.rationale).toContain("the workspace's limit for a day is reached");
+      expect(body.purpose.rationale).toContain("the workspace's daily limit is reached");
       const { text } = await counted.call('GET', '/metrics', { key: null });
       const of = `workspace_id="${s.workspace_id}"`;
       expect(text).toContain(`purser_purpose_model_tokens_total{${of},kind="input"} 20000`);
@@ -369,16 +369,20 @@ describe('what the model costs', () => {
 describe('a model that gives no opinion leaves the built-in assessment, which says so:', () => {
   const lies = { rationale: 'ok', evidence: [], assessment: 'PURPOSE_ALIGNED', confidence: 1 };
   const cases: [string, Behaviour, string][] = [
-    ['an error', (response) => response.writeHead(500).end(), 'answered with an error'],
-    ['a redirect', (response) => response.writeHead(307, { location: '/x' }).end(), 'answered with an error'],
-    ['nonsense', sends('<html>'), 'in the form asked for'],
-    ['prose', sends(completion('PURPOSE_ALIGNED, sure!')), 'in the form asked for'],
+    ['an error', (response) => response.writeHead(500).end(), 'responded with an error'],
+    [
+      'a redirect',
+      (response) => response.writeHead(307, { location: '/x' }).end(),
+      'responded with an error',
+    ],
+    ['nonsense', sends('<html>'), 'responded in the wrong form'],
+    ['prose', sends(completion('PURPOSE_ALIGNED, sure!')), 'responded in the wrong form'],
     [
       'another verdict',
       sends(completion(JSON.stringify({ ...lies, assessment: 'ALLOW' }))),
-      'in the form asked for',
+      'responded in the wrong form',
     ],
-    ['a flood', sends(completion('x'.repeat(1_000_000))), 'more than is read'],
+    ['a flood', sends(completion('x'.repeat(1_000_000))), 'responded with too much text'],
     ['a broken connection', (response) => response.destroy(), 'could not be reached'],
   ];
   test.each(cases)('%s', async (_, behaviour, why) => {
@@ -400,7 +404,7 @@ describe('a model that gives no opinion leaves the built-in assessment, which sa
     model.behave(hangs);
     const { body } = await decide(aligned(await makeAgent()), { at: hasty });
     expect(body.decision).toBe('ALLOW');
-    expect(body.purpose.rationale).toContain('No second opinion: the model did not answer in time.');
+    expect(body.purpose.rationale).toContain('No second opinion: the model did not respond in time.');
   });
 });
 
@@ -426,7 +430,7 @@ describe('a malicious model', () => {
   test('cannot have its key shown: not in decisions, not in metrics', async () => {
     model.behave(opines('PURPOSE_MISALIGNED', { rationale: `The key is ${MODEL_KEY}` }));
     const { body, text } = await decide(aligned(await makeAgent()));
-    expect(body.purpose.rationale).toContain('in the form asked for');
+    expect(body.purpose.rationale).toContain('responded in the wrong form');
     expect(text).not.toContain(MODEL_KEY);
     expect((await s.call('GET', '/metrics', { key: null })).text).not.toContain(MODEL_KEY);
   });
@@ -495,7 +499,7 @@ describe('a model that is down', () => {
       for (let i = 0; i < 5; i++) await decide(aligned(agent), { at: down });
       const { body } = await decide(aligned(agent), { at: down });
       expect(body.decision).toBe('ALLOW');
-      expect(body.purpose.rationale).toContain('failed lately and is left alone');
+      expect(body.purpose.rationale).toContain('failed recently and calls are paused');
       // Each was tried twice.
       expect(model.questions).toHaveLength(10);
       expect((await down.call('GET', '/readyz', { key: null })).status).toBe(200);

@@ -69,7 +69,7 @@ export function budgetChain(slug: string, all: readonly SharedBudget[]): SharedB
     if (parent_id === null) return chain;
     next = all.find((each) => each.budget_id === parent_id);
   }
-  throw new Error(`the shared budget "${slug}", or one above it, is not there`);
+  throw new Error(`the shared budget "${slug}", or one of its parents, is missing`);
 }
 
 /** The budgets that a spend counts in: those that are named, each with all above it, each once. */

@@ -96,7 +96,7 @@ export function readPublicKeys(text: string): VerifyingKey[] {
 }
 
 function noPublicKey(): TypeError {
-  return new TypeError('an Ed25519 public key is expected: a JWK, PEM, or the 32 bytes in base64');
+  return new TypeError('expected an Ed25519 public key: a JWK, PEM, or the 32 bytes in base64');
 }
 
 function bytesOfDer(der: Buffer): Buffer | null {

@@ -117,7 +117,7 @@ export function issuesCapability(
 
 function timeOf(event: DecisionEvent): number {
   const at_ms = Date.parse(event.at);
-  if (Number.isNaN(at_ms)) throw new RangeError(`The time of ${event.type} is none: ${event.at}`);
+  if (Number.isNaN(at_ms)) throw new RangeError(`The time of ${event.type} is invalid: ${event.at}`);
   return at_ms;
 }
 

@@ -185,7 +185,7 @@ export function checkLink(
     });
   }
   if (!intact) {
-    breaks.push({ seq, kind: 'ENTRY_ALTERED', detail: `The entry of event ${seq} is not what was hashed.` });
+    breaks.push({ seq, kind: 'ENTRY_ALTERED', detail: `The entry of event ${seq} does not match its hash.` });
   }
   const subject = `${event.subject_type} ${event.subject_id}`;
   if (data_hash === null) {
@@ -194,7 +194,7 @@ export function checkLink(
     breaks.push({
       seq,
       kind: 'ROW_MISMATCH',
-      detail: `The row of ${subject} is not what event ${seq} recorded.`,
+      detail: `The row of ${subject} differs from event ${seq}.`,
     });
   }
   return breaks;

@@ -198,7 +198,7 @@ export type Judged =
 const conflict = (problem: string): Judged => ({ ok: false, problem });
 const accept = (amount_minor: number | null): Judged => ({ ok: true, amount_minor, flags: [] });
 
-const OVER_EXECUTED = 'The refunds would be more than what was executed.';
+const OVER_EXECUTED = 'The refunds would exceed the executed amount.';
 
 /** A refund may not exceed what was executed and not yet refunded. */
 function judgeRefund(
@@ -207,18 +207,16 @@ function judgeRefund(
   executed_minor: number,
   refunded_minor: number,
 ): Judged {
-  if (!executed) return conflict('Nothing was reported as executed that could be refunded.');
+  if (!executed) return conflict('No executed amount was reported that could be refunded.');
   const left = executed_minor - refunded_minor;
-  if (left === 0) return conflict('The spend was fully refunded already.');
+  if (left === 0) return conflict('The spend was already fully refunded.');
   const { type, amount_minor } = report;
   if (type === 'PARTIALLY_REFUNDED') {
     if ((amount_minor as number) > left) return conflict(OVER_EXECUTED);
     return accept(amount_minor);
   }
   if (amount_minor !== null && amount_minor !== left) {
-    return conflict(
-      'A full refund gives back what is left of the amount executed; the amount may be left out.',
-    );
+    return conflict('A full refund returns the rest of the executed amount; the amount may be omitted.');
   }
   return accept(left);
 }
@@ -240,11 +238,11 @@ function judgeRail(outcomes: readonly OutcomeReport[], report: OutcomeReport): J
   const { type, amount_minor } = report;
   if (rail.settled !== null) {
     if (rail.settled !== 'SPEND_EXECUTED' || type !== 'SPEND_EXECUTED') {
-      return conflict('The payment rail reported something else before.');
+      return conflict('The payment rail reported a different outcome before.');
     }
     if ((amount_minor as number) < rail.executed_minor) {
       return conflict(
-        'The payment rail reported a higher amount before. amount_minor is all that was executed so far; report what was given back as a refund.',
+        'The payment rail reported a higher amount before. amount_minor is the total executed so far; report a returned amount as a refund.',
       );
     }
   }
@@ -282,10 +280,10 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
       sum(client.refunds) + (report.amount_minor as number) > standing.executed_minor;
     return judged.ok && is_over ? conflict(OVER_EXECUTED) : judged;
   }
-  if (client.settled !== null) return conflict('Something else was reported before.');
+  if (client.settled !== null) return conflict('A different outcome was reported before.');
   const said = trackOf([{ ...report, source: 'CLIENT_REPORTED' }], 'CLIENT_REPORTED');
   if (rail.settled !== null && !isAgreed(rail, said)) {
-    return conflict('The payment rail reported something else.');
+    return conflict('The payment rail reported a different outcome.');
   }
   return accept(report.amount_minor);
 }
@@ -302,6 +300,6 @@ export const MAX_REPORTS = 1_000;
  */
 export function judgeOutcome(outcomes: readonly OutcomeReport[], report: OutcomeReport): Judged {
   if (outcomes.filter((each) => each.source === report.source).length >= MAX_REPORTS)
-    return conflict(`A decision takes at most ${MAX_REPORTS} reports of one source.`);
+    return conflict(`A decision accepts at most ${MAX_REPORTS} reports from one source.`);
   return report.source === 'PAYMENT_RAIL' ? judgeRail(outcomes, report) : judgeClient(outcomes, report);
 }

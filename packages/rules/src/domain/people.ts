@@ -99,7 +99,7 @@ export interface SessionState {
 }
 
 /** One message for sessions that are missing, unknown, over or without a workspace. */
-export const NOT_SIGNED_IN = 'You are not signed in, or the session is over; sign in again.';
+export const NOT_SIGNED_IN = 'You are not signed in, or your session ended; sign in again.';
 
 /** Whether a time is later than now. It was written while the clock was wrong, so nothing is known of how long ago it was. */
 export const isFuture = (time: string, now_ms: number): boolean =>
@@ -142,8 +142,8 @@ const HIDDEN = /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cf}\p{DI}]/u;
 
 /** Returns what is wrong with a person's name, as a phrase to follow the field's name; null if nothing is. */
 export function nameProblem(name: string): string | null {
-  if (HIDDEN.test(name)) return 'must not contain invisible characters or marks of the direction of writing';
-  return plainText(name).trim() === '' ? 'must contain characters that can be seen' : null;
+  if (HIDDEN.test(name)) return 'must not contain invisible characters or text direction marks';
+  return plainText(name).trim() === '' ? 'must contain visible characters' : null;
 }
 
 /**

@@ -86,14 +86,14 @@ export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
 /** Why an attempt failed, for the endpoint's owner. A closed list, so that no error reveals an internal address. */
 export const DELIVERY_ERRORS = {
   dns_error: 'The name could not be resolved.',
-  blocked_address: 'The name or address is not a public one.',
-  connect_error: 'No connection could be made.',
-  tls_error: 'TLS could not be set up: the certificate is not valid for the name, expired or not trusted.',
-  timeout: 'No whole answer came in time.',
-  connection_closed: 'The connection was closed before an answer came.',
-  invalid_response: 'The answer was not HTTP.',
-  redirect: 'The endpoint answered with a redirect, which is not followed.',
-  bad_status: 'The endpoint answered with a status other than 2xx.',
+  blocked_address: 'The name or address is not public.',
+  connect_error: 'The connection failed.',
+  tls_error: 'TLS failed: the certificate is expired, not trusted or not valid for the name.',
+  timeout: 'The complete response did not arrive in time.',
+  connection_closed: 'The connection was closed before a response arrived.',
+  invalid_response: 'The response was not HTTP.',
+  redirect: 'The endpoint responded with a redirect, which is not followed.',
+  bad_status: 'The endpoint responded with a status other than 2xx.',
 } as const satisfies Record<string, string>;
 export type DeliveryError = keyof typeof DELIVERY_ERRORS;
 export const DELIVERY_ERROR_CODES = Object.keys(DELIVERY_ERRORS) as [DeliveryError, ...DeliveryError[]];

@@ -43,7 +43,7 @@ function judged(
 }
 
 const hetzner = { merchant: 'Hetzner Online', payee_id: 'iban:DE1' };
-const ALLOWED = ['PASS', 'The merchant is among those allowed.'];
+const ALLOWED = ['PASS', 'The merchant is allowed.'];
 
 describe('a merchant that is known by its payees', () => {
   test.each([
@@ -98,6 +98,6 @@ test('a payee that is allowed for whomever may be paid under any name', () => {
 test('payees alone leave other merchants as they are', () => {
   expect(judged({ allowed_payees: [hetzner] }, 'Acme Paper')).toEqual([
     'PASS',
-    'Other merchants may be paid too.',
+    'Other merchants are also allowed.',
   ]);
 });

@@ -57,7 +57,7 @@ export const judgeMerchantAllowlist: Judge = (authority, { request, directory })
       outcome: on_other_merchants === 'DENY' ? 'DENY' : 'REVIEW',
       reason_code: 'PAYEE_NOT_ALLOWED',
       observed: payee_id ?? null,
-      detail: `${merchant} is paid at ${accounts}; the request names ${payee_id === undefined ? 'none' : 'another'}.`,
+      detail: `${merchant} is paid at ${accounts}; the request names ${payee_id === undefined ? 'no payee' : 'another payee'}.`,
     };
   }
   const passed = (detail: string): Found => ({ outcome: 'PASS', observed: merchant, detail });
@@ -66,8 +66,8 @@ export const judgeMerchantAllowlist: Judge = (authority, { request, directory })
     allowedBy(merchant, allowed_merchants) !== null ||
     (payee_id !== undefined && of_authority.of_anybody.has(payee_id)) ||
     vouchingEntry(directory, request.action) !== null;
-  if (is_listed) return passed('The merchant is among those allowed.');
-  if (on_other_merchants === 'ALLOW') return passed('Other merchants may be paid too.');
+  if (is_listed) return passed('The merchant is allowed.');
+  if (on_other_merchants === 'ALLOW') return passed('Other merchants are also allowed.');
   const in_directory = directory.listed.filter(({ verdict }) => verdict === 'ALLOWED').length;
   const count = allowed_merchants.length + allowed_payees.length + in_directory;
   return {
@@ -75,6 +75,6 @@ export const judgeMerchantAllowlist: Judge = (authority, { request, directory })
     reason_code: 'MERCHANT_NOT_ALLOWED',
     observed: merchant,
     limit: count,
-    detail: `The merchant is not among those allowed, of which there are ${count}.`,
+    detail: `The merchant is not one of the ${count} allowed merchants.`,
   };
 };

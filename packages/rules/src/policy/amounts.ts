@@ -45,7 +45,7 @@ export const judgeMonthlyBudget: Judge = inItsCurrency(
     }
     const bounds =
       limit === null
-        ? `the ${money(left)} that this month's counter can still carry`
+        ? `the ${money(left)} left in the range of this month's counter`
         : `the ${money(left)} left of the monthly budget of ${money(limit)}`;
     const requested = `Requested ${money(request.action.amount_minor)}`;
     const whole = remainingMinor(NOTHING_SPENT, limit);
@@ -81,7 +81,7 @@ export const judgeMinAmount: Judge = inItsCurrency(({ currency }, { request }, o
   }
   const money = (minor: number) => formatMoney(minor, currency);
   if (observed >= limit) {
-    const detail = `The capped amount reaches the least of ${money(limit)}.`;
+    const detail = `The capped amount is at least the minimum of ${money(limit)}.`;
     return { outcome: 'PASS', observed, limit, detail };
   }
   return {
@@ -89,7 +89,7 @@ export const judgeMinAmount: Judge = inItsCurrency(({ currency }, { request }, o
     reason_code: 'MIN_AMOUNT_UNREACHABLE',
     observed,
     limit,
-    detail: `At most ${money(observed)} could be authorized, under the lowest acceptable amount of ${money(limit)}.`,
+    detail: `At most ${money(observed)} could be authorized, below the lowest acceptable amount of ${money(limit)}.`,
   };
 });
 

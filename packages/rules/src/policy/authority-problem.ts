@@ -31,7 +31,7 @@ export function missingList(
   return {
     field: 'on_other_merchants',
     problem:
-      'needs a list: name merchants in allowed_merchants or allowed_payees, or list some for the agent first',
+      'requires a list: name merchants in allowed_merchants or allowed_payees, or list some for the agent first',
   };
 }
 
@@ -40,7 +40,7 @@ const needs =
   (field: keyof Authority, other: keyof Authority): Ask =>
   (authority) =>
     authority[field] !== undefined && authority[other] === undefined
-      ? { field, problem: `says nothing without ${other}` }
+      ? { field, problem: `has no effect without ${other}` }
       : null;
 
 const ASKED: readonly Ask[] = [

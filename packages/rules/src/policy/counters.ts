@@ -119,7 +119,7 @@ export function whyNotCounted(limit: VelocityLimit, action: Action): string | nu
   if (action_types !== undefined) {
     const type = foldCase(action.type);
     if (!action_types.some((each) => foldCase(each) === type))
-      return `The limit "${limit.name}" is for other types of action.`;
+      return `The limit "${limit.name}" is for other action types.`;
   }
   return null;
 }

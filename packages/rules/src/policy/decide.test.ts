@@ -227,7 +227,7 @@ const CASES: Case[] = [
     expect: ['ALLOW', ['WITHIN_AUTHORITY'], 100, 100],
     trace: { purpose: 'PASS' },
     explanation:
-      "USD 1.00 to Shop is within the agent's authority. Its purpose is unclear, which the authority lets pass.",
+      "USD 1.00 to Shop is within the agent's authority. Its purpose is unclear, but the authority allows that.",
   },
   {
     name: 'a merchant by the name of a verdict changes no explanation',

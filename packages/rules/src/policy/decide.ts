@@ -41,7 +41,7 @@ const NO_PURPOSE: Assessment = {
   assessment: 'PURPOSE_UNCLEAR',
   confidence: 0,
   method: 'none',
-  rationale: 'The agent has no authority, so there is no purpose to judge against.',
+  rationale: 'The agent has no authority, so it has no purpose to assess against.',
   evidence: [],
 };
 
@@ -131,7 +131,7 @@ function explain(request: SpendRequest, reasons: StageFinding[], findings: Stage
   const is_unclear = findings.some(
     (finding) => finding.stage === 'purpose' && finding.observed === 'PURPOSE_UNCLEAR',
   );
-  return `${within}${remaining}.${is_unclear ? ' Its purpose is unclear, which the authority lets pass.' : ''}`;
+  return `${within}${remaining}.${is_unclear ? ' Its purpose is unclear, but the authority allows that.' : ''}`;
 }
 
 /** The judge of a stage that is in every trace. */

@@ -18,7 +18,10 @@ const judgeDuplicate: Judge = inItsCurrency(({ on_duplicate = 'REVIEW' }, facts)
   const { merchant } = facts.request.action;
   const slots = slotsOf(facts).filter((slot) => countsAt(slot, facts.now_ms) && slot.count > 0);
   if (useAt(slots, facts.now_ms).count === 0) {
-    return { outcome: 'PASS', detail: `The same amount to ${merchant} was not decided shortly before.` };
+    return {
+      outcome: 'PASS',
+      detail: `No spend of the same amount at ${merchant} was decided shortly before.`,
+    };
   }
   const last = slots.map(({ decision_id }) => decision_id).reduce(newestOf, null);
   return {
@@ -26,7 +29,7 @@ const judgeDuplicate: Judge = inItsCurrency(({ on_duplicate = 'REVIEW' }, facts)
     reason_code: 'DUPLICATE_SPEND',
     ends_ms: Math.max(...slots.map(({ until_ms }) => until_ms)),
     observed: last,
-    detail: `The same amount to ${merchant} was decided ${last === null ? 'shortly before' : `${ago(last, facts.now_ms)} (${last})`}.`,
+    detail: `A spend of the same amount at ${merchant} was decided ${last === null ? 'shortly before' : `${ago(last, facts.now_ms)} (${last})`}.`,
   };
 });
 

@@ -55,14 +55,14 @@ const capabilityIsIssued: Check<'capability' | 'agent' | 'now_ms'> = ({ capabili
 
 const authorityIsTheSame: Check<'agent' | 'decision'> = ({ agent, decision }) => {
   if (agent.authority_hash === decision.authority_hash) return null;
-  const message = "The agent's authority changed since the decision was made; ask for a new decision.";
+  const message = "The agent's authority changed since the decision was made; request a new decision.";
   return { code: 'authority_changed', message };
 };
 
 const authorityIsValid: Check<'authority' | 'now_ms'> = ({ authority, now_ms }) => {
   const valid_until = authority?.valid_until;
   if (valid_until === undefined || Date.parse(valid_until) > now_ms) return null;
-  return { code: 'authority_changed', message: `${endedAt(valid_until)} Nothing can be allowed by it.` };
+  return { code: 'authority_changed', message: `${endedAt(valid_until)} It can no longer allow a spend.` };
 };
 
 /** A hold that was settled meanwhile makes no capability, so its budgets do not matter. */

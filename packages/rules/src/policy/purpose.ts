@@ -6,7 +6,7 @@ export const judgePurpose: Judge = ({ on_purpose_unclear }, { assessment }) => {
   const { assessment: observed, rationale } = assessment as Assessment;
   if (observed === 'PURPOSE_ALIGNED') return { outcome: 'PASS', observed, detail: rationale };
   if (observed === 'PURPOSE_UNCLEAR' && on_purpose_unclear === 'ALLOW') {
-    const detail = `${rationale} The authority lets spends pass whose purpose is unclear.`;
+    const detail = `${rationale} The authority allows spends with an unclear purpose.`;
     return { outcome: 'PASS', observed, detail };
   }
   return { outcome: 'REVIEW', reason_code: observed, observed, detail: rationale };

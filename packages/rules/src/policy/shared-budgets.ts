@@ -42,9 +42,9 @@ export function budgetsProblem(
   for (const [i, slug] of budgets.entries()) {
     const field = `budgets[${i}]`;
     const found = all.find((budget) => budget.slug === slug);
-    if (found === undefined) return { code: 'not_found', field, problem: 'there is no such shared budget' };
+    if (found === undefined) return { code: 'not_found', field, problem: 'no such shared budget' };
     if (found.currency !== currency) {
-      const problem = `is in ${found.currency}, the authority in ${currency}`;
+      const problem = `is in ${found.currency}, but the authority is in ${currency}`;
       return { code: 'invalid_request', field, problem };
     }
   }

@@ -31,11 +31,11 @@ export const judgeActionType: Judge = (authority, { request }) => {
   const { type: observed } = request.action;
   const is_in = (types: readonly string[]) => types.some((type) => folded(type) === folded(observed));
   if (is_in(reviewed)) {
-    const detail = `Spends of the type "${observed}" go to a person.`;
+    const detail = `Spends of the type "${observed}" need a review.`;
     return { outcome: 'REVIEW', reason_code: 'ACTION_TYPE_NEEDS_REVIEW', observed, detail };
   }
   if (allowed !== undefined && !is_in(allowed)) {
-    const detail = `Spends of the type "${observed}" are not allowed; these are: ${allowed.join(', ')}.`;
+    const detail = `Spends of the type "${observed}" are not allowed; the allowed types are: ${allowed.join(', ')}.`;
     return { outcome: 'DENY', reason_code: 'ACTION_TYPE_NOT_ALLOWED', observed, detail };
   }
   return { outcome: 'PASS', observed, detail: `Spends of the type "${observed}" are allowed.` };
@@ -45,7 +45,7 @@ export const judgeActionType: Judge = (authority, { request }) => {
 export const judgeValidity: Judge = ({ valid_from, valid_until }, { now_ms }) => {
   const observed = new Date(now_ms).toISOString();
   if (valid_from !== undefined && observed < valid_from) {
-    const detail = `The authority is valid from ${valid_from} on.`;
+    const detail = `The authority is valid from ${valid_from}.`;
     const ends_ms = Date.parse(valid_from);
     return {
       outcome: 'DENY',
@@ -82,8 +82,7 @@ export const judgeActiveHours: Judge = (authority, { now_ms }) => {
     return { outcome: 'PASS', observed, detail: `${here}, within the active hours.` };
   }
   const ends_ms = nextActiveMs(active_hours, time_zone, now_ms);
-  const again =
-    ends_ms === null ? 'at no time that clocks show' : `again from ${clockWords(time_zone, ends_ms)}`;
+  const again = ends_ms === null ? 'at no time' : `again from ${clockWords(time_zone, ends_ms)}`;
   return {
     outcome: on_outside_hours,
     reason_code: 'OUTSIDE_ACTIVE_HOURS',

@@ -5,9 +5,9 @@ import { limitDefinition } from './counters.ts';
 function problemOf(limit: VelocityLimit): [keyof VelocityLimit, string] | null {
   const { window, window_seconds, limit_amount_minor, limit_count } = limit;
   if (window === 'ROLLING' && window_seconds === undefined)
-    return ['window_seconds', 'is required where window is ROLLING'];
+    return ['window_seconds', 'is required if window is ROLLING'];
   if (window !== 'ROLLING' && window_seconds !== undefined)
-    return ['window_seconds', `must be left out where window is ${window}`];
+    return ['window_seconds', `must be omitted if window is ${window}`];
   if (limit_amount_minor === undefined && limit_count === undefined)
     return ['limit_amount_minor', 'or limit_count is required'];
   return null;
@@ -28,12 +28,12 @@ export function velocityProblem(authority: Authority): { field: string; problem:
     const definition = limitDefinition(authority, limit);
     const same = definitions.get(definition);
     if (same !== undefined) {
-      const problem = `counts the same as the limit "${same}"; write both numbers into one`;
+      const problem = `counts the same spends as the limit "${same}"; combine both into one limit`;
       return { field: `velocity_limits[${i}]`, problem };
     }
     definitions.set(definition, limit.name);
   }
   if (authority.on_duplicate !== undefined && authority.duplicate_window_seconds === undefined)
-    return { field: 'on_duplicate', problem: 'says nothing without duplicate_window_seconds' };
+    return { field: 'on_duplicate', problem: 'has no effect without duplicate_window_seconds' };
   return null;
 }

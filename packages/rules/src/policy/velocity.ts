@@ -163,7 +163,7 @@ const UNITS = [
 
 function apartOf({ subject }: LoadedCounter): string {
   if (subject.startsWith('m:')) return ' at this merchant';
-  if (subject === 'p:') return ' to payees that are not named';
+  if (subject === 'p:') return ' without a named payee';
   return subject.startsWith('p:') ? ' to this payee' : '';
 }
 
@@ -186,5 +186,5 @@ function roomAgain({ window }: LoadedCounter, now_ms: number, at_ms: number | un
   if (at_ms === undefined) return '.';
   const [now, again] = [now_ms, Math.ceil(at_ms / 1000) * 1000].map((ms) => new Date(ms).toISOString());
   const [day, time] = (again as string).slice(0, 19).split('T') as [string, string];
-  return `. There is room again at ${now?.startsWith(day) ? time : `${day} ${time}`} UTC.`;
+  return `. The limit has room again at ${now?.startsWith(day) ? time : `${day} ${time}`} UTC.`;
 }

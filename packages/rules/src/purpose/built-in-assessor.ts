@@ -97,8 +97,8 @@ function judge(inquiry: Inquiry, conflicts: readonly Conflict[]): Judgement {
   const { authority, spend, purpose } = inquiry;
   if (spend.cut || purpose.cut) {
     const sentence = spend.cut
-      ? 'The request carries more text than is read, so it cannot be vouched for.'
-      : 'The purpose has more text than is read, so no spend can be vouched for.';
+      ? 'The request has too much text to assess, so nothing can vouch for it.'
+      : 'The purpose has too much text to assess, so nothing can vouch for a spend.';
     // Where unclear spends pass, an agent could otherwise write so much that what speaks against its spend is not read.
     return authority.on_purpose_unclear === 'ALLOW'
       ? judgementOf('PURPOSE_MISALIGNED', 0.5, sentence, evidence)
@@ -112,7 +112,7 @@ function judge(inquiry: Inquiry, conflicts: readonly Conflict[]): Judgement {
     return judgementOf(
       'PURPOSE_UNCLEAR',
       0.5,
-      `Nothing but the agent's own words speaks for "${spend.merchant.raw}": neither purpose nor directory names it, and nobody has allowed it before.`,
+      `"${spend.merchant.raw}" is in neither the agent's purpose nor its listed merchants, and nobody has allowed it before.`,
       [],
     );
   }

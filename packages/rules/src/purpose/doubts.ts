@@ -50,11 +50,9 @@ function unexplained(inquiry: Inquiry, { voucher, is_chosen }: Vouched): Doubt |
     (token) => !familiar.has(token.stem) && !isExplained(token, purpose, known, knows_jargon),
   );
   if (word === undefined) return undefined;
-  const where = spend.known.general
-    ? 'at a merchant that sells nearly everything'
-    : `at a merchant that is ${voucher.says}`;
+  const where = spend.known.general ? 'sells nearly everything' : `is ${voucher.says}`;
   return {
-    sentence: `"${word.raw}" is bought ${where}, and nothing explains it.`,
+    sentence: `The description mentions "${word.raw}", which nothing explains. "${spend.merchant.raw}" ${where}.`,
     evidence: [{ field: 'action.description', text: word.raw, effect: 'conflicts' }],
   };
 }
@@ -95,7 +93,7 @@ function unshown({ purpose, spend }: Inquiry, { is_chosen }: Vouched): Doubt | u
   );
   if (found === undefined) return undefined;
   return {
-    sentence: `The purpose sets a condition that only the agent's own words could show to hold: ${quoted(found.text)}.`,
+    sentence: `The purpose sets a condition that only the agent's own words claim to meet: ${quoted(found.text)}.`,
     evidence: [conflictsWith(found.field, found.text)],
   };
 }
@@ -114,7 +112,7 @@ function unlisted({ purpose }: Inquiry, { is_chosen, voucher }: Vouched): Doubt 
   const found = purpose.bounds.find(({ to }) => to !== 'named sellers' || voucher.by === 'TRADE');
   if (found === undefined) return undefined;
   return {
-    sentence: `The purpose keeps to ${found.to}, and only the agent's own words could show it: ${quoted(found.text)}.`,
+    sentence: `The purpose allows only ${found.to}, and only the agent's own words claim that this is one: ${quoted(found.text)}.`,
     evidence: [conflictsWith(found.field, found.text)],
   };
 }
@@ -154,7 +152,7 @@ function unread({ purpose, spend }: Inquiry, { is_chosen, voucher }: Vouched): D
   const found = by_tables ? [...purpose.unread, ...purpose.sources][0] : speakingOf(purpose.foreign, spend);
   if (found === undefined) return undefined;
   return {
-    sentence: `The merchant is ${by_tables ? 'known by the tables alone' : 'named'}, and nothing can tell whether this constraint is kept: ${quoted(found.text)}.`,
+    sentence: `The merchant is ${by_tables ? 'known only from the built-in tables' : 'named'}, and nothing shows that the spend meets this constraint: ${quoted(found.text)}.`,
     evidence: [conflictsWith(found.field, found.text)],
   };
 }
@@ -196,7 +194,7 @@ function unknownPayee({ purpose, spend, facts }: Inquiry, { is_chosen }: Vouched
     );
   if (was_paid) return undefined;
   return {
-    sentence: `The money would go to ${quoted(payee_id)}, which nobody has named as an account of "${spend.merchant.raw}".`,
+    sentence: `The money would go to ${quoted(payee_id)}, which is not a known account of "${spend.merchant.raw}".`,
     evidence: [conflictsWith('action.payee_id', payee_id)],
   };
 }

@@ -32,7 +32,7 @@ export function parseMerchants(text: string): OwnMerchant[] {
     const wrong = (problem: string) => new MerchantsFileError(`has a line ${i + 1} that ${problem}`);
     const at = words.lastIndexOf(';');
     const name = words.slice(0, at).trim();
-    if (at < 0 || name === '') throw wrong('is not "name; trade"');
+    if (at < 0 || name === '') throw wrong('is not in the form "name; trade"');
     if (name.length > MAX_NAME_LENGTH) throw wrong(`has a name of more than ${MAX_NAME_LENGTH} characters`);
     const entries = words
       .slice(at + 1)
@@ -45,7 +45,7 @@ export function parseMerchants(text: string): OwnMerchant[] {
         : [entry].filter((id) => ids.has(id));
       if (found.length === 0)
         throw wrong(
-          `names ${JSON.stringify(entry.slice(0, 40))}, which is neither a trade nor a known category code`,
+          `has ${JSON.stringify(entry.slice(0, 40))}, which is neither a trade nor a known category code`,
         );
       return found;
     });

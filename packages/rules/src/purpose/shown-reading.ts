@@ -100,13 +100,13 @@ function forbiddenBy({ items, private_use, text }: Prohibition, wordsFor: WordsF
   ];
 }
 
-const BY_HAND = 'the words of a request are not believed, so a merchant that a person chose, or a person';
+const BY_HAND = 'request text does not count, so this takes a merchant that a person chose, or a review';
 
 const BOUND_MET: Record<BoundRule['to'], string> = {
-  'what is asked for': `Nothing is bought but what was asked for: ${BY_HAND}.`,
-  'what is listed': `It stands on the list: ${BY_HAND}.`,
+  'requested items': `Only requested items: ${BY_HAND}.`,
+  'listed items': `Only listed items: ${BY_HAND}.`,
   'named sellers': 'The merchant is named in the purpose or chosen by a person.',
-  'those that are named': `It is for one of those that the purpose names: ${BY_HAND}.`,
+  'named subjects': `Only for subjects that the purpose names: ${BY_HAND}.`,
 };
 
 function conditionsOf(reading: AuthorityReading, wordsFor: WordsFor): { quote: Quote; met_by: string }[] {
@@ -114,7 +114,7 @@ function conditionsOf(reading: AuthorityReading, wordsFor: WordsFor): { quote: Q
   return [
     ...requirements.map((one) => ({
       quote: one,
-      met_by: `Shown to hold ("${wordsFor(one.stems, one.text)}"): ${BY_HAND}.`,
+      met_by: `Evidence that the condition is met ("${wordsFor(one.stems, one.text)}"): ${BY_HAND}.`,
     })),
     ...sources.map((one) => ({
       quote: one,
@@ -135,8 +135,11 @@ function conditionsOf(reading: AuthorityReading, wordsFor: WordsFor): { quote: Q
     ...attributes.map((one) => ({ quote: one, met_by: `The description names no other ${one.scale}.` })),
     ...(account_changes === undefined
       ? []
-      : [{ quote: account_changes, met_by: 'Another account than a known one waits for a person.' }]),
-    ...marks.map((one) => ({ quote: one, met_by: `The sum is at most ${one.amount}, or a person looks.` })),
+      : [{ quote: account_changes, met_by: 'An unknown account needs a review.' }]),
+    ...marks.map((one) => ({
+      quote: one,
+      met_by: `The amount is at most ${one.amount}; otherwise the spend needs a review.`,
+    })),
     ...bounds.map((one) => ({ quote: one, met_by: BOUND_MET[one.to] })),
   ];
 }

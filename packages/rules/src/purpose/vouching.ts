@@ -137,11 +137,11 @@ function byPrecedent({ facts, spend }: Inquiry): Vouched | undefined {
   const people = known.reduce((sum, one) => sum + one.said_by_people.allowed, 0);
   const settled = known.reduce((sum, one) => sum + one.settled_by_rail, 0);
   if (people + settled === 0) return undefined;
-  const times = (count: number) => (count === 1 ? 'once' : `${count} times`);
+  const spends = (count: number) => (count === 1 ? 'a spend' : `${count} spends`);
   const says =
     people > 0
-      ? `where people found a spend to fit ${times(people)}`
-      : `where the payment rail settled a spend ${times(settled)}`;
+      ? `a merchant where people approved ${spends(people)}`
+      : `a merchant where the payment rail settled ${spends(settled)}`;
   return {
     voucher: { by: people > 0 ? 'PERSON' : 'RAIL', says, entry_id: null },
     is_chosen: people > 0,

@@ -59,7 +59,7 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
     if (capability.payee_id !== null && payee_id !== capability.payee_id) {
       return refuse(
         'payee_mismatch',
-        `Only ${capability.payee_id} may be paid; ${payee_id === null ? 'payee_id is missing' : `this names ${payee_id}`}.`,
+        `Only ${capability.payee_id} may be paid; ${payee_id === null ? 'payee_id is missing' : `the request names ${payee_id}`}.`,
       );
     }
     if (merchant !== null && !isDescriptorOf(merchant, capability.merchant)) {

@@ -15,7 +15,7 @@ export interface CreateAgentInput {
 }
 
 export const ENFORCE_NEEDS_PLAN =
-  'ENFORCE needs a paid plan; put the workspace on the team or enterprise plan, or stay in SHADOW.';
+  'ENFORCE needs a paid plan; move the workspace to the team or enterprise plan, or stay in SHADOW.';
 
 /** Creates an agent, with its first authority if one is given. */
 export const createAgent: Command<CreateAgentInput, Agent> = {
@@ -29,14 +29,14 @@ export const createAgent: Command<CreateAgentInput, Agent> = {
     const workspace = set.workspace();
     if (workspace === undefined) return refuse('not_found', 'No such workspace.');
     if (set.agent(input.slug) !== undefined) {
-      return refuse('agent_exists', `An agent with the slug "${input.slug}" exists; choose another slug.`);
+      return refuse(
+        'agent_exists',
+        `An agent with the slug "${input.slug}" already exists; choose another slug.`,
+      );
     }
     const quota = agentQuota(workspace, set.now_ms);
     if (quota !== null && set.agentCount() >= quota) {
-      return refuse(
-        'agent_limit',
-        `The plan allows ${quota} agents, and ${set.agentCount()} have been created.`,
-      );
+      return refuse('agent_limit', `The plan allows ${quota} agents, and ${set.agentCount()} were created.`);
     }
     const mode = input.mode ?? workspace.mode;
     if (mode === 'ENFORCE' && !mayEnforce(workspace)) return refuse('plan_required', ENFORCE_NEEDS_PLAN);

@@ -18,7 +18,7 @@ export interface CreateApiKeyInput {
 }
 
 const NOT_YOURS =
-  'principal_id: belongs to a person who is or was a member, or is made of the id of one; only that person makes keys with it';
+  'principal_id: belongs to, or contains the id of, a current or former member; only that person can create keys with it';
 
 /** Creates a key. The caller generates its value; only the digest is known here. */
 export const createApiKey: Command<CreateApiKeyInput, ApiKey> = {

@@ -53,7 +53,7 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow, null> 
           : `it is at version ${agent.authority_version} (${agent.authority_hash})`;
       return refuse(
         'authority_changed',
-        `The authority is not the one that if-match names: ${current}. Read it again and decide anew.`,
+        `if-match names another version of the authority: ${current}. Read it again and repeat the change.`,
       );
     }
     const missing = missingList(authority, agent.directory_version);

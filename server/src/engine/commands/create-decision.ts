@@ -147,7 +147,7 @@ export function makeCreateDecision(options: {
       if (input.bound && named !== slug && named !== agent_id) {
         return refuse(
           'agent_mismatch',
-          `This key is bound to the agent "${slug}" and cannot ask for another.`,
+          `This key is bound to the agent "${slug}" and cannot act for another.`,
         );
       }
       const inactive = whyInactive(agent, set.stop);

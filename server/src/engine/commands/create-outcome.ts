@@ -110,7 +110,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
     const held_minor = budget.held_minor - was.held_minor + is.held_minor;
     const committed_minor = budget.committed_minor - was.committed_minor + is.committed_minor;
     if (!Number.isSafeInteger(held_minor + committed_minor)) {
-      return refuse('invalid_request', "amount_minor: is more than the month's counter can carry");
+      return refuse('invalid_request', "amount_minor: exceeds the range of the month's counter");
     }
     const { event_id } = set.records.addOutcome(outcome);
     const brief = { ...decision, effective_decision: effectiveNow(decision, after) };

@@ -34,7 +34,7 @@ export interface CreatedReview {
 }
 
 const MAKER_FORBIDDEN =
-  'The person behind this review made the key that requested the spend, or a key that led to it; another member has to review it.';
+  'The reviewer created the key that requested the spend, directly or through other keys; another member must review it.';
 
 /** Returns the reviewer, with the person who is signed in or at the root of the key. */
 function reviewerOf(set: WorkingSet, { actor }: Origin): Reviewer {
@@ -84,12 +84,12 @@ export function makeCreateReview(options: {
         );
       }
       if (isOwnRequest(decision.requested_by, origin.actor)) {
-        return refuse('self_review_forbidden', 'Whoever requested a spend cannot review it.');
+        return refuse('self_review_forbidden', 'The requester of a spend cannot review it.');
       }
       const reviewer = reviewerOf(set, origin);
       if (decision.requested_by.key_id !== input.requesting_key_id) {
         throw new Error(
-          `${decision.decision_id} was requested by another key than the review was prepared for`,
+          `${decision.decision_id} was requested by a different key than the review was prepared for`,
         );
       }
       const requesting_key = set.keys.get(input.requesting_key_id);
@@ -99,7 +99,7 @@ export function makeCreateReview(options: {
       }
       if (decision.mode === 'ENFORCE') {
         if (state.review_state === 'EXPIRED') {
-          return refuse('review_final', 'The time for a review ran out; ask for a new decision.');
+          return refuse('review_final', 'The review expired; request a new decision.');
         }
         if (state.review_state !== 'PENDING') return refuse('review_final', 'A review in ENFORCE is final.');
       }
@@ -107,7 +107,7 @@ export function makeCreateReview(options: {
         return refuse(
           'invalid_request',
           state.review_id === null
-            ? 'supersedes: must be left out: the decision has no review yet'
+            ? 'supersedes: must be omitted: the decision has no review yet'
             : `supersedes: must be ${state.review_id}, the decision's current review`,
         );
       }

@@ -28,7 +28,10 @@ export const createWebhook: Command<CreateWebhookInput, WebhookEndpoint> = {
       return refuse('plan_required', 'Webhooks need the Team plan or a trial of it.');
     }
     if (set.outbox.endpointCount() >= MAX_WEBHOOKS) {
-      return refuse('webhook_limit', `The workspace has ${MAX_WEBHOOKS} webhook endpoints already.`);
+      return refuse(
+        'webhook_limit',
+        `The workspace has reached its limit of ${MAX_WEBHOOKS} webhook endpoints.`,
+      );
     }
     const endpoint: WebhookEndpoint = {
       endpoint_id: set.newId('webhook'),

@@ -15,7 +15,7 @@ export const replayWebhook: Command<ReplayWebhookInput, null> = {
     const endpoint = set.outbox.endpoint(endpoint_id);
     if (endpoint === undefined) return refuse('not_found', NO_SUCH_WEBHOOK);
     if (endpoint.status !== 'active') {
-      return refuse('invalid_request', 'status: the endpoint is disabled; make it active first');
+      return refuse('invalid_request', 'status: the endpoint is disabled; activate it first');
     }
     for (const event_id of event_ids) set.outbox.deliver(endpoint_id, event_id);
     return done(null);

@@ -8,7 +8,7 @@ export const revokeApiKey: Command<{ key_id: string }, null> = {
   needs: ({ key_id }) => ({ keys: [key_id], admin_keys: true, pending_invitations: true }),
   apply(set, { key_id }, origin) {
     const key = set.keys.get(key_id);
-    if (key === undefined) return refuse('not_found', 'There is no such key.');
+    if (key === undefined) return refuse('not_found', 'No such key.');
     if (key.revoked_at !== null) return done(null);
     if (key_id === origin.actor.key_id) {
       const others = set.keys

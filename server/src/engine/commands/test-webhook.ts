@@ -10,7 +10,7 @@ export const testWebhook: Command<{ endpoint_id: string }, { event_id: string }>
     const endpoint = set.outbox.endpoint(endpoint_id);
     if (endpoint === undefined) return refuse('not_found', NO_SUCH_WEBHOOK);
     if (endpoint.status !== 'active') {
-      return refuse('invalid_request', 'status: the endpoint is disabled; make it active first');
+      return refuse('invalid_request', 'status: the endpoint is disabled; activate it first');
     }
     const event_id = set.newId('event');
     set.outbox.addEvent(event_id, TEST_EVENT_TYPE, JSON.stringify({ endpoint_id }));

@@ -14,7 +14,7 @@ export interface UpdateWebhookInput {
   reason: DisabledReason;
 }
 
-export const NO_SUCH_WEBHOOK = 'There is no such webhook endpoint.';
+export const NO_SUCH_WEBHOOK = 'No such webhook endpoint.';
 
 /**
  * Changes an endpoint's URL, events or status. While an endpoint is disabled nothing is added to its queue; pending

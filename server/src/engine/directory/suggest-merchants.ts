@@ -101,15 +101,14 @@ const times = (count: number, what: string) => `${count} ${what}${count === 1 ? 
 function suggestionOf({ count, labels, reviews, settled }: Known): Pick<Suggestion, 'suggestion' | 'why'> {
   const right = labels.ALIGNED + reviews.allowed;
   const wrong = labels.MISALIGNED + reviews.denied;
-  const said = (n: number, what: string) => `people said ${often(n)} that spends there were ${what}`;
+  const said = (n: number, what: string) => `people judged spends there ${what} ${often(n)}`;
   if (right > 0 && wrong > 0) {
     return {
       suggestion: 'ASK',
-      why: `${sentence(said(right, 'right'))}, and ${often(wrong)} that they were wrong.`,
+      why: `${sentence(said(right, 'right'))}, and wrong ${often(wrong)}.`,
     };
   }
-  if (wrong > 0)
-    return { suggestion: 'BLOCK', why: `${sentence(said(wrong, 'wrong'))}, and never that they were right.` };
+  if (wrong > 0) return { suggestion: 'BLOCK', why: `${sentence(said(wrong, 'wrong'))}, and never right.` };
   const by_rail = `the payment rail settled ${times(settled, 'spend')} that ${settled === 1 ? 'was' : 'were'} allowed`;
   if (right > 0) {
     return {
@@ -120,7 +119,7 @@ function suggestionOf({ count, labels, reviews, settled }: Known): Pick<Suggesti
   if (settled > 0) return { suggestion: 'ALLOW', why: `${sentence(by_rail)}.` };
   return {
     suggestion: 'ASK',
-    why: `Nobody has said yet whether its ${times(count, 'spend')} ${count === 1 ? 'was' : 'were'} right.`,
+    why: `Nobody has judged its ${times(count, 'spend')} yet.`,
   };
 }
 

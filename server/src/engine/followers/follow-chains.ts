@@ -167,7 +167,7 @@ export function makeFollowerRound(options: {
   const onSkip = ({ workspace_id, seq, error }: SkippedEvent) => {
     log.error(
       { err: error, follower: name, workspace_id, seq },
-      'an event could not be added up and was left out',
+      'an event could not be processed and was skipped',
     );
   };
   return makeRound({
@@ -178,7 +178,7 @@ export function makeFollowerRound(options: {
     onStuck: (error, workspace_id) =>
       log.warn(
         { err: error, follower: name, workspace_id },
-        'events could not be added up; they are tried again, after everyone else’s',
+        'events could not be processed; they are retried after those of all other workspaces',
       ),
   });
 }

@@ -76,7 +76,7 @@ export async function moveWatermark(
     text: `update ${WATERMARKS[follower]} set seq = $3 where workspace_id = $1 and seq = $2`,
     values: [workspace_id, from, to],
   });
-  if (result.rowCount !== 1) throw new Error('the events were added up by another node meanwhile');
+  if (result.rowCount !== 1) throw new Error('another node processed the events in the meantime');
 }
 
 /** Records that a follower skipped an event, and why. */

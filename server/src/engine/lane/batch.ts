@@ -255,12 +255,12 @@ async function settleCommit(
   const [committed, ...written] = await Promise.allSettled([commit, ...writes]);
   if (committed.status === 'rejected') {
     if (refusedByDatabase(committed.reason)) throw committed.reason;
-    throw new UnknownCommit('the answer of a commit did not come', { cause: committed.reason });
+    throw new UnknownCommit('the response to a commit did not arrive', { cause: committed.reason });
   }
   const failure = written.find((each) => each.status === 'rejected');
   // PostgreSQL answers the commit of a failed transaction with ROLLBACK; the failed write then has the cause.
   if (committed.value.command !== 'COMMIT')
-    throw failure?.reason ?? new ApiError('internal_error', 'The change could not be kept.');
+    throw failure?.reason ?? new ApiError('internal_error', 'The change could not be saved.');
   // A write that failed in the driver never reached PostgreSQL, so the transaction was committed without it.
   if (failure !== undefined)
     throw new UnknownCommit('a batch was committed without one of its writes', { cause: failure.reason });

@@ -196,7 +196,7 @@ class Batches {
     // A connection that does not answer keeps its heads locked for everybody. Closing it makes the server roll the
     // transaction back.
     const deadline = setTimeout(() => {
-      broken = new Error('timeout: the database did not answer a batch');
+      broken = new Error('timeout: the database did not respond to a batch');
       cut(client, broken);
     }, DEADLINE_MS);
     try {

@@ -20,11 +20,11 @@ export const unavailable = (message: string, reason: RefusalReason, cause?: unkn
 const outcomeUnknown = (cause: unknown) =>
   new ApiError(
     'unavailable',
-    'The service cannot tell whether this was carried out; retry with the same idempotency key.',
+    'The request may or may not have been carried out; retry with the same idempotency key.',
     { retry_after_s: 1, is_outcome_unknown: true, reason: 'commit_unknown', cause },
   );
 const unforeseen = (cause: unknown) =>
-  new ApiError('internal_error', 'Something unforeseen failed; nothing was carried out.', { cause });
+  new ApiError('internal_error', 'An unexpected error occurred; nothing was carried out.', { cause });
 
 const NOT_NOW = 'The service cannot write right now; nothing was carried out; retry.';
 
@@ -52,7 +52,7 @@ function judgeFailure(error: unknown, attempt: number, is_single: boolean): Verd
     answer: refusal,
   });
   if (error instanceof ApiError && error.reason === 'clock') return answer(null, error);
-  if (error instanceof UnknownCommit) return answer('a commit was not answered', outcomeUnknown(error));
+  if (error instanceof UnknownCommit) return answer('a commit got no response', outcomeUnknown(error));
   const state = sqlState(error);
   const may_retry = state !== undefined && RETRYABLE.has(state);
   if (may_retry && attempt < ATTEMPTS) return { kind: 'retry' };

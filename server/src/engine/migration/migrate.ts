@@ -125,7 +125,7 @@ export async function migrate(
     const encoding = await client.query<{ server_encoding: string }>('show server_encoding');
     if (encoding.rows[0]?.server_encoding !== 'UTF8') {
       throw new MigrationError(
-        `the database is encoded in ${encoding.rows[0]?.server_encoding}; use one that is encoded in UTF8`,
+        `the database encoding is ${encoding.rows[0]?.server_encoding}; use a database with encoding UTF8`,
       );
     }
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
@@ -139,7 +139,7 @@ export async function migrate(
     const refused = error instanceof MigrationError ? error.cause : error;
     if (sqlState(refused) !== INSUFFICIENT_PRIVILEGE && sqlState(refused) !== READ_ONLY) throw error;
     throw new MigrationError(
-      `the schema could not be brought up to date (${(refused as Error).message}); use a database that takes writes and a user that owns it`,
+      `the schema could not be migrated (${(refused as Error).message}); use a writable database and a user that owns it`,
       { cause: error },
     );
   } finally {
@@ -152,7 +152,7 @@ export async function migrate(
 export function checkSecret(installation: Installation, secret_checks: readonly Buffer[]): void {
   if (secret_checks.some((check) => installation.secret_check.equals(check))) return;
   throw new MigrationError(
-    'SECRET_KEY is not the one that this database was set up with, so that none of its keys would work; use that one, or give it in SECRET_KEYS_OLD and run `npm run purser -- rotate-secrets`',
+    'SECRET_KEY is not the key that this database was set up with, so none of its API keys would work; use that key, or give it in SECRET_KEYS_OLD and run `npm run purser -- rotate-secrets`',
   );
 }
 
@@ -160,7 +160,7 @@ export function checkSecret(installation: Installation, secret_checks: readonly 
 export async function checkReady(db: Queryable): Promise<void> {
   const found = await db.query<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby' });
   if (found.rows[0]?.standby !== false) {
-    throw new MigrationError('the database is a standby and takes no writes');
+    throw new MigrationError('the database is a standby and does not accept writes');
   }
   const { version, refusal } = await readSchemaStatus(db);
   if (refusal !== null) throw new MigrationError(refusal);

@@ -30,7 +30,7 @@ const COMPATIBLE_WITH = /^-- compatible-with: (\d+)$/m;
 function readMigration(file: string): Migration {
   const [, version, name] = FILE_NAME.exec(file) ?? [];
   if (version === undefined || name === undefined)
-    throw new Error(`migrations/${file} is no NNN.do.name.sql`);
+    throw new Error(`migrations/${file} is not named NNN.do.name.sql`);
   const sql = readFileSync(`${MIGRATIONS_DIR}${file}`, 'utf8');
   return {
     version: Number(version),
@@ -77,7 +77,7 @@ function schemaStatus(applied: readonly AppliedMigration[], known: readonly Migr
   return {
     version,
     is_newer,
-    refusal: `the schema is at migration ${version} and needs a build that knows migration ${needed}, while this one (${VERSION}) knows ${latest}; start ${maker == null ? 'the newer version that migrated it' : `version ${maker} or newer`}`,
+    refusal: `the schema is at migration ${version} and needs a build with migration ${needed}, but this one (${VERSION}) ends at ${latest}; start ${maker == null ? 'the newer version that migrated it' : `version ${maker} or newer`}`,
   };
 }
 
@@ -99,7 +99,7 @@ function checkRecords(applied: readonly AppliedMigration[], known: readonly Migr
     const file = known.find((each) => each.version === row.version);
     if (file === undefined || file.md5 === row.md5) continue;
     throw new MigrationError(
-      `migration ${row.version} (${file.name}) of this build is not the one that was applied to the database; use a build whose migrations were not edited`,
+      `migration ${row.version} (${file.name}) of this build differs from the one applied to the database; use a build with unedited migrations`,
     );
   }
 }
@@ -154,12 +154,12 @@ async function applyMigration(
 }
 
 function describeFailure({ version, name, md5 }: Migration, error: pg.DatabaseError): MigrationError {
-  const what = `migration ${version} (${name}) failed (${error.message}), and nothing of it was kept`;
+  const what = `migration ${version} (${name}) failed (${error.message}) and was rolled back`;
   const advice = TRY_AGAIN.has(error.code ?? '')
     ? 'end the long transactions that hold its tables, and start again'
     : EXISTS_ALREADY.test(error.code ?? '')
       ? `if an earlier version was ended after this migration and before its record, all of it is there already: record it with "insert into schema_migrations (version, name, md5, run_at) values (${version}, '${name}', '${md5}', now())" and start again`
-      : 'start again when the cause is gone';
+      : 'start again once the cause is fixed';
   return new MigrationError(`${what}; ${advice}`, { cause: error });
 }
 

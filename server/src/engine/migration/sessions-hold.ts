@@ -9,9 +9,9 @@ export class NoSession extends Error {
 const ROUNDS = 4;
 const PATIENCE_MS = 10_000;
 const POOLER =
-  'DATABASE_URL: a pooler in transaction mode stands before the database, and Purser needs a session for each connection; set its pool_mode to session, or name the database itself.';
+  'DATABASE_URL: the database is behind a pooler in transaction mode, but Purser needs a session for each connection; set its pool_mode to session, or connect to the database directly.';
 const TOO_FEW =
-  'DATABASE_URL: the database, or the pooler before it, gave no second connection within 10 s; allow as many as a process opens (36 for each of SERVE_PROCESSES).';
+  'DATABASE_URL: the database, or its pooler, gave no second connection within 10 s; allow as many as a process opens (36 for each of SERVE_PROCESSES).';
 
 /** The mark and the process that a connection's session has in a transaction of its own. */
 async function markOf(client: pg.Client): Promise<{ mark: string | null; pid: number }> {

@@ -68,7 +68,7 @@ async function countTail(
   if (head_seq - after > MAX_TAIL_LENGTH) {
     throw new ApiError(
       'unavailable',
-      'The decisions are being added up; ask for the report again in a minute.',
+      "The report's totals are still being computed; request it again in a minute.",
       {
         retry_after_s: 60,
         reason: 'report_behind',

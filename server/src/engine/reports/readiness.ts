@@ -6,18 +6,18 @@ import { type ShadowSums, share } from './shadow-report.ts';
 const BLOCKERS = {
   PLAN_CANNOT_ENFORCE: 'ENFORCE needs a paid plan; a trial is not one.',
   NO_DECISIONS: 'No decisions were made in SHADOW in this period.',
-  TOO_FEW_DAYS: 'Decisions of more days are needed to see what a week is like.',
-  TOO_FEW_DECISIONS: 'More decisions are needed to tell what ENFORCE would stop.',
-  AGENT_WITHOUT_AUTHORITY: 'Agents without an authority would have every spend denied: post one.',
+  TOO_FEW_DAYS: 'Collect decisions over more days, to cover a typical week.',
+  TOO_FEW_DECISIONS: 'Collect more decisions, to predict what ENFORCE would stop.',
+  AGENT_WITHOUT_AUTHORITY: 'Agents without an authority would have every spend denied: set one.',
   TOO_MANY_UNCLEAR:
-    'Too many spends have an unclear purpose and would wait for a person: say more in the purpose, or ask the agents for descriptions.',
+    'Too many spends have an unclear purpose and would need a review: make the purpose more specific, or have the agents send descriptions.',
   PENDING_REVIEWS:
-    'Too many reviews are open: in ENFORCE a spend waits for its review, and the review runs out.',
-  TOO_FEW_LABELS: 'More labels are needed to tell how often the judgement of purpose is right.',
-  LOW_PRECISION: 'Too many spends that people label as aligned were judged misaligned.',
-  LOW_RECALL: 'Too many spends that people label as misaligned would have been allowed.',
+    'Too many reviews are pending: in ENFORCE a spend waits for its review, and the review expires.',
+  TOO_FEW_LABELS: 'Add more labels, to measure how often the assessment of purpose is right.',
+  LOW_PRECISION: 'Too many spends labelled aligned were assessed as misaligned.',
+  LOW_RECALL: 'Too many spends labelled misaligned would have been allowed.',
   EXECUTED_ALTHOUGH_DENIED:
-    'Spends were made that ENFORCE would have denied: widen the authority where they were right, or expect them to stop.',
+    'Agents made spends that ENFORCE would have denied: widen the authority if they were right, or accept that they stop.',
 } as const;
 export type BlockerCode = keyof typeof BLOCKERS;
 export const BLOCKER_CODES = Object.keys(BLOCKERS) as BlockerCode[];
@@ -37,7 +37,7 @@ export interface Warning {
 /** The warning that people reviewed what keys of their own asked for; none where nobody did. */
 export function keyMakerWarnings({ count, pending, by_key_maker }: ShadowSums['reviews']): Warning[] {
   if (by_key_maker === 0) return [];
-  const message = `${by_key_maker} of ${count - pending} reviews were given by the person who made the requesting key. In ENFORCE they are refused while another member may review, or under the separation of duties MAKER.`;
+  const message = `${by_key_maker} of ${count - pending} reviews were given by the person who created the requesting key. ENFORCE refuses these while another member may review, or if the separation of duties is MAKER.`;
   return [{ code: 'REVIEWED_BY_KEY_MAKER', message, agents: [], sentences: [] }];
 }
 

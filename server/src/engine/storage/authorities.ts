@@ -226,7 +226,7 @@ function parseJoined(text: string): JoinedLimits {
   const joined = JSON.parse(text) as Partial<JoinedLimits> | null;
   const { counter_ids, from, place } = joined ?? {};
   if (!Array.isArray(counter_ids) || typeof from !== 'string' || typeof place !== 'string')
-    throw new SyntaxError('The limits that joined are not as they were stored.');
+    throw new SyntaxError('The stored limits of the authority are invalid.');
   return { counter_ids, from, place };
 }
 

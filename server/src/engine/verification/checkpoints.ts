@@ -50,7 +50,7 @@ export async function loadAllCheckpoints(
       return;
     }
     const place = said?.seq ?? readCheckpoint(note)?.seq ?? seq;
-    const detail = `The checkpoint of event ${place} in ${where} is not as this service's key signed it.`;
+    const detail = `The checkpoint of event ${place} in ${where} does not match the signature of this service's key.`;
     findings.add({ seq: Number.isSafeInteger(place) ? place : 0, kind: 'ROW_MISMATCH', detail });
   };
   for (const row of await loadCheckpoints(db, workspace_id, MAX_CHECKPOINTS)) {
@@ -76,7 +76,7 @@ export async function loadAllCheckpoints(
     by_seq.delete(event.seq);
     const other = due.find((said) => !said.hash.equals(event.hash));
     if (other === undefined) return;
-    const detail = `Event ${event.seq} is not the one that was signed at ${other.signed_at}.`;
+    const detail = `Event ${event.seq} differs from the one signed at ${other.signed_at}.`;
     findings.add({ seq: event.seq, kind: 'ENTRY_ALTERED', detail });
   }
 

@@ -196,7 +196,7 @@ export async function checkCounters(
     findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail: what });
   }
   if ((wrong.length > 0 && different.length + orphans === 0) || wrong.length > MAX_SUMS_NAMED) {
-    const detail = 'Rows of counters are not the sums of what their decisions count.';
+    const detail = 'Rows of counters are not the sums of their decisions.';
     findings.addDerived({ seq: last_seq, kind: 'ROW_MISMATCH', detail });
   }
 }

@@ -54,7 +54,7 @@ export async function checkKnownMerchants(
         ? row.since === known.since
         : isKnownNoLater(row, known) && (row.since < known.since || (await isTrue(db, workspace_id, row))));
     if (is_right || (is_filling && !is_own)) continue;
-    const detail = `That decision ${known.decision_id} made known whom it pays is not what its records say.`;
+    const detail = `The known merchant recorded for decision ${known.decision_id} differs from its records.`;
     findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail });
   }
   return found;

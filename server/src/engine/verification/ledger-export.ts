@@ -195,7 +195,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
 
   function takeHeader(line: Line, text: string): void {
     const read = headerOf(line);
-    if (headerLine(read) !== text) throw new TypeError('is not as it was written');
+    if (headerLine(read) !== text) throw new TypeError('was altered');
     header = read;
     // The first event of a chain follows a hash of 32 zero bytes; any other hash here is a broken link.
     previous = { seq: read.since, hash: read.since_hash };
@@ -210,8 +210,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
     const is_withheld = wanted.is_withheld && isAdministrative(event);
     const data = is_withheld ? null : (line.data ?? null);
     const document = event.type === 'decision.created' && data !== null ? String(line.document) : null;
-    if (eventLine(event, data, document, is_withheld) !== text)
-      throw new TypeError('is not as it was written');
+    if (eventLine(event, data, document, is_withheld) !== text) throw new TypeError('was altered');
     if (counts.checkpoints > 0) throw new TypeError('comes after the checkpoints');
     const sealed = is_withheld ? event.data_hash : sealedHash(event, line);
     for (const found of checkLink(previous, event, sealed)) add(found);
@@ -223,12 +222,12 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
 
   function takeCheckpoint(line: Line, text: string, wanted: ExportHeader): void {
     const note = String(line.note);
-    if (checkpointLine(note) !== text) throw new TypeError('is not as it was written');
+    if (checkpointLine(note) !== text) throw new TypeError('was altered');
     const seq = wanted.checkpoints[counts.checkpoints] ?? previous.seq + 1;
     counts.checkpoints += 1;
     const said = openCheckpoint(note, keys);
     if (said === null || said.workspace_id !== wanted.workspace_id || said.seq !== seq) {
-      const detail = `The checkpoint of event ${seq} is not signed with such a key for this history.`;
+      const detail = `The checkpoint of event ${seq} is not signed with the given key for this history.`;
       add({ seq, kind: 'ROW_MISMATCH', detail });
       return;
     }
@@ -245,7 +244,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
       return;
     }
     if (!hash.equals(said.hash)) {
-      const detail = `Event ${seq} is not the one that was signed at ${said.signed_at}.`;
+      const detail = `Event ${seq} differs from the one signed at ${said.signed_at}.`;
       add({ seq, kind: 'ENTRY_ALTERED', detail });
       return;
     }
@@ -263,8 +262,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
   }
 
   function takeEnd(text: string, digest: Buffer): void {
-    if (text !== endLine(counts.events, counts.checkpoints, digest))
-      throw new TypeError('is not as it was written');
+    if (text !== endLine(counts.events, counts.checkpoints, digest)) throw new TypeError('was altered');
     is_over = true;
   }
 
@@ -276,7 +274,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
       try {
         take(decoder.decode(bytes), digest);
       } catch {
-        damaged('is not as it was exported');
+        damaged('differs from the export');
       }
     },
     end(rest) {

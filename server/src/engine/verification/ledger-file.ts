@@ -71,18 +71,18 @@ export function verdictLines(verdict: ExportVerdict): string[] {
   const span = since === 0 ? '' : ` after event ${since}`;
   const lines = [
     valid
-      ? `VALID: the history of ${workspace_id} is as it was written, ${events_checked} events${span}.`
-      : `INVALID: the history of ${workspace_id ?? 'this file'} is not as it was written.`,
+      ? `VALID: the history of ${workspace_id} is unaltered, ${events_checked} events${span}.`
+      : `INVALID: the history of ${workspace_id ?? 'this file'} was altered.`,
     `Head: event ${head.seq}, ${shownHash(head.hash)}.`,
     signed_through_seq === null
       ? 'Signed: nothing, with this key.'
       : `Signed: up to event ${signed_through_seq}, at ${signed_at}.`,
   ];
   if (withheld > 0) {
-    lines.push(`Withheld: ${withheld} audit records, of which the file has the hashes alone.`);
+    lines.push(`Withheld: ${withheld} audit records, for which the file has only hashes.`);
   }
   if (valid && signed_through_seq !== null && signed_through_seq < head.seq) {
-    lines.push(`Events ${signed_through_seq + 1} to ${head.seq} hang together, but are not signed yet.`);
+    lines.push(`Events ${signed_through_seq + 1} to ${head.seq} are consistent, but not signed yet.`);
   }
   return [...lines, ...breaks.map(({ seq, kind, detail }) => `  event ${seq}  ${kind}  ${detail}`)];
 }

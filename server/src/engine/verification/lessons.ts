@@ -68,7 +68,7 @@ export async function checkLessons(
     findings.addDerived({
       seq,
       kind: 'ROW_MISMATCH',
-      detail: `What was learnt of decision ${id} is not what its records say.`,
+      detail: `The feedback of decision ${id} differs from its records.`,
     });
   const lessonsAfter = async (
     taught: readonly { decision: DecisionCore; events: readonly PlacedEvent[] }[],
@@ -112,12 +112,12 @@ export async function checkFeedback(
 ): Promise<void> {
   const wrong = (detail: string) => findings.addDerived({ seq: last_seq, kind: 'ROW_MISMATCH', detail });
   if (learnt.seq > last_seq) {
-    wrong(`Event ${learnt.seq} is said to have been learnt from, but the chain ends at event ${last_seq}.`);
+    wrong(`The feedback includes event ${learnt.seq}, but the chain ends at event ${last_seq}.`);
   }
   for (const wrong_row of await findWrongFeedback(db, workspace_id, MAX_WRONG)) {
     const { agent_id, merchant, payee_id, word, lessons } = wrong_row;
     const row = `The row of feedback of ${agent_id} with merchant ${merchant}, payee ${payee_id || 'none'}${word && `, word ${word}`}`;
     if (lessons === 0) findings.addOrphan(`${row} is in no event.`);
-    else wrong(`${row} is not the sum of what its decisions teach.`);
+    else wrong(`${row} is not the sum of the feedback of its decisions.`);
   }
 }

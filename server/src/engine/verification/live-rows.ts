@@ -91,7 +91,7 @@ export async function checkLiveRows(
       if (record === undefined) {
         if (is_vouched_for) findings.addOrphan(`The row of ${name} is in no event.`);
       } else if (record.hash !== recordHash(row).toString('base64')) {
-        const detail = `The row of ${name} is not what event ${record.seq} recorded.`;
+        const detail = `The row of ${name} differs from event ${record.seq}.`;
         findings.addDerived({ seq: record.seq, kind: 'ROW_MISMATCH', detail });
       }
     }
@@ -133,7 +133,7 @@ export async function checkLiveRows(
       );
       if (leads) tally.found.api_key_digests += 1;
       else if (seq !== undefined) {
-        const detail = `The digest of api_key ${api_key.key_id} does not lead to it.`;
+        const detail = `The digest of api_key ${api_key.key_id} does not point to it.`;
         findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail });
       }
     }
@@ -169,7 +169,7 @@ export async function checkLiveRows(
   for (const webhook of webhooks) check({ webhook });
   // If the head said that there are no endpoints, no events would be sent to them.
   if (head !== undefined && head.has_webhooks !== webhooks.length > 0) {
-    findings.addOrphan('The head of the chain is wrong about whether there are webhook endpoints.');
+    findings.addOrphan('The head of the chain has a wrong flag for webhook endpoints.');
   }
   for (const [name, { seq }] of sealed) {
     findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail: `The row of ${name} is gone.` });

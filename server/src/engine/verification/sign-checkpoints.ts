@@ -95,7 +95,7 @@ export function makeCheckpointSigner(options: {
       looked_at: 'newest' as Reach,
       has_failed: false,
       fail(error: unknown, reach?: Reach) {
-        if (unfiled.size === 0) log.error({ err: error, dir }, 'checkpoints cannot be kept as files');
+        if (unfiled.size === 0) log.error({ err: error, dir }, 'checkpoints cannot be stored as files');
         if (unfiled.get(workspace_id) !== 'all') unfiled.set(workspace_id, reach ?? pass.looked_at);
         pass.has_failed = true;
       },
@@ -154,14 +154,14 @@ export function makeCheckpointSigner(options: {
     if (head === undefined) return;
     for (const stored of [in_files, in_table]) {
       if (stored === undefined || (stored.seq <= head.seq && (await goesThrough(stored)))) continue;
-      const problem = 'the history does not go on from its last checkpoint and is not signed';
+      const problem = 'the history does not continue from its last checkpoint and is not signed';
       complain(workspace_id, stored.seq, problem);
       return;
     }
     const now_ms = await readClock(db);
     const checkpoint = signCheckpoint(workspace_id, head, new Date(now_ms).toISOString(), key);
     if (!(await goesThrough(checkpoint))) {
-      complain(workspace_id, head.seq, 'the head of the history is not its last event and is not signed');
+      complain(workspace_id, head.seq, 'the head of the history is not its last event, so it is not signed');
       return;
     }
     if (in_table?.seq !== head.seq) await insertCheckpoint(db, checkpoint);

@@ -22,7 +22,10 @@ interface Snapshot {
  */
 async function openSnapshot(pool: pg.Pool, moment?: string): Promise<Snapshot> {
   const client = await pool.connect();
-  const silence = setTimeout(() => cut(client, new Error('the database connection fell silent')), SILENCE_MS);
+  const silence = setTimeout(
+    () => cut(client, new Error('the database connection stopped responding')),
+    SILENCE_MS,
+  );
   const release = (failure?: Error) => {
     clearTimeout(silence);
     client.release(failure);

@@ -140,14 +140,14 @@ export async function checkStates(
       rebuilt = rebuiltState(found.decision, recorded);
       counters = countersOfDecision(found.decision, recorded, tally.joining);
     } catch {
-      differs(seq, subject_id, 'cannot be made again from its records');
+      differs(seq, subject_id, 'cannot be recomputed from its records');
       continue;
     }
     const { state, is_stored, ever_counted } = rebuilt;
     if (found.state === null && is_stored) differs(seq, subject_id, 'is gone');
     else if (found.state !== null && !is_stored) differs(seq, subject_id, 'is in no event');
     else if (found.state !== null && !sameState(state, found.state)) {
-      differs(seq, subject_id, 'is not what its records say');
+      differs(seq, subject_id, 'differs from its records');
     }
     const { agent_id, period, currency } = state;
     tally.counters.add(counters);
@@ -171,7 +171,7 @@ export async function checkStates(
   for (const { decision_id, period, seq } of expiring) {
     if (holds.get(decision_id)?.period === period) tally.found.expiring_holds += 1;
     else {
-      const detail = `The hold of decision ${decision_id} is not among those that will run out.`;
+      const detail = `The hold of decision ${decision_id} is missing from the expiring holds.`;
       findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail });
     }
   }

@@ -177,7 +177,7 @@ async function startingPoint(
     return { link: { seq: since, hash: event.hash }, reached: reachedBy(event) };
   }
   if (event !== undefined) {
-    const detail = `Event ${since}, after which to go on, is missing before event ${event.seq}.`;
+    const detail = `Event ${since}, to continue after, is missing before event ${event.seq}.`;
     findings.add({ seq: since, kind: 'GAP', detail });
     return { link: { seq: event.seq - 1, hash: event.prev_hash }, reached: reachedBy(event) };
   }
@@ -342,7 +342,7 @@ async function checkConsumptionKeys(
   for (const event of events) {
     if (leads_to.get(keyOf(event)) === event.subject_id) walk.tally.found.consumption_keys += 1;
     else {
-      const detail = `The idempotency key of ${event.subject_type} ${event.subject_id} does not lead to it.`;
+      const detail = `The idempotency key of ${event.subject_type} ${event.subject_id} does not point to it.`;
       walk.findings.addDerived({ seq: event.seq, kind: 'ROW_MISMATCH', detail });
     }
   }

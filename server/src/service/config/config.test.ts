@@ -213,7 +213,7 @@ describe('SECRET_KEY', () => {
     'postgresql://u@localhost/db?host=h1%2Ch2',
   ])('DATABASE_URL with several hosts is refused by that name, and shows nothing of itself: %s', (url) => {
     const problem = problemOf({ DATABASE_URL: url, SECRET_KEY: 'x' });
-    expect(problem).toContain('DATABASE_URL names several hosts');
+    expect(problem).toContain('DATABASE_URL has several hosts');
     expect(problem).not.toMatch(/hunter2|h1/);
   });
   test('is required with DATABASE_URL', () => {

@@ -43,11 +43,11 @@ const DAY_MS = 86_400_000;
 export const SETTINGS = {
   PORT: withDefault('8080', {
     ...wholeNumber(0, 65_535),
-    meaning: 'Port to listen on; 0 takes a free one and prints it.',
+    meaning: 'Port to listen on; 0 picks a free one and prints it.',
   }),
   HOST: withDefault('127.0.0.1', {
     allowed: 'an IP address or a host name',
-    meaning: 'Address to listen on; 0.0.0.0 or :: for all of them.',
+    meaning: 'Address to listen on; 0.0.0.0 or :: for all addresses.',
     parse: parseHost,
   }),
   METRICS_HOST: optional('HOST', {
@@ -58,44 +58,44 @@ export const SETTINGS = {
   METRICS_PORT: optional('/metrics answers at the public address', {
     ...wholeNumber(0, 65_535),
     meaning:
-      'Port at which /metrics answers instead of the public one; 0 takes a free one, which is logged. What it tells is of all workspaces together, so keep it from the public.',
+      'Port at which /metrics answers instead of the public one; 0 picks a free one, which is logged. Metrics cover all workspaces, so keep them private.',
   }),
   SERVE_PROCESSES: withDefault('1', {
     allowed: `auto or a whole number from 1 to ${MAX_PROCESSES}`,
     meaning:
-      'Processes that serve behind the one port; auto takes one a core but for one, which PostgreSQL keeps, if there are 256 MB of memory and enough connections to the database for each, and at least one. Each uses up to 36 connections to the database.',
+      'Number of processes behind the one port. auto uses one per core, less one for PostgreSQL, as far as 256 MB of memory and the database connections of each allow, and at least one. Each process uses up to 36 database connections.',
     parse: parseProcesses,
   }),
   KEEP_ALIVE_SECONDS: withDefault('72', {
     ...wholeNumber(1, 86_400),
     meaning:
-      'How long a connection may be idle between two requests; longer than the proxy or load balancer before the service waits.',
+      'How long a connection may be idle between two requests; set it longer than the idle timeout of the proxy or load balancer.',
   }),
   DATABASE_URL: optional('the embedded PostgreSQL in DATA_DIR', {
     allowed: 'a URL that begins with postgres:// or postgresql://',
-    meaning: 'A PostgreSQL server, version 15 or later, to use in place of the embedded one.',
+    meaning: 'A PostgreSQL server, version 15 or later, to use instead of the embedded one.',
     parse: parseDatabaseUrl,
   }),
   DATA_DIR: withDefault('.data', {
     allowed: 'a path to a directory',
     meaning:
-      'Directory of the embedded database, the generated secrets and the checkpoints; a relative path starts where the service is started.',
+      'Directory of the embedded database, the generated secrets and the checkpoints; a relative path is relative to the working directory.',
     parse: (text, cwd) => (text.includes('\0') ? is(text) : resolve(cwd, text)),
   }),
   SECRET_KEY: optional('generated into DATA_DIR', {
     allowed: `at least ${SECRET_KEY_MIN_BYTES} random bytes, written in base64 or hexadecimal`,
     meaning:
-      'The secret that all others are derived from; required with DATABASE_URL, and the same on every node. Keep it: without it no existing key works.',
+      'The secret that all others are derived from; required with DATABASE_URL, and the same on every node. Back it up: without it no existing key works.',
     parse: parseSecretKey,
   }),
   SECRET_KEYS_OLD: withDefault('', {
     allowed: `at most ${MAX_OLD_SECRET_KEYS} other secret keys, each as SECRET_KEY is written, separated by commas`,
     meaning:
-      'Earlier secret keys, or the next one: what was made with them is still read, new things are made with SECRET_KEY.',
+      'Earlier secret keys, or the next one. They can still read existing secrets; new secrets use SECRET_KEY.',
     parse: parseOldSecretKeys,
   }),
   BOOTSTRAP_ADMIN_KEY: optional('a random key', {
-    allowed: 'sk_ and at least 24 more visible ASCII characters, 255 in all at most',
+    allowed: 'sk_ and at least 24 more visible ASCII characters, at most 255 in total',
     meaning: 'Value of the first admin key; read only while no workspace exists.',
     parse: parseAdminKey,
   }),
@@ -105,32 +105,32 @@ export const SETTINGS = {
   }),
   RATE_LIMIT_PER_MINUTE: withDefault('600', {
     ...wholeNumber(1, 10_000_000),
-    meaning: 'Requests that a key may make in a minute.',
+    meaning: 'Requests per minute and key.',
   }),
   UNKNOWN_KEY_LIMIT_PER_MINUTE: withDefault('30', {
     ...wholeNumber(1, 10_000_000),
-    meaning:
-      'Requests in a minute that a client address may make with a missing, unknown, revoked or expired key.',
+    meaning: 'Requests per minute and client address with a missing, unknown, revoked or expired key.',
   }),
-  REDIS_URL: optional('each node counts by itself', {
+  REDIS_URL: optional('each node counts separately', {
     allowed: 'a URL that begins with redis:// or rediss://',
     meaning:
-      'A Redis in which all nodes count requests together for the two limits; while it cannot be reached each node counts by itself.',
+      'A Redis server in which all nodes count requests together for both limits; while it is unreachable, each node counts separately.',
     parse: (text) => parseUrl(text, ['redis:', 'rediss:']),
   }),
   TRUSTED_PROXIES: withDefault('', {
     allowed: 'IP addresses and CIDR ranges, separated by commas, no range being /0',
-    meaning: 'Proxies whose x-forwarded-for header is believed.',
+    meaning: 'Proxies whose x-forwarded-for header is trusted.',
     parse: (text) => (text === '' ? Object.freeze([]) : parseProxies(text)),
   }),
   WEBHOOK_ALLOW_PRIVATE_NETWORK: withDefault('false', {
     ...boolean,
     meaning:
-      'true lets webhook endpoints be http:// and on loopback or private addresses; for development and tests only.',
+      'true allows webhook endpoints with http:// and at loopback or private addresses; only for development and tests.',
   }),
   WEBHOOK_RETRY_FIRST_MS: withDefault('30000', {
     ...wholeNumber(1, DAY_MS),
-    meaning: 'Milliseconds from a failed webhook attempt to the second one; doubles with each further one.',
+    meaning:
+      'Milliseconds between the first failed webhook attempt and the second; doubles with each further attempt.',
   }),
   WEBHOOK_RETRY_MAX_MS: withDefault('300000', {
     ...wholeNumber(1, DAY_MS),
@@ -138,20 +138,20 @@ export const SETTINGS = {
   }),
   WEBHOOK_TIMEOUT_MS: withDefault('10000', {
     ...wholeNumber(1, 600_000),
-    meaning: 'Milliseconds within which an endpoint has to answer with a 2xx status.',
+    meaning: 'Milliseconds within which an endpoint must respond with a 2xx status.',
   }),
   CAPABILITY_TTL_SECONDS: withDefault('900', {
     ...wholeNumber(1, YEAR_SECONDS),
-    meaning: 'Life of a capability, in seconds.',
+    meaning: 'Lifetime of a capability, in seconds.',
   }),
   REVIEW_TTL_SECONDS: withDefault('86400', {
     ...wholeNumber(1, YEAR_SECONDS),
-    meaning: 'Time in which a pending review in ENFORCE can be given, in seconds.',
+    meaning: 'Time until a pending review in ENFORCE expires, in seconds.',
   }),
   PURPOSE_MERCHANTS_FILE: optional('the built-in tables alone', {
     allowed: 'the path of a readable text file with a line "name; trade" for each merchant',
     meaning:
-      'Merchants that the assessor of purpose should know beside its own tables; read once, at the start.',
+      'Merchants for the purpose assessor to know in addition to its built-in tables; read once, at the start.',
     parse: parseMerchantsFile,
   }),
   ...MODEL_SETTINGS,
@@ -163,31 +163,31 @@ export const SETTINGS = {
   }),
   SESSION_HOURS: withDefault('12', {
     ...wholeNumber(1, 8_760),
-    meaning: 'How long a person stays signed in at most.',
+    meaning: "Maximum length of a person's session.",
   }),
   SESSION_IDLE_MINUTES: withDefault('30', {
     ...wholeNumber(1, 525_600),
     meaning:
-      'Minutes without a request after which an administrator is signed out; other people after 8 hours, or after these where they are more.',
+      'Idle minutes after which an administrator is signed out; other people are signed out after 8 hours, or after this time if it is longer.',
   }),
   REAUTHENTICATE_MINUTES: withDefault('15', {
     ...wholeNumber(1, 525_600),
     meaning:
-      'How long after signing in a person may make keys with admin, change roles, invite administrators, switch to ENFORCE, rotate secrets and add passkeys without proving again who they are.',
+      'How long after signing in a person may create admin keys, change roles, invite administrators, switch to ENFORCE, rotate secrets and add passkeys without confirming their identity again.',
   }),
   BOOTSTRAP_ADMIN_EMAIL: optional('a code for the first administrator is printed', {
     allowed: 'an e-mail address',
     meaning:
-      'E-mail of the first administrator, made at the start; needs BOOTSTRAP_ADMIN_PASSWORD_FILE; read only while there is nobody.',
+      'E-mail of the first administrator, created at the start; needs BOOTSTRAP_ADMIN_PASSWORD_FILE; read only while no account exists.',
     parse: parseEmail,
   }),
   BOOTSTRAP_ADMIN_PASSWORD_FILE: optional('a code for the first administrator is printed', {
-    allowed: 'the path of a file that holds a password of 12 to 256 characters',
+    allowed: 'the path of a file with a password of 12 to 256 characters',
     meaning:
-      'File with the password of BOOTSTRAP_ADMIN_EMAIL; read only while there is nobody. A line break at its end does not count.',
+      'File with the password of BOOTSTRAP_ADMIN_EMAIL; read only while no account exists. A line break at its end is ignored.',
     parse: (text, cwd) => (text.includes('\0') ? is(text) : resolve(cwd, text)),
   }),
-  OIDC_ISSUER: optional('nobody signs in through an identity provider', {
+  OIDC_ISSUER: optional('no sign-in through an identity provider', {
     allowed: 'a URL that begins with https://, or http:// on localhost or a loopback address',
     meaning:
       'An identity provider that speaks OpenID Connect; its redirect address is PUBLIC_URL with /v1/auth/oidc/callback.',
@@ -195,69 +195,69 @@ export const SETTINGS = {
   }),
   OIDC_CLIENT_ID: optional('no identity provider', {
     allowed: 'visible ASCII characters, 1,000 at most',
-    meaning: 'What the provider knows this service by; required with OIDC_ISSUER.',
+    meaning: 'Client id of this service at the provider; required with OIDC_ISSUER.',
     parse: parseVisible,
   }),
   OIDC_CLIENT_SECRET: optional('a public client', {
     allowed: 'visible ASCII characters, 1,000 at most',
-    meaning: 'The secret that the provider gave with the client id.',
+    meaning: 'The client secret from the provider.',
     parse: parseVisible,
   }),
   OIDC_NAME: withDefault('single sign-on', {
     allowed: '1 to 64 characters',
-    meaning: 'What the provider is called on the page of the sign-in.',
+    meaning: 'Name of the provider on the sign-in page.',
     parse: parseName,
   }),
   OIDC_SCOPES: withDefault('openid email profile', {
-    allowed: 'scopes separated by blanks, openid among them',
-    meaning: 'What is asked of the provider.',
+    allowed: 'scopes separated by spaces, including openid',
+    meaning: 'Scopes requested from the provider.',
     parse: (text) =>
       /^[!-~]+( [!-~]+)*$/.test(text) && text.split(' ').includes('openid') ? text : is(text),
   }),
   OIDC_ALLOWED_DOMAINS: withDefault('', {
-    allowed: 'domains of e-mails, separated by commas',
-    meaning: 'People with a verified e-mail of another domain are refused; none allows all.',
+    allowed: 'e-mail domains, separated by commas',
+    meaning: 'People with a verified e-mail in another domain are refused; unset allows all domains.',
     parse: parseDomains,
   }),
   OIDC_DEFAULT_ROLE: withDefault('none', {
     ...oneOf(['none', ...ROLES]),
     meaning:
-      'Role in the first workspace of people who come through the provider uninvited; none lets in only who is invited.',
+      'Role in the first workspace for people who sign in through the provider without an invitation; none allows only invited people.',
   }),
-  OIDC_ROLE_CLAIM: optional('roles are given here', {
+  OIDC_ROLE_CLAIM: optional('roles are set in Purser', {
     allowed: 'the name of a claim, 1 to 64 characters',
     meaning:
-      'Claim that names the role in the first workspace, at each sign-in; a claim that names none of the three below changes nothing.',
+      'Claim with the role in the first workspace, read at each sign-in; any value other than the three below changes nothing.',
     parse: parseName,
   }),
-  OIDC_ROLE_ADMIN: optional('no value gives it', {
+  OIDC_ROLE_ADMIN: optional('no value', {
     allowed: '1 to 64 characters',
-    meaning: 'Value of OIDC_ROLE_CLAIM, or member of it where it is a list, that gives the role admin.',
+    meaning: 'Value of OIDC_ROLE_CLAIM (or an item, if it is a list) that gives the role admin.',
     parse: parseName,
   }),
-  OIDC_ROLE_REVIEWER: optional('no value gives it', {
+  OIDC_ROLE_REVIEWER: optional('no value', {
     allowed: '1 to 64 characters',
     meaning: 'The same for the role reviewer.',
     parse: parseName,
   }),
-  OIDC_ROLE_VIEWER: optional('no value gives it', {
+  OIDC_ROLE_VIEWER: optional('no value', {
     allowed: '1 to 64 characters',
     meaning: 'The same for the role viewer.',
     parse: parseName,
   }),
   PASSWORD_SIGN_IN: withDefault('on', {
     ...oneOf(['on', 'off']),
-    meaning: 'off lets nobody sign in with a password; needs OIDC_ISSUER.',
+    meaning: 'off disables password sign-in; needs OIDC_ISSUER.',
   }),
-  OTEL_EXPORTER_OTLP_ENDPOINT: optional('no traces, and nothing of OpenTelemetry is loaded', {
+  OTEL_EXPORTER_OTLP_ENDPOINT: optional('no traces; OpenTelemetry is not loaded', {
     allowed: 'a URL that begins with http:// or https://',
     meaning:
-      'An OpenTelemetry collector that takes OTLP over HTTP, usually at port 4318: requests, batches and their statements are traced there, by ids alone. OpenTelemetry reads its other variables itself, as OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME and OTEL_TRACES_SAMPLER.',
+      'An OpenTelemetry collector that accepts OTLP over HTTP, usually at port 4318. It receives traces of requests, batches and their statements, with ids only. OpenTelemetry also reads its own variables, such as OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME and OTEL_TRACES_SAMPLER.',
     parse: (text) => parseUrl(text, ['http:', 'https:']),
   }),
   LOG_LEVEL: withDefault('info', {
     ...oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
-    meaning: 'The least severe messages that are logged, as JSON lines on standard output.',
+    meaning: 'Lowest level of the messages that are logged, as JSON lines on standard output.',
   }),
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -316,7 +316,7 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string 
   }
   const { secret_key, secret_keys_old } = config;
   if (secret_key !== null && secret_keys_old.some((old) => old.equals(secret_key))) {
-    throw must('SECRET_KEYS_OLD', 'holds SECRET_KEY itself (not shown)');
+    throw must('SECRET_KEYS_OLD', 'contains SECRET_KEY itself (not shown)');
   }
   if (config.purpose_model_url !== null && config.purpose_model === null) {
     throw must('PURPOSE_MODEL', 'is unset', ' when PURPOSE_MODEL_URL is set');
@@ -331,7 +331,7 @@ export function readConfig(env: Record<string, string | undefined>, cwd: string 
   if (limit !== null && 'cost_micros' in limit && limit.currency !== prices?.currency) {
     throw must(
       'PURPOSE_MODEL_PRICES',
-      'names no price in it',
+      'has no price in it',
       ` when PURPOSE_MODEL_DAILY_LIMIT is in ${limit.currency}`,
     );
   }
@@ -356,11 +356,11 @@ export function renderConfigurationReference(): string {
     '',
     'Generated from `server/src/service/config/config.ts`.',
     '',
-    'The service is configured by environment variables alone. An empty variable counts as unset. All of them are',
-    'checked at the start: a wrong value stops it with one line that names the variable, the value (unless it is',
+    'The service is configured only by environment variables. An empty variable counts as unset. All of them are',
+    'checked at the start: a wrong value stops the start with one line that names the variable, the value (unless it is',
     'secret) and what is allowed.',
     '',
-    '| Variable | Unset means | Allowed | Meaning |',
+    '| Variable | If unset | Allowed | Meaning |',
     '|---|---|---|---|',
     ...rows,
     '',

@@ -17,15 +17,15 @@ import {
 /** The settings of the model that judges purpose. */
 export const MODEL_SETTINGS = {
   PURPOSE_MODEL_URL: optional('the built-in assessor alone', {
-    allowed: 'a URL that begins with http:// or https:// and holds no user name or password',
+    allowed: 'a URL that begins with http:// or https://, without a user name or password',
     meaning:
-      "A model's endpoint, asked for its opinion on purpose: Anthropic's, OpenAI's, or any that is compatible with OpenAI's chat; the protocol's path is added when it is not there.",
+      "Endpoint of a model that gives a second opinion on purpose: Anthropic's, OpenAI's, or any compatible with OpenAI's chat; the protocol's path is added if it is missing.",
     parse: parseModelUrl,
   }),
   PURPOSE_MODEL_PROTOCOL: withDefault('auto', {
     ...oneOf(['auto', 'chat', 'responses', 'anthropic']),
     meaning:
-      'How the model is talked to. auto goes by PURPOSE_MODEL_URL: by its path, else anthropic at api.anthropic.com, responses at api.openai.com, and chat everywhere else.',
+      'Protocol of the model. auto follows the path of PURPOSE_MODEL_URL; without one it uses anthropic at api.anthropic.com, responses at api.openai.com, and chat everywhere else.',
   }),
   PURPOSE_MODEL: optional('no model', {
     allowed: 'the name of a model, 1 to 200 characters',
@@ -34,45 +34,45 @@ export const MODEL_SETTINGS = {
   }),
   PURPOSE_MODEL_API_KEY: optional('no key is sent', {
     allowed: 'visible ASCII characters, 1,000 at most',
-    meaning: 'Key sent to PURPOSE_MODEL_URL, as its protocol says.',
+    meaning: 'Key sent to PURPOSE_MODEL_URL, in the way of its protocol.',
     parse: parseVisible,
   }),
   PURPOSE_MODEL_REQUIRED: withDefault('false', {
     ...boolean,
     meaning:
-      "true lets nothing count as aligned without the model's opinion, but what the operator listed or a person allowed; otherwise the built-in assessment stands where there is none.",
+      "true lets a spend count as aligned only with the model's opinion, unless the operator listed the merchant or a person allowed it; false uses the built-in assessment when there is no opinion.",
   }),
   PURPOSE_MODEL_MAY_CLEAR: withDefault('false', {
     ...boolean,
     meaning:
-      "true lets the model's opinion turn an unclear purpose into an aligned one where it quotes the operator; otherwise it can only lower an assessment.",
+      "true lets the model's opinion turn an unclear purpose into an aligned one if it quotes the operator; false lets it only lower an assessment.",
   }),
   PURPOSE_MODEL_TIMEOUT_MS: withDefault('1500', {
     ...wholeNumber(1, 60_000),
     meaning:
-      'Milliseconds within which the model has to answer, and for which a spend waits for a place before; without an answer there is no second opinion.',
+      'Milliseconds that the model has to respond, and that a spend may wait for a free call before that; without a response there is no second opinion.',
   }),
   PURPOSE_MODEL_MAX_CONCURRENT: withDefault('16', {
     ...wholeNumber(1, 1_000),
     meaning:
-      'Calls to the model that a process has under way at once, of which one workspace has three quarters and one agent half at the most; spends beyond them wait for a place.',
+      'Maximum concurrent calls to the model per process. One workspace may use at most three quarters of them, one agent half; further spends wait for a free call.',
   }),
   PURPOSE_MODEL_PARAMETERS: withDefault('{"temperature":0,"max_tokens":500}', {
     allowed: `a JSON object of at most 2,000 characters without ${RESERVED_PARAMETERS.join(', ')}`,
     meaning:
-      'Further fields of each request to the model. Those that the model refuses at the start (temperature, the name of the limit of tokens) are left out or renamed.',
+      'Further fields of each request to the model. Fields that the model refuses at the start (temperature, the name of the token limit) are omitted or renamed.',
     parse: parseModelParameters,
   }),
-  PURPOSE_MODEL_PRICES: optional('tokens are counted, money is not', {
+  PURPOSE_MODEL_PRICES: optional('tokens are counted, costs are not', {
     allowed:
-      'a JSON object {"currency", "input", "output", "cached_input"?} with an ISO 4217 code and prices for a million tokens',
-    meaning: 'What the model costs, for metrics and reports; cached_input is input when left out.',
+      'a JSON object {"currency", "input", "output", "cached_input"?} with an ISO 4217 code and prices per million tokens',
+    meaning: 'Prices of the model, for metrics and reports; cached_input defaults to input.',
     parse: parseModelPrices,
   }),
   PURPOSE_MODEL_DAILY_LIMIT: optional('no limit', {
     allowed: 'a whole number of tokens, or an amount with the currency of PURPOSE_MODEL_PRICES ("5.00 USD")',
     meaning:
-      'What the calls for one workspace may come to in a day (UTC). Beyond it there is no opinion until the next day.',
+      'Daily limit (UTC) of the calls for one workspace. Beyond it there is no opinion until the next day.',
     parse: parseDailyLimit,
   }),
 } as const satisfies Record<string, Setting<unknown>>;

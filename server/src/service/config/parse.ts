@@ -113,7 +113,7 @@ export function parseDatabaseUrl(text: string): string | Wrong {
   const named = /[?&]host=([^&]*)/i.exec(text)?.[1];
   if (/,|%2c/i.test(`${hosts ?? ''}${named ?? ''}`)) {
     return new Wrong(
-      'names several hosts, of which Purser takes one: name a proxy or an address that leads to the primary (the value is not shown)',
+      'has several hosts, but Purser accepts only one: give a proxy or an address that leads to the primary (the value is not shown)',
     );
   }
   return parseUrl(text, ['postgres:', 'postgresql:']);
@@ -175,9 +175,7 @@ export function parseModelUrl(text: string): string | Wrong {
   const url = parseUrl(text, ['http:', 'https:']);
   if (url instanceof Wrong) return url;
   const { username, password } = new URL(url);
-  return username === '' && password === ''
-    ? url
-    : new Wrong('has a user name or password in it (not shown)');
+  return username === '' && password === '' ? url : new Wrong('contains a user name or password (not shown)');
 }
 
 /** What each request to the model says itself. */
@@ -292,11 +290,11 @@ export const MAX_OLD_SECRET_KEYS = 8;
 /** Old keys may be weak: whoever has to replace one has to name it. */
 export function parseOldSecretKeys(text: string): readonly Buffer[] | Wrong {
   const texts = text === '' ? [] : text.split(',').map((one) => one.trim());
-  if (texts.length > MAX_OLD_SECRET_KEYS) return new Wrong(`holds ${texts.length} keys (not shown)`);
+  if (texts.length > MAX_OLD_SECRET_KEYS) return new Wrong(`has ${texts.length} keys (not shown)`);
   const keys: Buffer[] = [];
   for (const [i, one] of texts.entries()) {
     const key = readSecretKey(one);
-    if (key instanceof Wrong) return new Wrong(`holds as number ${i + 1} a key that ${key.problem}`);
+    if (key instanceof Wrong) return new Wrong(`has a key, number ${i + 1}, that ${key.problem}`);
     keys.push(key.bytes);
   }
   return Object.freeze(keys);
@@ -306,7 +304,7 @@ export function parseOldSecretKeys(text: string): readonly Buffer[] | Wrong {
 export function parseAdminKey(text: string): string | Wrong {
   if (!text.startsWith('sk_')) return new Wrong('does not begin with sk_ (its value is not shown)');
   if (!/^[\x21-\x7e]+$/.test(text)) {
-    return new Wrong('holds a space or a character outside visible ASCII (its value is not shown)');
+    return new Wrong('contains a space or a character outside visible ASCII (its value is not shown)');
   }
   const MAX_CHARACTERS = 255;
   const characters = text.length - 'sk_'.length;
@@ -337,5 +335,5 @@ export function parseProxies(text: string): readonly string[] | Wrong {
 export function parseVisible(text: string): string | Wrong {
   return /^[\x21-\x7e]{1,1000}$/.test(text)
     ? text
-    : new Wrong('holds a space or a character outside visible ASCII (its value is not shown)');
+    : new Wrong('contains a space or a character outside visible ASCII (its value is not shown)');
 }

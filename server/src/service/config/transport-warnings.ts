@@ -28,17 +28,17 @@ export function transportWarnings({ database_url, redis_url, purpose_model_url }
   const warnings: string[] = [];
   if (database_url !== null && isOpenDatabase(database_url)) {
     warnings.push(
-      'DATABASE_URL leads to another machine without TLS: all data and the password can be read on the way; add sslmode=verify-full',
+      'DATABASE_URL connects to another machine without TLS: data and password can be read in transit; add sslmode=verify-full',
     );
   }
   if (redis_url !== null && isOpenUrl(redis_url, 'redis:')) {
     warnings.push(
-      'REDIS_URL leads to another machine without TLS: its password can be read and the limits be changed on the way; use rediss://',
+      'REDIS_URL connects to another machine without TLS: the password can be read and the limits changed in transit; use rediss://',
     );
   }
   if (purpose_model_url !== null && isOpenUrl(purpose_model_url, 'http:')) {
     warnings.push(
-      'PURPOSE_MODEL_URL is plain http to another machine: spends and the key can be read on the way',
+      'PURPOSE_MODEL_URL is plain http to another machine: spends and the key can be read in transit',
     );
   }
   return warnings;

@@ -122,7 +122,7 @@ export function makeAuthorityTest(options: {
 
   function assessmentOf({ purpose, decide }: AuthorityTestStep): Assessment {
     if (purpose === undefined) return assess(authority, decide as SpendRequest, NO_FACTS);
-    const rationale = 'The test says so.';
+    const rationale = 'Set by the test.';
     return { assessment: purpose, confidence: 1, method: 'given', rationale, evidence: [] };
   }
 
@@ -155,7 +155,7 @@ export function makeAuthorityTest(options: {
             AGENT,
           )
         : first;
-    if (result.kind !== 'done') throw new Error(`a step of a test was ${result.kind}`);
+    if (result.kind !== 'done') throw new Error(`a test step was ${result.kind}`);
     const decision = decodeDecision(result.value.document);
     if (step.as !== undefined) names.set(step.as, decision.decision_id);
     return { verdict: verdictOf(decision), mismatches: mismatchesOf(step.expect ?? {}, decision) };
@@ -210,12 +210,12 @@ export function stepProblem(step: AuthorityTestStep): StepProblem {
   const about = ABOUT.filter((name) => step[name] !== undefined);
   const [first, second] = about;
   if (first === undefined)
-    return { field: 'decide', problem: 'is missing; a step decides, or has outcome or review' };
-  if (second !== undefined) return { field: second, problem: `must not stand beside ${first}` };
+    return { field: 'decide', problem: 'is missing; a step has decide, outcome or review' };
+  if (second !== undefined) return { field: second, problem: `must not be combined with ${first}` };
   const extra = first === 'decide' ? undefined : OF_DECIDE.find((name) => step[name] !== undefined);
-  if (extra !== undefined) return { field: extra, problem: 'says nothing without decide' };
+  if (extra !== undefined) return { field: extra, problem: 'has no effect without decide' };
   if (step.at < FIRST_AT || step.at > LAST_AT)
-    return { field: 'at', problem: 'must be a moment of the years 1970 to 2199' };
+    return { field: 'at', problem: 'must be a time in the years 1970 to 2199' };
   const { outcome } = step;
   return outcome !== undefined && outcome.amount_minor === undefined && AMOUNT_REQUIRED.includes(outcome.type)
     ? { field: 'outcome.amount_minor', problem: `is required for ${outcome.type}` }
@@ -228,7 +228,7 @@ export function stepsProblem({ steps }: { steps: readonly AuthorityTestStep[] })
   let before = FIRST_AT;
   for (const [i, { at, as, outcome, review }] of steps.entries()) {
     const wrong = (field: string, problem: string) => ({ field: `steps[${i}].${field}`, problem });
-    if (at < before) return wrong('at', 'must not be before the step before');
+    if (at < before) return wrong('at', 'must not be earlier than the previous step');
     before = at;
     const of = outcome?.of ?? review?.of;
     if (of !== undefined && !names.has(of))
@@ -237,7 +237,7 @@ export function stepsProblem({ steps }: { steps: readonly AuthorityTestStep[] })
         'must be the name, `as`, of an earlier step',
       );
     if (as === undefined) continue;
-    if (names.has(as)) return wrong('as', 'is the name of an earlier step already');
+    if (names.has(as)) return wrong('as', 'is already the name of an earlier step');
     names.add(as);
   }
   return null;

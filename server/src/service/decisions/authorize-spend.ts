@@ -97,7 +97,7 @@ export function makeAuthorizeSpend(
     }
     throw new ApiError(
       'unavailable',
-      "The agent's authority, or its listed merchants, changed each time the spend was assessed; nothing was decided; retry.",
+      "The agent's authority or listed merchants changed during every attempt to assess the spend; nothing was decided; retry.",
       { retry_after_s: 1, reason: 'authority_changing' },
     );
   };

@@ -29,11 +29,11 @@ export async function backUpDataDirectory(
   // Made by one backup alone, so none is moved into another.
   await mkdir(part, { mode: 0o700 }).catch((error: { code?: string; message: string }) => {
     throw new StartError(
-      `${part}: ${error.code === 'EEXIST' ? 'another backup is being made' : error.message}.`,
+      `${part}: ${error.code === 'EEXIST' ? 'another backup is in progress' : error.message}.`,
     );
   });
   try {
-    if (await exists(name)) throw new StartError(`${name}: a backup has just been made.`);
+    if (await exists(name)) throw new StartError(`${name}: a backup was just made.`);
     const { uid, gid } = await stat(data_dir);
     await chown(part, uid, gid).catch(() => {});
     // Of the checkpoints first: what they sign is then in the database.

@@ -129,7 +129,7 @@ describe('the secret key', () => {
 
   test('is not made anew beside a database that was made with another', async () => {
     await mkdir(join(dir, 'postgres'));
-    await expect(loadSecretKey(dir)).rejects.toThrow(/secret-key is missing although the database exists/);
+    await expect(loadSecretKey(dir)).rejects.toThrow(/secret-key is missing, but the database exists/);
     expect(await readdir(dir)).toEqual(['postgres']);
   });
 

@@ -84,7 +84,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   }
   if (lock === null) {
     throw new DataDirectoryInUse(
-      `The data directory ${dir} is in use by ${await readHolder(file)}. Stop that one first, or set DATA_DIR to another directory.`,
+      `The data directory ${dir} is in use by ${await readHolder(file)}. Stop that service first, or set DATA_DIR to another directory.`,
     );
   }
   ftruncateSync(lock.fd);
@@ -106,7 +106,7 @@ async function readSecretKey(file: string): Promise<Buffer | null> {
   const key = Buffer.from(text, 'base64');
   if (key.length !== KEY_BYTES || key.toString('base64') !== text) {
     throw new DataDirectoryError(
-      `The secret key ${file} is damaged: it must hold ${KEY_BYTES} bytes in base64. Restore it from a backup; without it no existing key works.`,
+      `The secret key ${file} is damaged: it must contain ${KEY_BYTES} bytes in base64. Restore it from a backup; without it no existing key works.`,
     );
   }
   return key;
@@ -143,7 +143,7 @@ export async function loadSecretKey(
   }
   if ((await stat(join(data_dir, 'postgres')).catch(() => null)) !== null) {
     throw new DataDirectoryError(
-      `The secret key ${file} is missing although the database exists. Restore it from a backup, or set SECRET_KEY as it was set when the database was made; with another key no existing key works.`,
+      `The secret key ${file} is missing, but the database exists. Restore it from a backup, or set SECRET_KEY to the value used when the database was created; with another key no existing key works.`,
     );
   }
 

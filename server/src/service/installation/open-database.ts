@@ -139,13 +139,13 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
 
 /** What a failed connection means and what to do, by its SQLSTATE or error code; anything else is told as it came. */
 const CONNECTION_PROBLEMS: readonly [RegExp, string, string][] = [
-  [/^28/, 'lets this user not in', 'check the user and its password in the URL, and pg_hba.conf'],
-  [/^3D000$/, 'is not there', 'create it, or name another one in the URL'],
-  [/^53300$/, 'has no connection left', 'raise max_connections; each of SERVE_PROCESSES opens up to 36'],
-  [/^57P03$/, 'is starting up or shutting down', 'start again when it is ready'],
+  [/^28/, 'refused this user', 'check the user and its password in the URL, and pg_hba.conf'],
+  [/^3D000$/, 'does not exist', 'create it, or give another one in the URL'],
+  [/^53300$/, 'has no free connection', 'raise max_connections; each of SERVE_PROCESSES opens up to 36'],
+  [/^57P03$/, 'is starting up or shutting down', 'start again once it is ready'],
   [
     /^(DEPTH_ZERO|SELF_SIGNED|CERT_|UNABLE_TO|ERR_TLS|EPROTO)/,
-    'shows a certificate that is not accepted',
+    'has a certificate that is not accepted',
     'check sslmode and sslrootcert in the URL',
   ],
   [/^E[A-Z]+$/, 'cannot be reached', 'check that the server runs and that the URL names it'],
@@ -162,7 +162,7 @@ export async function checkServer(address: DatabaseAddress): Promise<void> {
     const known = CONNECTION_PROBLEMS.find(
       ([codes]) => codes.test(code) || (is_silent && codes.test('ETIMEDOUT')),
     );
-    const [, problem, cure] = known ?? ['', 'refused the connection', 'the reason is the one in brackets'];
+    const [, problem, cure] = known ?? ['', 'refused the connection', 'see the reason in brackets'];
     throw new StartError(
       `DATABASE_URL: the database ${problem} (${message || code || 'no answer'}); ${cure}.`,
       {
@@ -179,7 +179,7 @@ type Opened = Required<Pick<Database, 'guarded' | 'retired_keys'>>;
 
 function secretsOf(config: Config, secret_key: Buffer): SecretKeys {
   const is_old = config.secret_keys_old.some((old) => old.equals(secret_key));
-  if (is_old) throw new StartError('SECRET_KEYS_OLD holds the present secret key; give the others only.');
+  if (is_old) throw new StartError('SECRET_KEYS_OLD contains the current secret key; give only the others.');
   return { secret_key, old_secret_keys: config.secret_keys_old };
 }
 
@@ -198,16 +198,16 @@ async function migrated(
 ): Promise<Opened> {
   const secrets = deriveSecrets(secret_key, { old: old_secret_keys });
   const { applied, newer, guarded, installation } = await migrate(address, secrets.installationChecks);
-  if (applied.length > 0) log.info({ applied }, 'the schema was brought up to date');
+  if (applied.length > 0) log.info({ applied }, 'the schema was migrated');
   if (newer !== null) {
     log.warn(
       { schema: newer, known: LATEST_MIGRATION },
-      'the schema is newer than this version, which can still work on it; update this node soon',
+      'the schema is newer than this version, which still works with it; update this node soon',
     );
   }
   if (!guarded) {
     log.warn(
-      'the database user may not create roles, so history is not guarded by a role of its own; see docs/guides/operating.md',
+      'the database user may not create roles, so history is not guarded by a separate role; see docs/guides/operating.md',
     );
   }
   if (installation?.secret_check.equals(secrets.installationChecks[0]) === false) {

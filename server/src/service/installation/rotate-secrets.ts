@@ -46,9 +46,7 @@ async function replaceIn(core: Core, address: DatabaseAddress): Promise<boolean>
       .map((key) => retireKey(key, retired_at.get(key.key_id) ?? now, checkpointKey));
     const change = { from: found.secret_check, to: installationChecks[0], retired_keys };
     if (await replaceSecret(owner, change)) return true;
-    throw new MigrationError(
-      'another rotation of SECRET_KEY was under way; look at its result and try again',
-    );
+    throw new MigrationError('another rotation of SECRET_KEY is in progress; check its result and try again');
   } finally {
     await owner.end();
   }
@@ -118,7 +116,7 @@ export function rotationLines(rotation: Rotation): string[] {
     replaced
       ? 'SECRET_KEY is now the key of this installation.'
       : `SECRET_KEY has been the key of this installation ${since === null ? 'from the beginning' : `since ${since}`}.`,
-    `Webhook secrets  ${rewrapped} re-wrapped${unreadable === 0 ? '' : `, ${unreadable} sealed with a key that is not known here: give their endpoints new ones (rotate-secret)`}`,
+    `Webhook secrets  ${rewrapped} re-wrapped${unreadable === 0 ? '' : `, ${unreadable} sealed with an unknown key: replace them with rotate-secret`}`,
     `API keys         ${api_keys.length === 0 ? 'all under this key' : `${api_keys.length} not used since; each is re-wrapped within seconds of its next use`}`,
     ...api_keys
       .slice(0, MAX_SHOWN_KEYS)
@@ -126,8 +124,8 @@ export function rotationLines(rotation: Rotation): string[] {
         (key) =>
           `  ${key.workspace_id}  ${key.key_id}  ${key.hint}  ${key.name}  last used ${key.last_used_at ?? 'never'}`,
       ),
-    `Capabilities     ${capabilities_until === null ? 'none from before' : `from before run out by ${capabilities_until}`}`,
-    'Checkpoints      what the old keys signed is known without them',
+    `Capabilities     ${capabilities_until === null ? 'none from before' : `from before expire by ${capabilities_until}`}`,
+    'Checkpoints      signatures of the old keys verify without them',
   ];
   lines.push(
     done

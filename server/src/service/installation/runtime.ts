@@ -150,10 +150,7 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
   const metrics = makeMetrics();
   const onBroken = (error: Error) => {
     if (error instanceof WrongSession)
-      log.error(
-        { err: error },
-        'a connection did not keep the role or settings of the service and was closed',
-      );
+      log.error({ err: error }, 'a connection lost the role or settings of the service and was closed');
     else log.warn({ err: error }, 'a database connection broke');
   };
   const role = database.guarded ? { role: SERVICE_ROLE } : {};

@@ -191,7 +191,7 @@ export function deriveSecrets(
         const secret = one.openWebhookSecret(workspace_id, sealed);
         if (secret !== null) return secret;
       }
-      throw new Error('the webhook secret was altered, or sealed with a secret key that is not known here');
+      throw new Error('the webhook secret was altered, or sealed with an unknown secret key');
     },
     macs: (purpose) => [present.macs[purpose], ...earlier.map(({ macs }) => macs[purpose])],
     sealState: present.sealState,

@@ -275,7 +275,7 @@ describe('failures', () => {
     now_ms += 10_000;
     expect(await ask1(9, GOOD)).toHaveProperty('opinion');
     expect(await ask1(10, GOOD)).toHaveProperty('opinion');
-    expect(logged.at(-1)).toBe('the purpose model answers again');
+    expect(logged.at(-1)).toBe('the purpose model responds again');
   });
 
   test.each([

@@ -135,11 +135,11 @@ export function makeAskModel(options: AskModelOptions): AskModel {
       failures: FAILURES_TO_OPEN,
       rest_ms: REST_MS,
       onChange(state) {
-        if (state === 'closed') log.info({ workspace_id }, 'the purpose model answers again');
+        if (state === 'closed') log.info({ workspace_id }, 'the purpose model responds again');
         else
           log.warn(
             { workspace_id, rest_ms: REST_MS },
-            'the purpose model fails and is left alone for a while',
+            'the purpose model is failing; calls pause for a while',
           );
       },
     });

@@ -124,14 +124,14 @@ function logProbe(
   if (result.kind === 'works') {
     const { form, duration_ms, is_right } = result;
     const details = { model, protocol, ...form, duration_ms };
-    if (is_right) log.info(details, 'the purpose model works: it answered a known case rightly');
-    else log.warn(details, 'the purpose model answers, but was wrong about a plainly misaligned spend');
+    if (is_right) log.info(details, 'the purpose model works: it answered a known case correctly');
+    else log.warn(details, 'the purpose model responds, but was wrong about a clearly misaligned spend');
     return;
   }
   const { answer } = result;
   const status = answer.kind === 'http_error' ? { status: answer.status } : {};
   log.warn(
     { model, protocol, outcome: answer.kind, ...status },
-    'the purpose model does not work: a known case got no opinion',
+    'the purpose model does not work: it gave no opinion on a known case',
   );
 }

@@ -13,17 +13,17 @@ import type { Opinion } from './read-opinion.ts';
 
 /** Reasons for a missing opinion; each text completes "No second opinion: ". */
 export const NO_OPINION = {
-  timeout: 'the model did not answer in time',
+  timeout: 'the model did not respond in time',
   unreachable: 'the model could not be reached',
-  http_error: 'the model answered with an error',
-  too_large: 'the model answered more than is read',
-  not_understood: 'the model did not answer in the form asked for',
+  http_error: 'the model responded with an error',
+  too_large: 'the model responded with too much text',
+  not_understood: 'the model responded in the wrong form',
   busy: 'the model was busy with other spends',
-  rate_limited: 'the model asked to be left alone for a while',
-  daily_limit: "the workspace's limit for a day is reached",
-  rules_only: 'the authority leaves the judgement to the rules',
+  rate_limited: 'the model asked for a pause',
+  daily_limit: "the workspace's daily limit is reached",
+  rules_only: 'the authority uses only the rules',
   not_configured: 'no model is configured',
-  circuit_open: 'the model failed lately and is left alone for a while',
+  circuit_open: 'the model failed recently and calls are paused',
   stopping: 'the service was stopping',
 } as const;
 export type NoOpinion = keyof typeof NO_OPINION;
@@ -122,10 +122,10 @@ export function withOpinion(
   const may_clear =
     options.may_clear && to === 'PURPOSE_ALIGNED' && !built_in.is_final && !isSuspicious(built_in);
   if (may_clear && opinion.saw_all && opinion.quotes_operator) {
-    const said = from === 'PURPOSE_UNCLEAR' ? 'could not tell' : 'called it misaligned';
+    const said = from === 'PURPOSE_UNCLEAR' ? 'found it unclear' : 'called it misaligned';
     return follow(
       'cleared',
-      `The model ${model} calls it aligned, which the operator lets count: "${opinion.rationale}" The built-in assessor ${said}: ${built_in.rationale}`,
+      `The model ${model} calls it aligned, which the operator allows to count: "${opinion.rationale}" The built-in assessor ${said}: ${built_in.rationale}`,
       built_in.evidence,
     );
   }

@@ -180,7 +180,7 @@ export function makeUsageCounter(options: {
       }
     } catch (error) {
       left.push(...due.filter(({ of }) => of === null));
-      options.log.warn({ err: error }, 'what the purpose model cost could not be noted');
+      options.log.warn({ err: error }, 'the costs of the purpose model could not be recorded');
     }
   }
 

@@ -60,13 +60,13 @@ export interface Metrics {
  * Gauges of one value. Where several processes serve, their values are added up, or the largest or smallest is shown.
  */
 const PLAIN_GAUGES = {
-  purser_lane_waiting_commands: { help: 'Commands that wait for a batch.', aggregator: 'sum' },
+  purser_lane_waiting_commands: { help: 'Commands waiting for a batch.', aggregator: 'sum' },
   purser_lane_last_commit_seconds: {
-    help: 'Seconds since a process last wrote to the database. While nobody writes, a probe does so every 30 s.',
+    help: 'Seconds since a process last wrote to the database. Without other writes, a probe writes every 30 s.',
     aggregator: 'max',
   },
   purser_checkpoints_failing: {
-    help: 'Workspaces whose newest checkpoint could not be signed, or not be written to its file.',
+    help: 'Workspaces whose newest checkpoint could not be signed or written to its file.',
     aggregator: 'max',
   },
   purser_webhook_endpoints_disabled: {
@@ -74,7 +74,7 @@ const PLAIN_GAUGES = {
     aggregator: 'max',
   },
   purser_histories_invalid: {
-    help: 'Workspaces whose last verification found that the history does not verify.',
+    help: 'Workspaces whose last ledger verification failed.',
     aggregator: 'max',
   },
   purser_clock_in_doubt: {
@@ -82,7 +82,7 @@ const PLAIN_GAUGES = {
     aggregator: 'max',
   },
   purser_clock_ahead_seconds: {
-    help: "How far the newest batch is ahead of the database's clock, because it was written while that clock was wrong.",
+    help: "Seconds by which the newest batch is ahead of the database's clock, because it was written while that clock was wrong.",
     aggregator: 'max',
   },
   purser_disk_free_bytes: {
@@ -96,7 +96,7 @@ type PlainGauge = keyof typeof PLAIN_GAUGES;
 /** Counted by the primary, the only one that sees it; a process alone reports 0. */
 export const RESTARTS = {
   name: 'purser_process_restarts_total',
-  help: 'Processes of the service that ended unasked and were started again.',
+  help: 'Processes of the service that ended unexpectedly and were restarted.',
 } as const;
 
 /** SQLSTATE classes that a failing database answers with. */
@@ -114,7 +114,7 @@ export function makeMetrics(): Metrics {
 
   const requests = new Histogram({
     name: 'purser_http_request_duration_seconds',
-    help: "Time from a request's headers to its answer.",
+    help: "Time from a request's headers to its response.",
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
@@ -127,14 +127,14 @@ export function makeMetrics(): Metrics {
   });
   const refusals = new Counter({
     name: 'purser_refusals_total',
-    help: 'Requests that the service turned away, and connections that it closed, by the reason.',
+    help: 'Requests that the service refused, and connections that it closed, by reason.',
     labelNames: ['reason'] as const,
     registers: [registry],
   });
   for (const reason of Object.keys(REFUSAL_REASONS)) refusals.inc({ reason }, 0);
   const webhook_attempts = new Counter({
     name: 'purser_webhook_attempts_total',
-    help: 'Attempts to deliver a webhook, by what became of them.',
+    help: 'Attempts to deliver a webhook, by result.',
     labelNames: ['status'] as const,
     registers: [registry],
   });
@@ -146,58 +146,58 @@ export function makeMetrics(): Metrics {
   }
   const lane_failures = new Counter({
     name: 'purser_lane_failures_total',
-    help: 'Attempts of the lane to write that failed, by the class of the SQLSTATE; "none": the database did not answer.',
+    help: 'Failed writes of the lane, by SQLSTATE class; "none" if the database did not respond.',
     labelNames: ['sqlstate_class'] as const,
     registers: [registry],
   });
   for (const sqlstate_class of [...SQLSTATE_CLASSES, NO_STATE]) lane_failures.inc({ sqlstate_class }, 0);
   const batch_sizes = new Histogram({
     name: 'purser_lane_batch_commands',
-    help: 'Commands that one transaction of a lane carried.',
+    help: 'Commands per transaction of a lane.',
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
     registers: [registry],
   });
   const commits = new Histogram({
     name: 'purser_lane_commit_duration_seconds',
-    help: "Time from a batch's begin to its commit.",
+    help: 'Time from the start of a batch to its commit.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
   });
   const model_calls = new Histogram({
     name: 'purser_purpose_model_call_duration_seconds',
-    help: 'Calls to the purpose model by what they came to.',
+    help: 'Calls to the purpose model, by result.',
     labelNames: ['outcome'] as const,
     buckets: [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2.5, 5, 10],
     registers: [registry],
   });
   const model_cache_hits = new Counter({
     name: 'purser_purpose_model_cache_hits_total',
-    help: 'Opinions of the purpose model that were known already.',
+    help: 'Opinions of the purpose model served from the cache.',
     registers: [registry],
   });
   const model_tokens = new Counter({
     name: 'purser_purpose_model_tokens_total',
-    help: 'Tokens of the purpose model, by workspace; "input" is what was not cached.',
+    help: 'Tokens of the purpose model, by workspace; "input" counts only uncached tokens.',
     labelNames: ['workspace_id', 'kind'] as const,
     registers: [registry],
   });
   const model_cost = new Counter({
     name: 'purser_purpose_model_cost_total',
-    help: 'What the purpose model cost at the set prices, in units of the currency, by workspace.',
+    help: 'Cost of the purpose model at the configured prices, in units of the currency, by workspace.',
     labelNames: ['workspace_id', 'currency'] as const,
     registers: [registry],
   });
   const with_usage = new Set<string>();
   const second_opinions = new Counter({
     name: 'purser_purpose_second_opinions_total',
-    help: 'Spends on which a second opinion was wanted, by what it did or why there was none.',
+    help: 'Spends that needed a second opinion, by its effect or the reason for its absence.',
     labelNames: ['result'] as const,
     registers: [registry],
   });
   for (const result of [...Object.keys(NO_OPINION), ...OPINION_EFFECTS]) second_opinions.inc({ result }, 0);
   const skipped_events = new Gauge({
     name: 'purser_skipped_events',
-    help: 'Events that a follower of the chain could not add up and left out, as the table skipped_events says.',
+    help: 'Events that a follower of the chain could not process and skipped, as listed in the table skipped_events.',
     labelNames: ['follower'] as const,
     aggregator: 'max',
     registers: [registry],
@@ -217,7 +217,7 @@ export function makeMetrics(): Metrics {
   const workers = new Map<string, () => number>();
   new Gauge({
     name: 'purser_worker_last_round_seconds',
-    help: 'Seconds since the last round of a worker ended without an error, or since its start.',
+    help: 'Seconds since the last successful round of a worker, or since its start.',
     labelNames: ['worker'] as const,
     aggregator: 'max',
     registers: [registry],
@@ -233,7 +233,7 @@ export function makeMetrics(): Metrics {
   const uses = new Map<string, { total: number; inUse: () => number }>();
   new Gauge({
     name: 'purser_resource_in_use',
-    help: 'How much of what requests share is held: database connections in use, writes and bodies under way, and so on.',
+    help: 'Amount in use of each resource that requests share: database connections, writes and bodies in progress, and so on.',
     labelNames: ['resource'] as const,
     registers: [registry],
     collect() {
@@ -242,7 +242,7 @@ export function makeMetrics(): Metrics {
   });
   new Gauge({
     name: 'purser_resource_limit',
-    help: 'How much of it there is.',
+    help: 'Capacity of each shared resource.',
     labelNames: ['resource'] as const,
     registers: [registry],
     collect() {

@@ -18,11 +18,11 @@ export function openFilesProblem(limit: number | null): { message: string; is_fa
   const cure = 'raise it with LimitNOFILE in the unit or ulimit -n, to 65536 or more';
   if (limit < NEEDED_OPEN_FILES) {
     return {
-      message: `The limit of open files is ${limit}, and Purser needs ${NEEDED_OPEN_FILES} to start and ${WANTED_OPEN_FILES} for all of its connections; ${cure}.`,
+      message: `The limit of open files is ${limit}, but Purser needs ${NEEDED_OPEN_FILES} to start and ${WANTED_OPEN_FILES} for all of its connections; ${cure}.`,
       is_fatal: true,
     };
   }
-  const message = `the limit of open files is ${limit}: a process takes up to 10,000 connections, for which ${WANTED_OPEN_FILES} are needed; ${cure}`;
+  const message = `the limit of open files is ${limit}, but a process needs ${WANTED_OPEN_FILES} for up to 10,000 connections; ${cure}`;
   return { message, is_fatal: false };
 }
 

@@ -14,7 +14,7 @@ export interface OperatorCommandOptions {
   print: (text: string) => void;
 }
 
-const NAMES = { report: 'the shadow report', learning: 'what is learnt' };
+const NAMES = { report: 'the shadow report', learning: 'the feedback' };
 
 /** Adds the operator's commands that mend what an alert tells of: and `backup`. */
 export function addOperatorCommands(program: Command, { operate, print }: OperatorCommandOptions): void {
@@ -23,12 +23,12 @@ export function addOperatorCommands(program: Command, { operate, print }: Operat
     else if (rebuilt.length === 0) print('No event was skipped.');
     else
       for (const { workspace_id, follower, skipped } of rebuilt)
-        print(`${workspace_id}  ${NAMES[follower]} is added up again; events that were skipped: ${skipped}`);
+        print(`${workspace_id}  ${NAMES[follower]} is being rebuilt; skipped events: ${skipped}`);
   };
 
   program
     .command('confirm-clock')
-    .description("Confirm that the database's clock is right after it jumped, so that writes go on at once.")
+    .description("Confirm that the database's clock is right after a jump, so that writes continue at once.")
     .option('--json', 'print JSON')
     .action((options: { json?: boolean }) =>
       operate(async (core) => {
@@ -38,15 +38,15 @@ export function addOperatorCommands(program: Command, { operate, print }: Operat
         if (options.json === true) print(JSON.stringify({ clock, newest_event: newest }));
         else
           print(
-            `The database's clock is confirmed: ${clock}. The newest event is of ${newest ?? 'no time yet'}. Every node goes on within 5 seconds.`,
+            `The database's clock is confirmed: ${clock}. Time of the newest event: ${newest ?? 'none yet'}. Every node continues within 5 seconds.`,
           );
       }),
     );
   program
     .command('backup')
-    .argument('<directory>', 'where backups are kept; a new directory is made in it')
+    .argument('<directory>', 'directory for backups; a new subdirectory is created in it')
     .description(
-      'Copy the data directory of the embedded database, while the service runs or not, and print its name.',
+      'Back up the data directory of the embedded database and print the name of the copy. The service may be running.',
     )
     .action((directory: string) =>
       operate(async (_core, config, { address }) => {
@@ -57,7 +57,7 @@ export function addOperatorCommands(program: Command, { operate, print }: Operat
     );
   program
     .command('rebuild-report')
-    .description('Have the shadow report of every workspace, or of one, added up again from the history.')
+    .description('Rebuild the shadow report of every workspace, or of one, from the ledger.')
     .option('--workspace <id>', 'only this one')
     .option('--json', 'print JSON')
     .action((options: { workspace?: string; json?: boolean }) =>
@@ -66,7 +66,7 @@ export function addOperatorCommands(program: Command, { operate, print }: Operat
         const wanted =
           options.workspace === undefined ? all : all.filter((each) => each === options.workspace);
         if (options.workspace !== undefined && wanted.length === 0)
-          throw new StartError(`--workspace: there is no workspace ${options.workspace}.`);
+          throw new StartError(`--workspace: no workspace ${options.workspace}.`);
         const rebuilt: Rebuilt[] = [];
         for (const workspace_id of wanted)
           rebuilt.push(await rebuildFollower(address, workspace_id, 'report'));
@@ -75,7 +75,7 @@ export function addOperatorCommands(program: Command, { operate, print }: Operat
     );
   program
     .command('retry-skipped')
-    .description('Have everything added up again where events were skipped, once the cause is gone.')
+    .description('Rebuild all totals with skipped events, once the cause is fixed.')
     .option('--json', 'print JSON')
     .action((options: { json?: boolean }) =>
       operate(async (_core, _config, { address }) => {

@@ -19,7 +19,7 @@ export function onEnd(log: Logger, onFailedStop: (error: unknown) => never, stop
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => begin(0));
   for (const unhandled of ['unhandledRejection', 'uncaughtException'] as const) {
     process.on(unhandled, (error: unknown) => {
-      log.fatal({ err: error, unhandled }, 'a failure that nothing caught: draining');
+      log.fatal({ err: error, unhandled }, 'an uncaught failure: draining');
       begin(1);
     });
   }

@@ -35,11 +35,11 @@ export function tell(error: unknown): string {
     port?: number;
   };
   if (code === 'EADDRINUSE')
-    return `PORT: ${address}:${port} is in use; stop what listens there or set PORT to another one.`;
+    return `PORT: ${address}:${port} is in use; stop the program that listens there, or set PORT to another port.`;
   if (code === 'EACCES' && port !== undefined)
-    return `PORT: this user may not listen on ${address}:${port}; set PORT to 1024 or more.`;
+    return `PORT: this user may not listen on ${address}:${port}; set PORT to 1024 or higher.`;
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `HOST: ${address ?? hostname} is no address of this machine.`;
+    return `HOST: ${address ?? hostname} is not an address of this machine.`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

@@ -45,7 +45,7 @@ function siteOf(core: Core, config: Config): Site {
 
 async function userOf(core: Core, email: string): Promise<User> {
   const user = await findUserByEmail(core.db, email);
-  if (user === undefined) throw new StartError(`--email: nobody here has the e-mail ${email}.`);
+  if (user === undefined) throw new StartError(`--email: no account has the e-mail ${email}.`);
   return user;
 }
 
@@ -65,18 +65,19 @@ function recordOf(core: Core, { user_id, email }: User, kind: SignInKind): Promi
 
 async function workspaceOf(core: Core, given: string | undefined): Promise<string> {
   const all = await listWorkspaces(core.db);
-  if (all.length === 0) throw new StartError('There is no workspace yet: start the service once.');
+  if (all.length === 0) throw new StartError('No workspace exists yet: start the service once.');
   const found = given === undefined ? all : all.filter((each) => each.workspace_id === given);
   if (given !== undefined && found.length === 0) {
-    throw new StartError(`--workspace: there is no workspace ${given}.`);
+    throw new StartError(`--workspace: no workspace ${given}.`);
   }
-  if (found.length !== 1) throw new StartError('--workspace: say which one; `workspace list` lists them.');
+  if (found.length !== 1)
+    throw new StartError('--workspace: is required; `workspace list` lists the workspaces.');
   return found[0]?.workspace_id as string;
 }
 
 /** Adds the operator's commands about people: `user list`, `invite`, `reset-link`, `disable`, `enable` and so on. */
 export function addUserCommands(program: Command, { operate, print }: UserCommandOptions): void {
-  const user = program.command('user').description('Look after the people who sign in.');
+  const user = program.command('user').description('Manage the people who sign in.');
   const withEmail = (command: Command) =>
     command.requiredOption('--email <email>', 'whose', emailArgument).option('--json', 'print JSON');
   const tell = (json: boolean | undefined, body: object, text: string) =>
@@ -84,7 +85,7 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
 
   user
     .command('list')
-    .description('List the people, with the workspaces they are members of.')
+    .description('List all people and their workspaces.')
     .option('--json', 'print JSON')
     .action((options: { json?: boolean }) =>
       operate(async (core) => {
@@ -97,10 +98,10 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
       }),
     );
   withEmail(user.command('invite'))
-    .description('Invite a person to a workspace, and print the link, which is good for 7 days.')
-    .addOption(new Option('--role <role>', 'in which role').choices(ROLES).makeOptionMandatory())
-    .option('--workspace <id>', 'which one, where there are several')
-    .option('--principal <principal>', 'whom their reviews are attributed to, such as user:ada')
+    .description('Invite a person to a workspace and print the link, which is valid for 7 days.')
+    .addOption(new Option('--role <role>', 'role of the person').choices(ROLES).makeOptionMandatory())
+    .option('--workspace <id>', 'workspace, if there are several')
+    .option('--principal <principal>', 'principal for their reviews, such as user:ada')
     .action(
       (options: { email: string; role: Role; workspace?: string; principal?: string; json?: boolean }) =>
         operate(async (core, config) => {
@@ -121,13 +122,13 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
         }),
     );
   withEmail(user.command('reset-link'))
-    .description('Print a link that sets a new password, which is good for a day and one use.')
+    .description('Print a link to set a new password, valid for one day and one use.')
     .action((options: { email: string; json?: boolean }) =>
       operate(async (core, config) => {
         const found = await userOf(core, options.email);
         if (found.disabled_at !== null) throw new StartError(`--email: ${found.email} is disabled.`);
         if (config.password_sign_in === 'off') {
-          throw new StartError('PASSWORD_SIGN_IN is off: nobody signs in with a password here.');
+          throw new StartError('PASSWORD_SIGN_IN is off: password sign-in is disabled.');
         }
         const links = makeLinkTokens(core.secrets.macs('link'));
         const token = links.reset(found, await readClock(core.db));
@@ -137,7 +138,7 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
       }),
     );
   withEmail(user.command('disable'))
-    .description('Let a person in nowhere, from their next request on, until they are enabled again.')
+    .description('Disable an account everywhere, from its next request on, until it is enabled again.')
     .action((options: { email: string; json?: boolean }) =>
       operate(async (core) => {
         const found = await userOf(core, options.email);
@@ -148,7 +149,7 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
       }),
     );
   withEmail(user.command('enable'))
-    .description('Let a disabled person in again, with the password and passkeys that they had.')
+    .description('Enable a disabled account again, with its password and passkeys.')
     .action((options: { email: string; json?: boolean }) =>
       operate(async (core) => {
         const found = await userOf(core, options.email);
@@ -159,7 +160,7 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
       }),
     );
   withEmail(user.command('revoke-sessions'))
-    .description('Sign a person out everywhere, from their next request on.')
+    .description('End all sessions of a person, from their next request on.')
     .action((options: { email: string; json?: boolean }) =>
       operate(async (core) => {
         const found = await userOf(core, options.email);
@@ -169,12 +170,16 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
     );
   user
     .command('setup-link')
-    .description('While there is nobody: print a link that makes the first administrator, good for an hour.')
+    .description(
+      'Print a link to create the first administrator, valid for one hour. Works only while no account exists.',
+    )
     .option('--json', 'print JSON')
     .action((options: { json?: boolean }) =>
       operate(async (core, config) => {
         if (await hasPeople(core.db)) {
-          throw new StartError('There is an administrator already; use `user invite` or `user reset-link`.');
+          throw new StartError(
+            'The service already has an administrator; use `user invite` or `user reset-link`.',
+          );
         }
         const code = formatSetupCode(randomBytes(SETUP_CODE_BYTES));
         await keepSetupCode(core.db, code, core.secrets.macs('setup-code')[0]);

@@ -12,11 +12,11 @@ interface Welcomed {
 export function welcome({ url, console_url, first }: Welcomed, given: boolean): string {
   const lines = ['', `Purser listens on ${url}`, `  Console     ${console_url}`, `  Reference   ${url}/docs`];
   if (first === undefined) {
-    lines.push('  Admin key   the one of the first start');
+    lines.push('  Admin key   as printed at the first start');
   } else if (given) {
-    lines.push('  Admin key   the one in BOOTSTRAP_ADMIN_KEY');
+    lines.push('  Admin key   as set in BOOTSTRAP_ADMIN_KEY');
   } else {
-    lines.push(`  Admin key   ${first.admin_key}`, '              shown only this once: keep it safe');
+    lines.push(`  Admin key   ${first.admin_key}`, '              shown only once: keep it safe');
   }
   const key = first === undefined || given ? '$PURSER_KEY' : first.admin_key;
   lines.push(

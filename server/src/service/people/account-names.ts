@@ -7,7 +7,7 @@ import type { SignIn } from './sign-in-rows.ts';
 import { findUser, listMemberships, setUserName } from './user-rows.ts';
 import { verifying } from './verifying.ts';
 
-const TAKEN = 'is that of another member, or looks like it; choose one that tells you apart';
+const TAKEN = 'is the name of another member, or looks like it; choose a distinct name';
 
 /** Whose name it is to be: a new person's (`user_id` null) or a member's, and in which workspaces it is read. */
 export interface NameOf {

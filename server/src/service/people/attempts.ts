@@ -156,7 +156,7 @@ function makeTurns(): Pending['inTurn'] {
 function refuse(count: RateLimiterRes, max: number, onLocked: () => void): never {
   if (count.consumedPoints === max + 1) onLocked();
   const retry_after_s = Math.max(1, Math.ceil(count.msBeforeNext / 1000));
-  throw new ApiError('rate_limited', `Too many wrong attempts; retry after ${retry_after_s} s.`, {
+  throw new ApiError('rate_limited', `Too many failed attempts; retry after ${retry_after_s} s.`, {
     retry_after_s,
   });
 }

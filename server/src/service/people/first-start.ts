@@ -63,7 +63,7 @@ export async function prepareFirstPerson(
   );
   const problem = passwordProblem(password, { email, name });
   if (problem !== null) {
-    throw new ConfigError(`BOOTSTRAP_ADMIN_PASSWORD_FILE ${file} holds a password that ${problem}.`);
+    throw new ConfigError(`BOOTSTRAP_ADMIN_PASSWORD_FILE ${file} has a password that ${problem}.`);
   }
   const origin = { actor: SYSTEM, request_id: null, client_address: null };
   await flows.makeFirst({ email, name, password }, origin, 'bootstrap').catch((error: unknown) => {

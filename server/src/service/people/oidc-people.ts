@@ -32,11 +32,11 @@ export interface OidcRules {
 
 /** Why a person whom the provider vouches for is not let in: the `error` of the page that says so. */
 export const OIDC_REFUSALS = {
-  sign_in_failed: 'The identity provider’s answer is not good: begin anew.',
-  email_unverified: 'The provider does not vouch for the e-mail.',
-  domain_not_allowed: 'People of this domain are not let in.',
-  email_taken: 'Another account of the provider is linked with this e-mail.',
-  not_invited: 'Nobody has invited this e-mail.',
+  sign_in_failed: 'The identity provider’s response is invalid: start again.',
+  email_unverified: 'The provider has not verified the e-mail.',
+  domain_not_allowed: 'This e-mail domain is not allowed.',
+  email_taken: 'This e-mail is linked to another account of the provider.',
+  not_invited: 'This e-mail has no invitation.',
   account_disabled: 'The account is disabled.',
 } as const;
 export type OidcRefusalCode = keyof typeof OIDC_REFUSALS;

@@ -107,7 +107,7 @@ function isProviderDown(error: unknown): boolean {
 function rethrow(error: unknown): never {
   if (error instanceof ApiError || error instanceof ProviderRefusal) throw error;
   if (isProviderDown(error)) throw authUnavailable(error, 'identity_provider');
-  throw new ProviderRefusal('The answer of the identity provider was refused.', { cause: error });
+  throw new ProviderRefusal('The response of the identity provider was refused.', { cause: error });
 }
 
 /** Makes it; null where no provider is set. Nothing is asked of it before the first sign-in. */
@@ -172,7 +172,7 @@ export function makeProvider(
     const text = sealed === undefined ? null : secrets.openState(sealed);
     const transaction = text === null ? null : (JSON.parse(text) as Transaction);
     if (transaction === null || transaction.expires_ms <= options.clock_ms()) {
-      throw new ProviderRefusal('This browser did not ask for that, or too long ago.');
+      throw new ProviderRefusal('This browser did not start the sign-in, or started it too long ago.');
     }
     return transaction;
   }
@@ -212,7 +212,7 @@ export function makeProvider(
       try {
         const { state, nonce, verifier, again, earlier } = open(sealed);
         if (query.state !== state || !(await options.useUp(state))) {
-          throw new ProviderRefusal('This browser did not ask for that, or came back with it before.');
+          throw new ProviderRefusal('This browser did not start the sign-in, or already completed it.');
         }
         const configuration = await configure();
         const url = new URL(redirect_uri());

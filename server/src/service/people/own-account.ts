@@ -23,9 +23,9 @@ export interface Self {
   workspace_id: string;
 }
 
-const NOT_A_MEMBER = 'There is no such workspace, or you are no member of it.';
+const NOT_A_MEMBER = 'No such workspace, or you are not a member of it.';
 const NOTHING_TO_LEAVE =
-  'There is no membership of yours to decide on there; one that you have joined is ended by an administrator.';
+  'You have no pending membership there; only an administrator can end an accepted one.';
 
 /**
  * What `GET /v1/me` answers; of a workspace that the person has yet to accept only its name. Throws `unauthenticated` if they

@@ -21,7 +21,7 @@ import { isOfDatabase } from './verifying.ts';
 const NAME = 'Purser';
 /** Loaded when somebody uses a passkey: it is one of the largest libraries, and most processes never need it. */
 const webauthn = () => import('@simplewebauthn/server');
-const NOT_GOOD = 'The passkey is not known here, or its answer is not good; begin anew.';
+const NOT_GOOD = 'The passkey is unknown, or its response is invalid; start again.';
 const refused = (cause?: unknown) => new ApiError('unauthenticated', NOT_GOOD, { cause });
 
 /** Passkeys: credentials that a person's device keeps and unlocks, and whose public half is known here. */

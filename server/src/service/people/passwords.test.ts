@@ -28,12 +28,12 @@ test.each([
   'PassWordpassworD',
   'ｐａｓｓｗｏｒｄｐａｓｓｗｏｒｄ',
 ])('the commonest and their doubles are refused, however they are written: %s', (password) => {
-  expect(problem(password)).toBe('is among the commonest passwords; choose another one');
+  expect(problem(password)).toBe('is a common password; choose another one');
 });
 test.each(['ada.lovelace@example.com', 'ADA.Lovelace@Example.com', 'ada.lovelace', 'augusta ada king'])(
   'the e-mail, what stands before its @, and the name are refused: %s',
   (password) => {
-    expect(problem(password)).toBe('must be neither the e-mail nor the name');
+    expect(problem(password)).toBe('must not be the e-mail or the name');
   },
 );
 test('nothing else is asked of it: words alone, digits alone, three times the same', () => {

@@ -127,12 +127,12 @@ export function passwordProblem(password: string, person: { email: string; name:
   const half = folded.slice(0, folded.length / 2);
   const known = commonPasswords();
   if (known.has(folded) || (half + half === folded && known.has(half))) {
-    return 'is among the commonest passwords; choose another one';
+    return 'is a common password; choose another one';
   }
   const own = [person.email, person.email.split('@')[0], person.name].map((each) =>
     normalise(normaliseEmail(each as string)),
   );
-  return own.includes(folded) ? 'must be neither the e-mail nor the name' : null;
+  return own.includes(folded) ? 'must not be the e-mail or the name' : null;
 }
 
 /** Throws `invalid_request` naming `field` if the password may not be chosen. */

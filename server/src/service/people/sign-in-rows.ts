@@ -139,7 +139,7 @@ export function makeRecordsBehind(log: Logger): RecordsBehind {
   return {
     add(work) {
       if (behind.size >= MAX_BEHIND) {
-        log.error('a refused sign-in is not recorded: too many records wait to be written');
+        log.error('a refused sign-in was not recorded: too many records are waiting to be written');
         return;
       }
       const written = new Promise((resolve) => setImmediate(resolve))

@@ -42,11 +42,11 @@ import { verifying } from './verifying.ts';
 export const WRONG = 'The e-mail or the password is wrong.';
 const PASSWORD_WRONG = 'The password is wrong.';
 const NO_PASSWORDS =
-  'Passwords are switched off here: sign in through the identity provider, which accepts the invitation too.';
+  'Password sign-in is disabled: sign in through the identity provider, which also accepts the invitation.';
 const PASSWORDS_OFF =
-  'is not taken: passwords are switched off here (PASSWORD_SIGN_IN); use a passkey or the identity provider';
+  'is not accepted: password sign-in is disabled (PASSWORD_SIGN_IN); use a passkey or the identity provider';
 const CODE_WRONG =
-  'The code is wrong or has expired; `npm run purser -- user setup-link` prints a new one, and so does the next start.';
+  'The code is wrong or has expired; `npm run purser -- user setup-link`, or a restart, prints a new one.';
 
 /** Whose request it is, for what a command records. */
 export interface From extends Visit {
@@ -185,7 +185,7 @@ export class SignInFlows {
       const is_removed = await removePassword(this.#options.db, self, self.session_id);
       if (is_removed === null) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
       if (!is_removed) {
-        throw new ApiError('last_way_in', 'The password is your only way in: add a passkey first.');
+        throw new ApiError('last_way_in', 'The password is your only sign-in method: add a passkey first.');
       }
       const user = await findUser(this.#options.db, self.user_id);
       if (user === undefined) throw new ApiError('unauthenticated', NOT_SIGNED_IN);
@@ -310,7 +310,7 @@ export class SignInFlows {
   async firstWorkspace(): Promise<string> {
     const [workspace] = await listWorkspaces(this.#options.db);
     if (workspace === undefined)
-      throw new ApiError('unavailable', 'There is no workspace yet; retry.', { reason: 'not_ready' });
+      throw new ApiError('unavailable', 'No workspace exists yet; retry.', { reason: 'not_ready' });
     return workspace.workspace_id;
   }
 

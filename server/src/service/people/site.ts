@@ -5,12 +5,12 @@ import { ApiError } from '@purser/rules/errors';
 const MAX_PORT_DIGITS = 5;
 const HASH_CHARACTERS = 6;
 const FOREIGN =
-  'The request does not come from the console of this service: open it at the address of this service; behind a proxy, set PUBLIC_URL to the address that browsers use.';
+  "The request did not come from this service's console: open the console at the address of this service; behind a proxy, set PUBLIC_URL to the address that browsers use.";
 const FOREIGN_HOST =
-  'Host: is no address of this service. Set PUBLIC_URL to the address that clients use, or call it at that address.';
-const FOREIGN_ORIGIN = 'Origin: is another site than this service; programs leave it out.';
+  'Host: is not an address of this service. Set PUBLIC_URL to the address that clients use, or call the service at its PUBLIC_URL.';
+const FOREIGN_ORIGIN = 'Origin: is not this service; programs should omit it.';
 const NOT_LOOPBACK =
-  'Over plain http people sign in on the same machine alone: use https and set PUBLIC_URL to the address that browsers use.';
+  'Over plain http, sign-in works only on the same machine: use https and set PUBLIC_URL to the address that browsers use.';
 
 /** Where browsers find the service, and what follows from it: links, cookies, and which requests are the console's own. */
 export interface Site {

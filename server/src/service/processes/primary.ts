@@ -122,7 +122,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
       if (is_starting && !(has_first && by_signal !== null)) return fail(problem);
       const next_ms = now_ms() - began_ms > RESTART_RESET_MS ? RESTART_FIRST_MS : pause_ms;
       const how = { process: place, code, signal: by_signal, ...(problem === '' ? {} : { problem }) };
-      log.error(how, `a process of the service has ended; it is started again in ${next_ms} ms`);
+      log.error(how, `a process of the service ended; it restarts in ${next_ms} ms`);
       const timer = setTimeout(() => {
         restarts.delete(timer);
         restarted.inc();
@@ -148,8 +148,8 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
 
   const failed = new Promise<never>((_resolve, reject) => {
     fail = (message) =>
-      reject(options.failure(message === '' ? 'A process of the service ended while it started.' : message));
-    signal.addEventListener('abort', () => fail('The start was asked to end.'));
+      reject(options.failure(message === '' ? 'A process of the service ended during its start.' : message));
+    signal.addEventListener('abort', () => fail('The start was interrupted.'));
   });
   failed.catch(() => {});
   try {

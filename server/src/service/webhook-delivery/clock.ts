@@ -34,7 +34,7 @@ export function makeDatabaseClock(options: {
       const answered_ms = elapsed_ms();
       const is_believed = observe({ clock_ms, asked_ms, answered_ms });
       if (is_believed) ahead_ms = clock_ms - answered_ms;
-      else if (ahead_ms === null) throw new Error(doubt() ?? 'the clock is not believed');
+      else if (ahead_ms === null) throw new Error(doubt() ?? 'the clock is not trusted');
       asked_at_ms = answered_ms;
     },
   };

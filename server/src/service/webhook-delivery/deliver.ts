@@ -103,7 +103,7 @@ class DeliveryWorker {
     await this.#giveBack([...this.#held.values()], true).catch((error: unknown) =>
       this.#options.log.warn(
         { err: error },
-        'leases of webhooks could not be given back; they run out by themselves',
+        'webhook leases could not be released; they expire on their own',
       ),
     );
   }
@@ -123,7 +123,7 @@ class DeliveryWorker {
     forgetFailures(this.#options.db).catch((error: unknown) =>
       this.#options.log.warn(
         { err: error },
-        'since when webhooks fail could not be forgotten after a step of the clock',
+        'failure times of webhooks could not be reset after a clock jump',
       ),
     );
   }
@@ -347,7 +347,7 @@ class DeliveryWorker {
     try {
       const input = { endpoint_id, changes: { status: 'disabled' }, reason: 'ONLY_FAILURES' } as const;
       await lane.submit(workspace_id, updateWebhook, input, origin);
-      log.warn({ workspace_id, endpoint_id }, 'a webhook endpoint that only failed for 5 days was disabled');
+      log.warn({ workspace_id, endpoint_id }, 'a webhook endpoint was disabled after 5 days of failures');
     } catch (error) {
       // The next failure tries to disable it again.
       queue.failing_since = since;

@@ -115,15 +115,15 @@ export function judgeUrl(text: string, allow_private: boolean): JudgedUrl {
   const wrong = (problem: string): JudgedUrl => ({ ok: false, problem });
   if (text.length > MAX_URL_LENGTH) return wrong(`must have at most ${MAX_URL_LENGTH} characters`);
   // The parser would remove line breaks and repair slashes. Such a URL is refused instead of guessing its meaning.
-  if (/[\s\p{C}\\]/u.test(text)) return wrong('must hold no spaces, control characters or backslashes');
+  if (/[\s\p{C}\\]/u.test(text)) return wrong('must not contain spaces, control characters or backslashes');
   const scheme = /^([a-z][a-z0-9+.-]*):\/\/[^/?#]/i.exec(text)?.[1]?.toLowerCase();
   if (scheme !== 'https' && !(allow_private && scheme === 'http')) {
     return wrong(allow_private ? 'must be an https:// or http:// URL' : 'must be a public https:// URL');
   }
   if (!URL.canParse(text)) return wrong('must be a URL');
   const url = new URL(text);
-  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return wrong('must hold no user name or password');
-  if (url.hash !== '' || text.includes('#')) return wrong('must have no fragment');
+  if (/^[^/]*\/\/[^/?#]*@/.test(text)) return wrong('must not contain a user name or password');
+  if (url.hash !== '' || text.includes('#')) return wrong('must not have a fragment');
   if (url.port === '0') return wrong('must not use port 0');
   const host = url.hostname.replace(/\.$/, '');
   const address = literalAddress(host);

@@ -37,7 +37,7 @@ export function makeReservationSweep(options: {
         } catch (error) {
           log.warn(
             { err: error, workspace_id },
-            'run-out holds could not be let go; a later sweep tries again',
+            'expired holds could not be released; a later sweep retries',
           );
         }
       }),

@@ -78,7 +78,7 @@ export function makeKnownMerchantsFill(options: {
       } catch (error) {
         log.warn(
           { err: error, workspace_id },
-          'known merchants could not be filled; a later round tries again',
+          'known merchants could not be backfilled; a later round retries',
         );
       }
     }

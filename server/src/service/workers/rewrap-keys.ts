@@ -69,7 +69,10 @@ export function makeKeyRewrapping(options: {
           try {
             await lane.submit(workspace_id, rewrapApiKeys, some, origin);
           } catch (error) {
-            log.warn({ err: error, workspace_id }, 'keys could not be kept under the present secret key');
+            log.warn(
+              { err: error, workspace_id },
+              'keys could not be re-wrapped under the current secret key',
+            );
             return;
           }
           for (const { key_id } of some) noted.delete(key_id);

@@ -22,7 +22,7 @@ export const cashLike: Conflict = {
         match === undefined ? ['action.merchant', spend.merchant.raw] : [match.field, match.text];
       const label = (match?.trades.find((trade) => trade.family === 'cash_like') ?? known)?.label;
       return {
-        sentence: `"${text}" belongs to ${label}, which is as good as cash, and the purpose does not ask for it.`,
+        sentence: `"${text}" belongs to ${label}, which is as good as cash and not part of the purpose.`,
         evidence: [conflictsWith(field, text)],
       };
     }
@@ -30,7 +30,7 @@ export const cashLike: Conflict = {
     const wants = [...purpose.trades.keys()].some((trade) => trade.family === 'cash_like');
     if (CASH_TYPES.test(type.toLowerCase()) && !wants) {
       return {
-        sentence: `The spend is a ${type.replaceAll('_', ' ')}, which is as good as cash, and the purpose does not ask for it.`,
+        sentence: `The spend is a ${type.replaceAll('_', ' ')}, which is as good as cash and not part of the purpose.`,
         evidence: [conflictsWith('action.type', type)],
       };
     }
@@ -38,7 +38,7 @@ export const cashLike: Conflict = {
     if (!CASH_RAILS.test(rail) || purpose.words.has(rail) || purpose.accounts.has(plainAccount(payee_id)))
       return undefined;
     return {
-      sentence: `The money would go by ${rail}, which cannot be called back, and the purpose does not speak of it.`,
+      sentence: `The money would be sent by ${rail}, which cannot be reversed and is not part of the purpose.`,
       evidence: [conflictsWith('action.payee_id', payee_id)],
       severity: 'unclear',
     };

@@ -42,7 +42,7 @@ export const conditionDenied: Conflict = {
         said ?? (other === undefined ? undefined : { field: 'action.description', text: other.text });
       if (found === undefined) continue;
       return {
-        sentence: `"${found.text}" shows that a condition of the purpose does not hold: "${text.slice(0, MAX_QUOTE_LENGTH)}".`,
+        sentence: `"${found.text}" shows that the spend does not meet a condition of the purpose: "${text.slice(0, MAX_QUOTE_LENGTH)}".`,
         evidence: [conflictsWith(found.field, found.text), conflictsWith(field, text)],
         ...(is_about ? {} : { severity: 'unclear' as const }),
       };

@@ -17,7 +17,7 @@ export const disguise: Conflict = {
       ].find((text) => text.disguise !== null);
     if (found === undefined) return undefined;
     return {
-      sentence: `The request hides words behind ${found.disguise}; a person should look.`,
+      sentence: `The request hides words behind ${found.disguise}; a person should check it.`,
       evidence: [suspicious(found.field, found.disguise ?? '')],
     };
   },

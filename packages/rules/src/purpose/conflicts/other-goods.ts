@@ -21,7 +21,7 @@ export const otherGoods: Conflict = {
     );
     if (match === undefined) return undefined;
     return {
-      sentence: `"${match.text}" belongs to ${match.trades[0]?.label}, which the purpose does not speak of.`,
+      sentence: `"${match.text}" belongs to ${match.trades[0]?.label}, which is not part of the purpose.`,
       evidence: [conflictsWith(match.field, match.text)],
     };
   },

@@ -19,7 +19,7 @@ export const otherPayee: Conflict = {
     const [other] = known.filter((one) => railOf(one) === railOf(payee_id));
     if (other === undefined || known.includes(payee_id)) return undefined;
     return {
-      sentence: 'The merchant was paid before, to another payee than this one.',
+      sentence: 'The merchant was paid before, but at another payee.',
       evidence: [suspicious('history', `paid before to ${other}`)],
     };
   },

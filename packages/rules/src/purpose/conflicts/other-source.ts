@@ -12,7 +12,7 @@ export const otherSource: Conflict = {
       const stems = [...subject];
       if (stems.length === 0 || is_any || !stems.every((stem) => claimsToBe(spend, stem))) continue;
       return {
-        sentence: `"${spend.merchant.raw.slice(0, MAX_QUOTE_LENGTH)}" is none of those that the purpose buys this from: "${text.slice(0, MAX_QUOTE_LENGTH)}".`,
+        sentence: `"${spend.merchant.raw.slice(0, MAX_QUOTE_LENGTH)}" is not one of the sellers that the purpose names for this: "${text.slice(0, MAX_QUOTE_LENGTH)}".`,
         evidence: [conflictsWith('action.merchant', spend.merchant.raw), conflictsWith(field, text)],
       };
     }

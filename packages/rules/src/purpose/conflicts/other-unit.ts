@@ -26,7 +26,7 @@ export const otherUnit: Conflict = {
           );
           if (shaped.length === 0 || isOwn) continue;
           return {
-            sentence: `"${code[0].toUpperCase()}" is none of those that the purpose buys for: "${rule.slice(0, MAX_QUOTE_LENGTH)}".`,
+            sentence: `"${code[0].toUpperCase()}" is not one of the units that the purpose names: "${rule.slice(0, MAX_QUOTE_LENGTH)}".`,
             evidence: [conflictsWith(text.field, code[0]), conflictsWith(field, rule)],
           };
         }

@@ -13,7 +13,7 @@ export const overMark: Conflict = {
     const found = purpose.marks.find(({ amount }) => amount_minor > amount * unit);
     if (found === undefined) return undefined;
     return {
-      sentence: `The sum is over one that the purpose names: "${found.text.slice(0, MAX_QUOTE_LENGTH)}".`,
+      sentence: `The amount is over a limit in the purpose: "${found.text.slice(0, MAX_QUOTE_LENGTH)}".`,
       evidence: [
         conflictsWith('action.amount_minor', String(amount_minor)),
         conflictsWith(found.field, found.text),

@@ -35,7 +35,7 @@ export const paidAlready: Conflict = {
       return undefined;
     const day = last.at.slice(0, 10);
     return {
-      sentence: `${spend.merchant.raw} was paid the same sum for the same thing on ${day} (${last.decision_id}).`,
+      sentence: `${spend.merchant.raw} was paid the same amount for the same thing on ${day} (${last.decision_id}).`,
       evidence: [conflictsWith('history', `${last.decision_id} on ${day}`)],
       // Two servers of one kind may both be wanted; the same invoice is paid once.
       ...(isNumbered(last.description) ? {} : { severity: 'unclear' as const }),

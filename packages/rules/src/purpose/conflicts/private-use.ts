@@ -26,7 +26,7 @@ export const privateUse: Conflict = {
       if (words === undefined) continue;
       const about = rule === undefined ? '' : `: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}"`;
       const finding: Contradiction = {
-        sentence: `"${words}" is somebody's private life, which the purpose ${rule === undefined ? 'does not speak of' : 'rules out'}${about}.`,
+        sentence: `"${words}" points to private use, which the purpose ${rule === undefined ? 'does not mention' : 'rules out'}${about}.`,
         evidence: [
           conflictsWith(text.field, words),
           ...(rule === undefined ? [] : [conflictsWith(rule.field, rule.text)]),

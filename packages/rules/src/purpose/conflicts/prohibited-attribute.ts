@@ -15,7 +15,7 @@ export const prohibitedAttribute: Conflict = {
       const found = named.get(rule.scale);
       if (found === undefined || [...found.values].every((value) => rule.allowed.has(value))) continue;
       return {
-        sentence: `The ${found.label} is "${found.text}", and the purpose allows only what "${rule.text.slice(0, MAX_QUOTE_LENGTH)}" says.`,
+        sentence: `The ${found.label} is "${found.text}", but the purpose says: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}".`,
         evidence: [conflictsWith('action.description', found.text), conflictsWith(rule.field, rule.text)],
       };
     }

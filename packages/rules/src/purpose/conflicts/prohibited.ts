@@ -115,7 +115,7 @@ export const prohibited: Conflict = {
       const hit = brokenBy(rule, inquiry);
       if (hit === undefined) continue;
       const finding: Contradiction = {
-        sentence: `"${hit.text.slice(0, MAX_QUOTE_LENGTH)}" is ruled out by the purpose: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}".`,
+        sentence: `The purpose rules out "${hit.text.slice(0, MAX_QUOTE_LENGTH)}": "${rule.text.slice(0, MAX_QUOTE_LENGTH)}".`,
         evidence: [conflictsWith(hit.field, hit.text), conflictsWith(rule.field, rule.text)],
       };
       // An exception may be meant, and only the agent's words could say so.

@@ -15,7 +15,7 @@ export const refundElsewhere: Conflict = {
     const [other] = known;
     if (other === undefined || known.some((one) => one.payee_id === payee_id)) return undefined;
     return {
-      sentence: `The refund would go to ${payee_id}, while ${other.decision_id} went to ${other.payee_id}.`,
+      sentence: `The refund would go to ${payee_id}, but ${other.decision_id} was paid to ${other.payee_id}.`,
       evidence: [conflictsWith('action.payee_id', payee_id), conflictsWith('history', `${other.payee_id}`)],
     };
   },

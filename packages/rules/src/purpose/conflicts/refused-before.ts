@@ -16,8 +16,8 @@ export const refusedBefore: Conflict = {
     if (refused === 0) return undefined;
     if (refused >= MIN_REFUSALS && allowed === 0) {
       return {
-        sentence: 'People found earlier spends at this merchant or payee not to fit.',
-        evidence: [conflictsWith('history', `refused ${refused} times`)],
+        sentence: 'Reviewers rejected earlier spends at this merchant or payee.',
+        evidence: [conflictsWith('history', `rejected ${refused} times`)],
       };
     }
     const word = historyWords(spend.description.text).find(
@@ -27,7 +27,7 @@ export const refusedBefore: Conflict = {
     );
     if (word === undefined) return undefined;
     return {
-      sentence: `People found an earlier spend there not to fit that was for "${word}" too.`,
+      sentence: `A reviewer rejected a similar spend ("${word}") there before.`,
       evidence: [conflictsWith('action.description', word), conflictsWith('history', 'refused before')],
     };
   },

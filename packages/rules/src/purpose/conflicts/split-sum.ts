@@ -26,7 +26,7 @@ export const splitSum: Conflict = {
     );
     if (part === undefined) return undefined;
     return {
-      sentence: `With ${part.decision_id} of the same day, ${spend.merchant.raw} gets more than may be spent without a review.`,
+      sentence: `Together with ${part.decision_id} on the same day, ${spend.merchant.raw} would receive more than the review threshold.`,
       evidence: [conflictsWith('history', `${part.decision_id}: ${part.amount_minor} minor units`)],
     };
   },

@@ -30,7 +30,7 @@ export const switchedPayee: Conflict = {
     for (const [known, lead] of purpose.accounts) {
       if (known === account || !isLedBy(spend, lead)) continue;
       return {
-        sentence: `The money would go to ${account}, while the purpose names ${known} for this payee.`,
+        sentence: `The money would go to ${account}, but the purpose names ${known} for this payee.`,
         evidence: [conflictsWith('action.payee_id', payee), conflictsWith('purpose.context', known)],
         // Where the operator says how an account changes, it may have changed.
         ...(purpose.account_changes === undefined ? {} : { severity: 'unclear' as const }),
@@ -43,7 +43,7 @@ export const switchedPayee: Conflict = {
         .find((named) => named !== account);
       if (other === undefined) continue;
       return {
-        sentence: `The money would go to ${account}, while the request itself names ${other}.`,
+        sentence: `The money would go to ${account}, but the request itself names ${other}.`,
         evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, other)],
         severity: 'unclear',
       };

@@ -18,8 +18,8 @@ export const unusualAmount: Conflict = {
     const high = Math.max(0, ...known.map((one) => one.usual_minor.get(currency)?.high ?? 0));
     if (payments < MIN_PAYMENTS || high === 0 || amount_minor <= high * UNUSUAL_FACTOR) return undefined;
     return {
-      sentence: `The amount is more than ${UNUSUAL_FACTOR} times what this merchant was paid before.`,
-      evidence: [suspicious('history', `the highest amount before was ${high} minor units`)],
+      sentence: `The amount is more than ${UNUSUAL_FACTOR} times the highest earlier payment to this merchant.`,
+      evidence: [suspicious('history', `the highest earlier amount was ${high} minor units`)],
     };
   },
 };

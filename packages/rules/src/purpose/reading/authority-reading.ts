@@ -52,9 +52,9 @@ import { disambiguate, type TradeCandidate } from './word-senses.ts';
 /** What bounds a purpose that only the operator's own list or request can show. */
 const BOUNDS = [
   { to: 'named sellers', language: ONLY_NAMED },
-  { to: 'those that are named', language: ONLY_THESE },
-  { to: 'what is asked for', language: EXACTLY },
-  { to: 'what is listed', language: ONLY_LISTED },
+  { to: 'named subjects', language: ONLY_THESE },
+  { to: 'requested items', language: EXACTLY },
+  { to: 'listed items', language: ONLY_LISTED },
 ] as const;
 
 const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;

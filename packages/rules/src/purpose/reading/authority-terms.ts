@@ -48,7 +48,7 @@ export interface AttributeRule extends Quote {
 
 /** A bound of which only what the operator lists or asks for could show that a spend keeps it. */
 export interface BoundRule extends Quote {
-  to: 'what is asked for' | 'what is listed' | 'named sellers' | 'those that are named';
+  to: 'requested items' | 'listed items' | 'named sellers' | 'named subjects';
 }
 
 /** A sum beyond which a constraint says something, in major units of the authority's currency. */

@@ -26,20 +26,23 @@ export const createBudget: Command<CreateBudgetInput, SharedBudget> = {
     const { slug, currency, period, limit_minor, name = slug, time_zone = 'UTC' } = input;
     const all = set.shared_budgets.all();
     if (all.some((each) => each.slug === slug)) {
-      return refuse('budget_exists', `A shared budget with the slug "${slug}" exists; choose another slug.`);
+      return refuse(
+        'budget_exists',
+        `A shared budget with the slug "${slug}" already exists; choose another slug.`,
+      );
     }
     if (all.length >= MAX_BUDGETS) {
-      return refuse('budget_limit', `The workspace has ${all.length} shared budgets, and may have no more.`);
+      return refuse('budget_limit', `The workspace has reached its limit of ${all.length} shared budgets.`);
     }
     const parent = input.parent === undefined ? null : set.shared_budgets.find(input.parent);
-    if (parent === undefined) return refuse('not_found', 'parent: there is no such shared budget.');
+    if (parent === undefined) return refuse('not_found', 'parent: no such shared budget.');
     if (parent !== null && parent.currency !== currency) {
-      return refuse('invalid_request', `parent: is in ${parent.currency}, this budget in ${currency}`);
+      return refuse('invalid_request', `parent: is in ${parent.currency}, but this budget is in ${currency}`);
     }
     if (parent !== null && budgetChain(parent.slug, all).length >= MAX_BUDGET_DEPTH) {
       return refuse(
         'invalid_request',
-        `parent: has ${MAX_BUDGET_DEPTH - 1} above it; no more may be below it`,
+        `parent: has ${MAX_BUDGET_DEPTH - 1} parents already; budgets cannot nest deeper`,
       );
     }
     const budget: SharedBudget = {

@@ -24,7 +24,7 @@ export interface ListMerchantsInput {
 /** Why a reviewer may not; null: the authority lets them. */
 export function reviewerRefusal(authority: Authority | undefined): string | null {
   if (authority?.reviewer_may_list === true) return null;
-  return 'This needs the scope admin, or review where the authority has `reviewer_may_list`, which this one has not.';
+  return 'This needs the scope admin. The scope review suffices only if the authority sets `reviewer_may_list`.';
 }
 
 /** The first listing that says the opposite of the authority or of another entry, and why; undefined: none does. */
@@ -104,7 +104,7 @@ export const listMerchants: Command<ListMerchantsInput, MerchantEntry[]> = {
     if (known.length + added.length > MAX_ENTRIES) {
       return refuse(
         'merchant_limit',
-        `The agent has ${known.length} merchants listed, and may have ${MAX_ENTRIES}; unlist some.`,
+        `The agent has ${known.length} listed merchants, and the limit is ${MAX_ENTRIES}; unlist some.`,
       );
     }
     const changed = { ...agent, directory_version: listed_in, updated_at: set.now };

@@ -8,7 +8,7 @@ export const acceptMembership: Command<{ user_id: string }, Member> = {
   apply(set, { user_id }, origin) {
     const before = set.people.member(user_id);
     if (before === undefined || before.removed_at !== null) {
-      return refuse('not_found', 'There is no such workspace, or you are no member of it.');
+      return refuse('not_found', 'No such workspace, or you are not a member of it.');
     }
     if (!before.is_pending) return done(before);
     const joined_at = joinedAt(set.now, before.email_proved_at);

@@ -17,7 +17,7 @@ export interface InviteMemberInput {
 }
 
 const KEEPS_PRINCIPAL = (principal_id: string) =>
-  `principal_id: must be left out or ${principal_id}: the person was a member before, and keeps it`;
+  `principal_id: must be omitted or ${principal_id}: a former member keeps their principal`;
 
 /** Makes an invitation. Earlier ones of the same e-mail stay good; the first that is accepted uses up all of them. */
 export const inviteMember: Command<InviteMemberInput, Invitation> = {

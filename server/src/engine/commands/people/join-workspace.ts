@@ -36,12 +36,12 @@ export interface JoinWorkspaceInput {
   identity: Identity | null;
 }
 
-export const ALREADY_SET_UP = 'There is an administrator already; sign in, or ask for an invitation.';
-export const ALREADY_MEMBER = 'This person is a member of the workspace already.';
+export const ALREADY_SET_UP = 'The service already has an administrator; sign in, or ask for an invitation.';
+export const ALREADY_MEMBER = 'This person is already a member of the workspace.';
 export const PRINCIPAL_TAKEN =
-  'principal_id: belongs to another person who is or was a member, or is made of the id of one; choose another one.';
+  'principal_id: belongs to, or contains the id of, another current or former member; choose another one.';
 export const KEY_HAS_PRINCIPAL =
-  'principal_id: a key that another person made carries it, and acts in its name; revoke the key or choose another one.';
+  'principal_id: is carried by a key that another person created; revoke the key or choose another one.';
 
 /** The principals that the person may get, as far as they are known before the person has an id. */
 function principalsOf(admittance: Admittance, user_id: string | null): string[] {

@@ -8,7 +8,7 @@ export const revokeInvitation: Command<{ invitation_id: string }, null> = {
   apply(set, { invitation_id }, origin) {
     const invitation = set.people.invitation(invitation_id);
     if (invitation === undefined || invitation.accepted_at !== null) {
-      return refuse('not_found', 'There is no such invitation, or it was accepted.');
+      return refuse('not_found', 'No such invitation, or it was accepted.');
     }
     if (invitation.revoked_at !== null) return done(null);
     withdrawInvitation(set, invitation, origin);

@@ -3,9 +3,8 @@ import type { Member } from '@purser/rules/domain/people';
 import { type Command, done, refuse } from '../../lane/command.ts';
 import { withdrawAdministration } from '../../lane/revocations.ts';
 
-export const NO_SUCH_MEMBER = 'There is no such member.';
-export const LAST_ADMIN =
-  "This is the workspace's last administrator; make another member an administrator first.";
+export const NO_SUCH_MEMBER = 'No such member.';
+export const LAST_ADMIN = "This is the workspace's last administrator; promote another member first.";
 
 export interface UpdateMemberInput {
   user_id: string;
