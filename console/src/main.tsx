@@ -7,7 +7,7 @@ import { router } from './router.tsx';
 import './styles/tokens.css';
 import './styles/base.css';
 
-// Asked before anything renders: every screen needs it, and most of the first load's time is spent on the way.
+// Fetched before anything renders: every screen needs it, and the request takes most of the first load's time.
 if (!/\/(sign-in|setup|invitation|reset)$/.test(location.pathname)) void queryClient.prefetchQuery(meQuery);
 
 createRoot(document.getElementById('root') as HTMLElement).render(

@@ -16,7 +16,7 @@ type Screen = () => Promise<{ default: () => React.ReactNode }>;
 
 const root = createRootRoute({ component: Outlet, validateSearch: (search): Search => search as Search });
 
-/** Screens for whoever is not signed in. */
+/** Screens without sign-in. */
 const OPEN: Record<string, Screen> = {
   '/sign-in': () => import('./screens/sign-in/SignIn.tsx'),
   '/signed-in': () => import('./screens/sign-in/SignedIn.tsx'),
@@ -25,7 +25,7 @@ const OPEN: Record<string, Screen> = {
   '/reset': () => import('./screens/sign-in/Reset.tsx'),
 };
 
-/** Screens within the shell: a path and the file that has it. This is all that a new screen needs here. */
+/** Screens within the shell, by path. */
 const SCREENS: Record<string, Screen> = {
   '/': () => import('./screens/overview/Overview.tsx'),
   '/agents': () => import('./screens/agents/Agents.tsx'),

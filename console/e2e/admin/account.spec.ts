@@ -22,7 +22,7 @@ test('a new password ends the other sessions, and signs in', async ({ page, me, 
   await expect(page.getByLabel('New password')).toHaveValue(NEW_PASSWORD);
   await page.getByLabel('Current password').fill(me.password);
   await page.getByRole('button', { name: 'Change password' }).click();
-  await expect(page.getByRole('status')).toContainText(['Your password is changed.']);
+  await expect(page.getByRole('status')).toContainText(['Password changed.']);
   await expect(page.getByRole('table').getByRole('row')).toHaveCount(2);
 
   await elsewhere.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Agents' }).click();
@@ -53,10 +53,10 @@ test('one button ends all other sessions, and this one goes on', async ({
   await page.goto('/console/me');
   const sessions = page.getByRole('table').getByRole('row');
   await expect(sessions).toHaveCount(4);
-  await page.getByRole('button', { name: 'End all others' }).click();
+  await page.getByRole('button', { name: 'End other sessions' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'Your other sessions have ended.' })).toBeVisible();
   await expect(sessions).toHaveCount(2);
-  await expect(page.getByRole('button', { name: 'End all others' })).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'End other sessions' })).toHaveCount(0);
   const copy = await fetch(`${workspace.base_url}/v1/me`, {
     headers: { cookie },
   });
@@ -152,11 +152,11 @@ test('a proof that is not given is told in one sentence, and nothing was done', 
   await page.goto('/console/team');
   await page.getByLabel('Role of Katherine Johnson').selectOption({ label: 'Viewer' });
   await page
-    .getByRole('dialog', { name: 'Confirm that it is you' })
+    .getByRole('dialog', { name: 'Confirm that it’s you' })
     .getByRole('button', { name: 'Cancel' })
     .click();
   await expect(page.getByRole('alert')).toContainText(
-    'It was not done: it has to be confirmed that it is you.',
+    'Nothing was changed: your identity was not confirmed.',
   );
   await expect(page.getByLabel('Role of Katherine Johnson')).toHaveValue('reviewer');
   await expect(page.getByRole('dialog')).toHaveCount(0);
@@ -193,10 +193,10 @@ test('what needs a fresh proof asks for the password, and then goes on', async (
   await form.getByLabel('Name').fill('A second administrator');
   await form.getByLabel('Kind').selectOption({ label: 'Admin' });
   await form.getByRole('button', { name: 'Create key' }).click();
-  const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const proof = page.getByRole('dialog', { name: 'Confirm that it’s you' });
   await proof.getByLabel('Password').fill('this is not the password');
   await proof.getByRole('button', { name: 'Confirm' }).click();
-  await expect(proof.getByRole('alert')).toContainText('That is not your password.');
+  await expect(proof.getByRole('alert')).toContainText('Wrong password.');
   await proof.getByLabel('Password').fill(me.password);
   await proof.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByRole('dialog', { name: /A second administrator/ })).toContainText('sk_');

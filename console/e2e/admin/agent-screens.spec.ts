@@ -3,7 +3,7 @@ import { expectAccessible, expectNoSidewaysScroll, expectSettled } from '../supp
 import { expect, test } from '../support/test.ts';
 
 const tab = (page: Page, name: string) =>
-  page.getByRole('navigation', { name: 'Of this agent' }).getByRole('link', { name, exact: true });
+  page.getByRole('navigation', { name: 'This agent' }).getByRole('link', { name, exact: true });
 
 test('the screens of an agent stay under the agent, narrowed to it', async ({ page, workspace }) => {
   for (const [slug, amount_minor] of [
@@ -16,10 +16,10 @@ test('the screens of an agent stay under the agent, narrowed to it', async ({ pa
     await workspace.call('POST', '/v1/api-keys', { name: `Key of ${slug}`, agent_id: slug });
   }
   await page.goto('/console/agents/travel');
-  await tab(page, 'Its decisions').click();
+  await tab(page, 'Decisions of travel').click();
   await expect(page).toHaveURL(/\/console\/agents\/travel\/decisions$/);
   await expectSettled(page, 'Decisions');
-  await expect(tab(page, 'Its decisions')).toHaveAttribute('aria-current', 'page');
+  await expect(tab(page, 'Decisions of travel')).toHaveAttribute('aria-current', 'page');
   const rows = page.getByRole('region', { name: 'Decisions' }).locator('tbody tr');
   await expect(rows).toHaveCount(2);
   await expect(page.getByRole('main')).not.toContainText('infra-bot');
@@ -38,7 +38,7 @@ test('the screens of an agent stay under the agent, narrowed to it', async ({ pa
   await page.getByRole('link', { name: /1 deny/ }).click();
   await expect(page).toHaveURL(/\/agents\/travel\/decisions\?/);
 
-  await tab(page, 'Its keys').click();
+  await tab(page, 'Keys of travel').click();
   await expect(page).toHaveURL(/\/console\/agents\/travel\/keys$/);
   await expectSettled(page, 'Keys');
   await expect(page.getByRole('row', { name: /Key of travel/ })).toBeVisible();
@@ -49,15 +49,15 @@ test('the screens of an agent stay under the agent, narrowed to it', async ({ pa
   await expect(page.getByRole('dialog').getByLabel('Agent', { exact: true })).toHaveValue('travel');
   await page.keyboard.press('Escape');
 
-  await tab(page, 'Its report').click();
+  await tab(page, 'Report of travel').click();
   await expect(page).toHaveURL(/\/console\/agents\/travel\/report$/);
   await expectSettled(page, 'Shadow report');
-  await expect(page.getByRole('link', { name: /2 decisions watched/ })).toBeVisible();
+  await expect(page.getByRole('link', { name: /2 Shadow decisions/ })).toBeVisible();
   await expectAccessible(page, 'the report of an agent');
   await expectNoSidewaysScroll(page, 'the report of an agent');
   await page.getByLabel('From').fill('2026-01-01');
   await expect(page).toHaveURL(/\/agents\/travel\/report\?from=2026-01-01$/);
-  await tab(page, 'Summary').click();
+  await tab(page, 'Summary of travel').click();
   await expect(page.getByRole('heading', { level: 1, name: 'travel' })).toBeVisible();
 });
 
@@ -67,8 +67,8 @@ test('the screens of an agent that did nothing yet say so', async ({ page, works
   await workspace.spend();
   for (const [path, heading, said] of [
     ['decisions', 'Decisions', 'travel'],
-    ['keys', 'Keys', 'No key yet'],
-    ['report', 'Shadow report', 'Nothing was watched in this time'],
+    ['keys', 'Keys', 'No keys yet'],
+    ['report', 'Shadow report', 'No Shadow decisions in this period'],
   ] as const) {
     await page.goto(`/console/agents/travel/${path}`);
     await expectSettled(page, heading);

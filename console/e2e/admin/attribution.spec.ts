@@ -9,7 +9,7 @@ const DONE_AT: readonly (readonly [path: string, button?: string])[] = [
   ['/agents', 'Stop all agents'],
   ['/agents/infra-bot'],
   ['/agents/infra-bot', 'Revoke'],
-  ['/agents/infra-bot', 'Switch to SHADOW'],
+  ['/agents/infra-bot', 'Switch to Shadow'],
   ['/agents/infra-bot/authority'],
   ['/agents/infra-bot/merchants'],
   ['/budgets', 'New budget'],
@@ -21,7 +21,7 @@ const DONE_AT: readonly (readonly [path: string, button?: string])[] = [
   ['/team'],
   ['/team', 'Invite'],
   ['/team', 'Remove'],
-  ['/team', 'Take back'],
+  ['/team', 'Revoke'],
   ['/settings'],
 ];
 

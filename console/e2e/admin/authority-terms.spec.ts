@@ -12,11 +12,11 @@ test('every term of an authority has a field, is told in plain words, and is sav
   await page
     .getByLabel('Allowed payees')
     .fill('iban:DE44500105175407324931 Hetzner Online\nstripe:acct_1032D82eZvKYlo2C');
-  await page.getByLabel('At other merchants').selectOption('DENY');
-  await page.getByLabel('At a merchant it has not paid before').selectOption('REVIEW');
-  await page.getByLabel('Passes all the same up to').fill('20');
-  await page.getByLabel('Allowed types of action').fill('purchase');
-  await page.getByLabel('Types that go to a person').fill('subscription');
+  await page.getByLabel('Other merchants').selectOption('DENY');
+  await page.getByLabel('First payment to a merchant').selectOption('REVIEW');
+  await page.getByLabel('Allowed up to').fill('20');
+  await page.getByLabel('Allowed action types').fill('purchase');
+  await page.getByLabel('Action types that need review').fill('subscription');
   await page.getByLabel('Time zone').fill('Europe/Berlin');
   await page.getByLabel('Valid from').fill('2026-01-01T00:00');
   await page.getByLabel('Valid until').fill('2096-07-01T00:00');
@@ -24,7 +24,7 @@ test('every term of an authority has a field, is told in plain words, and is sav
   const hours = page.getByRole('group', { name: 'Active hours 1' });
   await hours.getByLabel('Saturday').check();
   await hours.getByLabel('To').fill('9:30');
-  await page.getByLabel('At other hours').selectOption('REVIEW');
+  await page.getByLabel('Outside active hours').selectOption('REVIEW');
   const told = page.getByRole('region', { name: 'In plain words' });
   await expect(told).toContainText(
     'from Monday to Saturday from 08:00 to 09:30 (Europe/Berlin); a request at any other time needs review.',
@@ -54,7 +54,7 @@ test('every term of an authority has a field, is told in plain words, and is sav
   // What is saved is shown again as what it was, and nothing differs.
   await page.reload();
   await expect(page.getByLabel('Valid until')).toHaveValue('2096-07-01T00:00');
-  await expect(page.getByText('Nothing has changed.')).toBeVisible();
+  await expect(page.getByText('No changes.')).toBeVisible();
 });
 
 test('what is wrong is said beside its field, by the form or by the service, and nothing typed is lost', async ({
@@ -71,18 +71,18 @@ test('what is wrong is said beside its field, by the form or by the service, and
   await to.fill('25');
   await expect(to).toHaveAttribute('aria-invalid', 'true');
   await to.fill('24:00');
-  await page.getByLabel('Allowed types of action').fill('purchase');
+  await page.getByLabel('Allowed action types').fill('purchase');
   // The service alone knows which spelling of a zone counts, and whether another list names merchants.
   const zone = page.getByLabel('Time zone');
   await zone.fill('europe/berlin');
   await page.getByRole('button', { name: 'Save as version 2' }).click();
   await expect(zone).toHaveAttribute('aria-invalid', 'true');
   await zone.fill('Europe/Berlin');
-  const others = page.getByLabel('At other merchants');
+  const others = page.getByLabel('Other merchants');
   await others.selectOption('DENY');
   await page.getByRole('button', { name: 'Save as version 2' }).click();
   await expect(others).toHaveAttribute('aria-invalid', 'true');
-  await expect(page.getByLabel('Allowed types of action')).toHaveValue('purchase');
+  await expect(page.getByLabel('Allowed action types')).toHaveValue('purchase');
   await expect(to).toHaveValue('24:00');
   await others.selectOption('REVIEW');
   await page.getByLabel('Allowed payees').fill('stripe:acct_1032D82eZvKYlo2C');

@@ -14,7 +14,7 @@ test('the whole simulation beside the editor equals what the API answers', async
   const draft = { ...AUTHORITY, per_transaction_limit_minor: 12_000 };
   const answer = await workspace.call('POST', '/v1/agents/infra-bot/authority/simulate?limit=500', draft);
   expect(answer.draft.deny, 'the draft stops something').toBeGreaterThan(answer.current.deny);
-  const shown = page.getByRole('region', { name: 'What would have happened' });
+  const shown = page.getByRole('region', { name: 'Simulation on past requests' });
   const eur = (amount_minor: number) => formatMoney(amount_minor, 'EUR');
   const saidOf = (after: unknown, before: unknown) =>
     after === before ? `${after}` : `${after} was ${before}`;
@@ -29,16 +29,16 @@ test('the whole simulation beside the editor equals what the API answers', async
       .reduce((sum: number, each: { count: number }) => sum + each.count, 0);
   expect(labelled('PURPOSE_ALIGNED', 'from'), 'a wrong stop is there to be counted').toBe(1);
   for (const [sentence, count] of [
-    ['labelled as fitting, and would now be stopped', labelled('PURPOSE_ALIGNED', 'from')],
-    ['labelled as against the purpose, and would now pass', labelled('PURPOSE_MISALIGNED', 'to')],
+    ['labelled as fitting, but would be stopped', labelled('PURPOSE_ALIGNED', 'from')],
+    ['labelled as against the purpose, but would pass', labelled('PURPOSE_MISALIGNED', 'to')],
   ] as const) {
     await expect(shown.getByText(sentence).locator('..')).toHaveText(`${count}${sentence}`);
   }
   const left_out = answer.skipped.reduce((sum: number, each: { count: number }) => sum + each.count, 0);
   expect(left_out, 'a spend in another currency is left out').toBe(1);
-  const matrix = shown.getByRole('table', { name: `Of ${answer.evaluated} decisions` });
+  const matrix = shown.getByRole('table', { name: `${answer.evaluated} decisions` });
   await expect(matrix.getByRole('caption')).toHaveText(
-    `Of ${answer.evaluated} decisions, ${left_out} in other currencies left out: from rows to columns`,
+    `${answer.evaluated} decisions (${left_out} in other currencies left out): before (rows) → after (columns)`,
   );
   const moves = answer.transitions.filter((each: Record<string, string>) => each.from !== each.to);
   const cells = kinds.flatMap((from) =>
@@ -53,7 +53,7 @@ test('the whole simulation beside the editor equals what the API answers', async
   for (const { from, to, amount_minor } of moves)
     await expect(shown).toContainText(`${words(from)} → ${words(to)}: ${eur(amount_minor)}`);
   const rows = shown
-    .getByRole('region', { name: 'Decisions that would have been others' })
+    .getByRole('region', { name: 'Decisions that would change' })
     .getByRole('row')
     .filter({ has: page.getByRole('cell') });
   await expect(rows).toHaveCount(answer.changed.length);
@@ -74,9 +74,9 @@ test('the whole simulation beside the editor equals what the API answers', async
     );
   }
 
-  await shown.getByText('Of all days').click();
-  await shown.getByLabel('To, included').fill('2020-01-01');
-  await expect(shown.getByText('The agent has asked for nothing yet')).toBeVisible();
+  await shown.getByText('All days').click();
+  await shown.getByLabel('To (inclusive)').fill('2020-01-01');
+  await expect(shown.getByText('This agent has no past requests')).toBeVisible();
 });
 
 test('what was typed is there again after a reload, until it is saved or discarded', async ({
@@ -85,7 +85,7 @@ test('what was typed is there again after a reload, until it is saved or discard
 }) => {
   await workspace.agent();
   await page.goto('/console/agents/infra-bot/authority');
-  const kept = page.getByText('What you had not saved is here again.');
+  const kept = page.getByText('Your unsaved changes were restored.');
   const warned: string[] = [];
   page.on('dialog', (dialog) => {
     warned.push(dialog.type());
@@ -101,18 +101,18 @@ test('what was typed is there again after a reload, until it is saved or discard
   await expect(page.getByRole('heading', { level: 1, name: 'Infrastructure bot' })).toBeVisible();
   await page.goBack();
   await expect(page.getByLabel('Note')).toHaveValue('because');
-  await page.getByRole('button', { name: 'Discard it' }).click();
+  await page.getByRole('button', { name: 'Discard changes' }).click();
   await expect(page.getByLabel('Objective')).toHaveValue(AUTHORITY.purpose.objective);
   await page.reload();
   await expect(page.getByLabel('Objective')).toHaveValue(AUTHORITY.purpose.objective);
   await expect(kept).toBeHidden();
 
   await page.getByRole('button', { name: 'JSON' }).click();
-  await page.getByLabel('Authority as JSON').fill('{ "purpose": ');
+  await page.getByLabel('Policy as JSON').fill('{ "purpose": ');
   await page.reload();
-  await expect(page.getByLabel('Authority as JSON')).toHaveValue('{ "purpose": ');
+  await expect(page.getByLabel('Policy as JSON')).toHaveValue('{ "purpose": ');
   const second = { ...AUTHORITY, purpose: { objective: 'Another purpose altogether' } };
-  await page.getByLabel('Authority as JSON').fill(JSON.stringify(second));
+  await page.getByLabel('Policy as JSON').fill(JSON.stringify(second));
   await page.getByRole('button', { name: /^Save as version 2/ }).click();
   await expect(page.getByText('Saved as version 2.')).toBeVisible();
   await page.reload();
@@ -125,7 +125,7 @@ test('the reading beside the editor follows the words, and says what it did not 
 }) => {
   await workspace.agent();
   await page.goto('/console/agents/infra-bot/authority');
-  const shown = page.getByRole('region', { name: 'How it is read' });
+  const shown = page.getByRole('region', { name: 'How Purser reads it' });
   await page.getByLabel('Objective').fill('Keep the staging platform running: servers and storage.');
   await page.getByLabel('Constraints').fill('No gift cards.\nBe nice to the neighbours');
   await expect(shown.getByRole('definition').filter({ hasText: 'gift cards' })).toBeVisible();

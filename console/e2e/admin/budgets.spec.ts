@@ -16,7 +16,7 @@ test('a budget is made below another, and what is wrong stands beside its field'
   expected,
 }) => {
   await page.goto('/console/budgets');
-  await expect(page.getByText('No shared budget yet')).toBeVisible();
+  await expect(page.getByText('No shared budgets yet')).toBeVisible();
   await expect(page.getByRole('region', { name: 'a first budget' })).toContainText('/v1/budgets');
   await workspace.call('POST', '/v1/budgets', COMPANY);
   await page.getByRole('button', { name: 'New budget' }).click();
@@ -25,11 +25,11 @@ test('a budget is made below another, and what is wrong stands beside its field'
   await dialog.getByLabel('Name').fill('Marketing, all of it');
   await dialog.getByLabel('Limit').fill('6,000.555');
   await dialog.getByRole('button', { name: 'Create budget' }).click();
-  await expect(dialog.getByRole('alert').first()).toContainText('Must be 1 to 64 of a-z');
+  await expect(dialog.getByRole('alert').first()).toContainText('Must use only a-z');
   await expect(dialog.getByRole('alert').last()).toContainText('at most 2 digits');
   await dialog.getByLabel('Slug').fill('marketing');
   await dialog.getByLabel('Limit').fill('6000');
-  await dialog.getByLabel('Counts in').selectOption('company');
+  await dialog.getByLabel('Parent budget').selectOption('company');
   await dialog.getByLabel('Time zone').fill('Mars/Olympus');
   expected.answer(400, /\/v1\/budgets$/);
   await dialog.getByRole('button', { name: 'Create budget' }).click();
@@ -43,7 +43,7 @@ test('a budget is made below another, and what is wrong stands beside its field'
   await expect(rows).toHaveCount(2);
   await expect(rows.last()).toContainText('Marketing, all of it');
   await expect(rows.last()).toContainText('EUR 0.00 of 6000.00');
-  await expect(rows.last()).toContainText('counts in company too');
+  await expect(rows.last()).toContainText('part of company');
   await expectAccessible(page, 'budgets');
 });
 
@@ -62,7 +62,7 @@ test('an agent spends from a budget that its authority names, and from none that
   await shared.getByLabel('marketing').check();
   await expect(shared.getByLabel('Tokyo'), 'another currency').toHaveCount(0);
   await expect(page.getByRole('region', { name: 'In plain words' })).toContainText(
-    'Its spends count in the shared budget marketing',
+    'Requests count toward the shared budget marketing',
   );
   await expectAccessible(page, 'the editor with shared budgets');
   await page.getByRole('button', { name: 'Save as version 2' }).click();
@@ -76,11 +76,11 @@ test('an agent spends from a budget that its authority names, and from none that
   const row = (slug: string) =>
     page.getByRole('list', { name: 'Budgets' }).getByRole('listitem').filter({ hasText: slug });
   await expect(row('The company')).toContainText('EUR 54.40 of 10,000.00');
-  await expect(row('counts in company')).toContainText('EUR 54.40 of 6000.00');
+  await expect(row('part of company')).toContainText('EUR 54.40 of 6000.00');
 
   await page.getByRole('button', { name: 'Freeze company' }).click();
   const dialog = page.getByRole('dialog');
-  await expect(dialog).toContainText('the budgets below it as well: marketing');
+  await expect(dialog).toContainText('This also stops the budgets below it: marketing');
   await dialog.getByRole('button', { name: 'Freeze' }).click();
   await expect(row('The company')).toContainText('Frozen');
   const denied = await workspace.spend({ amount_minor: 1_200 });
@@ -93,6 +93,6 @@ test('an agent spends from a budget that its authority names, and from none that
   await page.getByRole('button', { name: 'Edit marketing' }).click();
   await dialog.getByLabel('Limit').fill('50');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await expect(row('counts in company')).toContainText('EUR 67.40 of 50.00');
+  await expect(row('part of company')).toContainText('EUR 67.40 of 50.00');
   expect((await workspace.spend({ amount_minor: 1_400 })).reason_codes).toContain('BUDGET_EXCEEDED');
 });

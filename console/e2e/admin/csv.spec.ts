@@ -86,7 +86,7 @@ test('the inbox comes as CSV as the tab shows it', async ({ page, workspace }) =
   await expect(page.getByRole('article')).toBeVisible();
   expect((await exported(page)).map((each) => each.merchant)).toEqual([HARMLESS, 'Second']);
   await page.goto('/console/reviews?tab=mine');
-  await expect(page.getByText('Nothing reviewed by you yet')).toBeVisible();
+  await expect(page.getByText('You haven’t reviewed anything yet')).toBeVisible();
   expect(await exported(page)).toEqual([]);
 });
 

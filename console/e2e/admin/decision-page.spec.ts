@@ -22,8 +22,8 @@ test('every entry about a decision is computed again in the browser', async ({ p
   const decision_id = await wholeStory(workspace);
   await page.goto(`/console/decisions/${decision_id}`);
   const card = page.getByRole('region', { name: 'In the ledger' });
-  await expect(card).toContainText('each of the 5 entries makes the hash that it carries');
-  await expect(card.getByText('Same hash')).toHaveCount(5);
+  await expect(card).toContainText('all 5 hashes match');
+  await expect(card.getByText('Hash matches')).toHaveCount(5);
   await expect(card.getByRole('listitem').first()).toContainText('Decision made');
   await expectAccessible(page, 'a decision with its whole story');
   await expectNoSidewaysScroll(page, 'a decision with its whole story');
@@ -48,14 +48,14 @@ test('of the entries about a decision, the one that was altered is named, and on
   await page.goto(`/console/decisions/${decision_id}`);
   const card = page.getByRole('region', { name: 'In the ledger' });
   const entry = card.getByRole('listitem').filter({ hasText: 'Review recorded' });
-  await expect(entry).toContainText('Other hash');
+  await expect(entry).toContainText('Hash differs');
   const name = (await entry.getByRole('link').textContent()) as string;
-  await expect(card.getByRole('alert')).toContainText(`${name} does not make the hash that it carries.`);
-  await expect(card.getByText('Same hash')).toHaveCount(4);
+  await expect(card.getByRole('alert')).toContainText(`The hash of ${name.toLowerCase()} does not match.`);
+  await expect(card.getByText('Hash matches')).toHaveCount(4);
   await expectAccessible(page, 'a decision with an altered entry');
   is_gone = true;
   await page.reload();
-  await expect(card.getByRole('alert')).toContainText('does not speak of all that was recorded');
+  await expect(card.getByRole('alert')).toContainText('lacks some records');
   await expect(card.getByRole('alert')).toContainText(/rev_\w+/);
 });
 
@@ -70,7 +70,7 @@ test('the history is verified from a decision on, its own entry included, withou
   await page.getByRole('link', { name: 'Verify the history from here' }).click();
   expect(new URL((await asked).url()).searchParams.get('since')).toBe(String(data[0].seq - 1));
   await expect(page.getByRole('status').filter({ hasText: 'The history is valid.' })).toContainText(
-    '5 entries were made again',
+    '5 entries were recomputed',
   );
   await expect(page.getByLabel('Only after entry')).toHaveValue(String(data[0].seq - 1));
 });
@@ -118,7 +118,7 @@ test('who used the capability, for what, and whose word each outcome is', async 
   const reported = page.getByRole('region', { name: 'Outcomes' });
   const agents_word = reported.getByRole('row', { name: /EUR 63\.20/ });
   await expect(agents_word).toContainText('Agent key “Production”');
-  await expect(agents_word).toContainText('Whoever asked for it');
+  await expect(agents_word).toContainText('The requester');
   const rails_word = reported.getByRole('row', { name: /EUR 63\.00/ });
   await expect(rails_word).toContainText('The payment rail');
   await expect(rails_word).toContainText('Card processor');
@@ -140,6 +140,6 @@ test('the request is copied as JSON by itself, and asks the same when it is sent
   const first = await workspace.call('GET', `/v1/decisions/${decision_id}`);
   expect(asked.action).toEqual(first.action);
   expect(asked.decision_id).not.toBe(decision_id);
-  await page.getByText('As a command that asks the same again').click();
+  await page.getByText('As a curl command').click();
   await expect(page.getByRole('region', { name: 'the request as curl' })).toContainText('curl -s');
 });

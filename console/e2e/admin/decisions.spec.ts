@@ -19,12 +19,12 @@ test('the bars are what the list holds, and a bar leads to its decisions', async
   await workspace.spend({ merchant: 'Too dear', amount_minor: 90_000 });
   await page.goto('/console/decisions');
   await page.getByRole('button', { name: 'Bars' }).click();
-  await expect(page.getByText('30 days: Allow 3, Review 0, Deny 1.')).toBeVisible();
+  await expect(page.getByText('Last 30 days: Allow 3, Review 0, Deny 1.')).toBeVisible();
   await page.getByLabel('Decision', { exact: true }).selectOption('DENY');
-  await expect(page.getByText('30 days: Allow 0, Review 0, Deny 1.')).toBeVisible();
+  await expect(page.getByText('Last 30 days: Allow 0, Review 0, Deny 1.')).toBeVisible();
   // The service counts nothing by a part of a name, so what was read is counted.
   await page.getByLabel('Merchant', { exact: true }).fill('o dear');
-  await expect(page.getByText('The 1 that was read so far: Allow 0, Review 0, Deny 1')).toBeVisible();
+  await expect(page.getByText('1 loaded decision: Allow 0, Review 0, Deny 1')).toBeVisible();
   await page.getByRole('link', { name: /1 deny$/ }).click();
   await expect(rows(page)).toHaveCount(1);
   await expect(rows(page)).toContainText('Too dear');
@@ -50,10 +50,10 @@ test('a count leads to as many decisions as it says', async ({ page, workspace }
   });
   await page.getByLabel('Outcome', { exact: true }).selectOption('EXECUTED');
   await expect(counts.getByRole('link', { name: 'Allow 1' })).toBeVisible();
-  await expect(counts).toContainText('Of all that fit.');
+  await expect(counts).toContainText('Among all matching decisions.');
   await expectAccessible(page, 'counts of what was read');
   await page.getByLabel('Outcome', { exact: true }).selectOption('REFUNDED');
-  await expect(page.getByText('No decision fits these filters')).toBeVisible();
+  await expect(page.getByText('No decisions match these filters')).toBeVisible();
   await expect(counts).toHaveCount(0);
 });
 
@@ -69,11 +69,11 @@ test('with several filters the counts stay, and say of how many they are while t
   }
   await page.goto('/console/decisions?decision=ALLOW&mode=SHADOW');
   const counts = page.getByRole('navigation', { name: 'Counts' });
-  await expect(counts).toContainText('Of the 50 that were read so far.');
+  await expect(counts).toContainText('Among 50 loaded decisions.');
   await counts.getByRole('link', { name: 'travel 25' }).click();
   await expect(page).toHaveURL(/agent=travel/);
   await expect(rows(page)).toHaveCount(26);
-  await expect(counts).toContainText('Of all that fit.');
+  await expect(counts).toContainText('Among all matching decisions.');
 });
 
 test('what comes while somebody reads further down is counted, and shown when they ask for it', async ({
@@ -110,14 +110,14 @@ test('a decision is judged again under the authority of today, and stays as it i
   const { decision_id } = await workspace.spend({ amount_minor: 15_000 });
   await page.goto(`/console/decisions/${decision_id}`);
   await page.getByRole('button', { name: 'Simulate' }).click();
-  await expect(page.getByText('Version 1 decides the same.')).toBeVisible();
+  await expect(page.getByText('Version 1 gives the same decision.')).toBeVisible();
   await workspace.call('POST', '/v1/agents/infra-bot/authority', {
     ...AUTHORITY,
     per_transaction_limit_minor: 10_000,
     review_threshold_minor: 10_000,
   });
   await page.getByRole('button', { name: 'Simulate' }).click();
-  const said = page.getByRole('note').filter({ hasText: 'Version 2 decides otherwise.' });
+  const said = page.getByRole('note').filter({ hasText: 'Version 2 gives a different decision.' });
   await expect(said).toContainText('Over the per-transaction limit');
   expect((await workspace.call('GET', `/v1/decisions/${decision_id}`)).decision).toBe('ALLOW');
 });
@@ -139,8 +139,8 @@ test('a refusal says what would let the spend pass, to whoever reads it', async 
   await workspace.agent({ authority: ANY_MERCHANT });
   const { decision_id } = await workspace.spend({ amount_minor: 90_000 });
   await page.goto(`/console/decisions/${decision_id}`);
-  const ways = page.getByRole('region', { name: 'What would let it pass' });
-  await expect(ways).toContainText('For EUR 500.00 or less a person would decide.');
+  const ways = page.getByRole('region', { name: 'How to get it allowed' });
+  await expect(ways).toContainText('For EUR 500.00 or less it would need review.');
   await expect(ways).toContainText('Over the per-transaction limit');
 });
 

@@ -30,7 +30,7 @@ test('a key is named with its person, and a review by the person who made it say
     });
   }, decision_id);
   await page.reload();
-  await expect(page.getByText('Made the requesting key').first()).toBeVisible();
+  await expect(page.getByText('Created the requesting key').first()).toBeVisible();
 });
 
 test('who may review is set in Settings, after a proof of identity where the sign-in is old', async ({
@@ -53,7 +53,7 @@ test('who may review is set in Settings, after a proof of identity where the sig
   await page.goto('/console/settings');
   await page.getByLabel('Who may review').selectOption('MAKER');
   await page.getByRole('button', { name: 'Save' }).click();
-  const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const proof = page.getByRole('dialog', { name: 'Confirm that it’s you' });
   await proof.getByLabel('Password').fill(me.password);
   await proof.getByRole('button', { name: 'Confirm', exact: true }).click();
   await expect(page.getByText('Saved.')).toBeVisible();
@@ -77,8 +77,8 @@ test('removing an administrator lists their admin keys and revokes them', async 
     .click();
   const dialog = page.getByRole('dialog', { name: 'Remove Ada Lovelace?' });
   await expect(dialog).toContainText('“Terraform”');
-  await expect(dialog).toContainText('1 of their keys without admin rights goes on working');
-  await expect(dialog.getByLabel('Revoke them')).toBeChecked();
+  await expect(dialog).toContainText('1 of their keys without admin rights keeps working');
+  await expect(dialog.getByLabel('Revoke these keys')).toBeChecked();
   await dialog.getByRole('button', { name: 'Remove' }).click();
   await expect(dialog).toHaveCount(0);
   const { data } = await workspace.call('GET', '/v1/api-keys');
@@ -98,8 +98,8 @@ test('an administrator who gets another role keeps their keys only where that is
   await page.goto('/console/team');
   await page.getByLabel('Role of Ada Lovelace').selectOption({ label: 'Viewer' });
   const dialog = page.getByRole('dialog', { name: 'Make Ada Lovelace a viewer?' });
-  await dialog.getByLabel('Revoke them').uncheck();
-  await dialog.getByRole('button', { name: 'Change the role' }).click();
+  await dialog.getByLabel('Revoke these keys').uncheck();
+  await dialog.getByRole('button', { name: 'Change role' }).click();
   await expect(page.getByLabel('Role of Ada Lovelace')).toHaveValue('viewer');
   const { data } = await workspace.call('GET', '/v1/api-keys');
   expect(data.find((each: { name: string }) => each.name === 'Terraform').status).toBe('active');

@@ -55,7 +55,7 @@ test('a revoked key leaves the list, is refused, and is shown again when it is a
   const row = page.getByRole('row', { name: /Dashboards/ });
   await row.getByRole('button', { name: 'Revoke' }).click();
   const dialog = page.getByRole('dialog');
-  await expect(dialog).toContainText('never used');
+  await expect(dialog).toContainText('never been used');
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await expect(row).toHaveCount(0);
   const refused = await fetch(`${workspace.base_url}/v1/workspace`, { headers: { 'x-api-key': key } });

@@ -8,9 +8,9 @@ test('Verify says plainly that the history is valid', async ({ page, workspace }
   await page.goto('/console/ledger');
   await page.getByRole('button', { name: 'Verify' }).click();
   const result = page.getByRole('status').filter({ hasText: 'The history is valid.' });
-  await expect(result).toContainText('every hash is what it was');
+  await expect(result).toContainText('all hashes match');
   const { events_checked } = await workspace.call('GET', '/v1/ledger/verify');
-  await expect(result).toContainText(`${events_checked} entries were made again`);
+  await expect(result).toContainText(`${events_checked} entries were recomputed`);
 });
 
 test('a break is named, and never called valid', async ({ page, workspace }) => {
@@ -33,8 +33,8 @@ test('an entry is hashed again in the browser', async ({ page, workspace }) => {
   await page.goto('/console/ledger');
   await page.getByRole('link', { name: '2', exact: true }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Entry 2' })).toBeVisible();
-  await expect(page.getByRole('note').filter({ hasText: 'That is the hash of entry 1.' })).toBeVisible();
-  await expect(page.getByRole('note').filter({ hasText: 'Computed here: the same hash.' })).toBeVisible();
+  await expect(page.getByRole('note').filter({ hasText: 'This matches the hash of entry 1.' })).toBeVisible();
+  await expect(page.getByRole('note').filter({ hasText: 'Computed here: the hash matches.' })).toBeVisible();
 });
 
 test('an entry that was altered on the way does not pass', async ({ page, workspace }) => {
@@ -44,7 +44,7 @@ test('an entry that was altered on the way does not pass', async ({ page, worksp
     await route.fulfill({ json: { ...answer, occurred_at: '2026-01-01T00:00:00.000Z' } });
   });
   await page.goto('/console/ledger/2');
-  await expect(page.getByRole('alert')).toContainText('The hash is not what the entry makes.');
+  await expect(page.getByRole('alert')).toContainText('The hash does not match the entry.');
 });
 
 test('entries are found by what they are about', async ({ page, workspace }) => {
@@ -88,7 +88,7 @@ test('while the history is verified it is said so, and what came to no result sp
   });
   await page.goto('/console/ledger');
   await page.getByRole('button', { name: 'Verify' }).click();
-  await expect(page.getByRole('status').filter({ hasText: 'Every hash is being made again' })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: 'Recomputing every hash' })).toBeVisible();
   answer();
   const alert = page.getByRole('alert');
   await expect(alert).toContainText('The history was not verified.');

@@ -15,19 +15,19 @@ test('a limit over time is set in the form, stands as a meter, and a refusal say
   await add.click();
   const first = page.getByRole('group', { name: 'Limit 1' });
   await first.getByLabel('Name').fill('seven-days');
-  await first.getByLabel('Within', { exact: true }).selectOption('ROLLING');
+  await first.getByLabel('Period', { exact: true }).selectOption('ROLLING');
   await first.getByLabel('Length').fill('7');
   await first.getByLabel('Unit').selectOption('days');
   await first.getByLabel('At most').fill('100');
-  await first.getByLabel('Spends').fill('2');
+  await first.getByLabel('Requests').fill('2');
   await add.click();
   const second = page.getByRole('group', { name: 'Limit 2' });
   await second.getByLabel('Name').fill('month');
-  await second.getByLabel('Within', { exact: true }).selectOption('MONTH');
-  await second.getByLabel('Counted').selectOption('MERCHANT');
-  await second.getByLabel('Beyond it').selectOption('REVIEW');
+  await second.getByLabel('Period', { exact: true }).selectOption('MONTH');
+  await second.getByLabel('Count').selectOption('MERCHANT');
+  await second.getByLabel('If exceeded').selectOption('REVIEW');
   await second.getByLabel('At most').fill('80.50');
-  await page.getByLabel('Again within').fill('30');
+  await page.getByLabel('Duplicate window').fill('30');
   await expect(page.getByRole('region', { name: 'In plain words' })).toContainText(
     'At most EUR 100.00 and 2 requests in any 7 days (seven-days); anything beyond that is denied.',
   );
@@ -55,19 +55,17 @@ test('a limit over time is set in the form, stands as a meter, and a refusal say
   const denied = await workspace.spend({ merchant: 'Three', amount_minor: 3_000 });
   expect(denied.reason_codes).toContain('VELOCITY_LIMIT_EXCEEDED');
   await page.goto('/console/agents/infra-bot');
-  const limits = page.getByRole('region', { name: 'Limits over time' });
+  const limits = page.getByRole('region', { name: 'Velocity limits' });
   await expect(limits).toContainText('EUR 30.00 of 100.00');
-  await expect(limits).toContainText('2 of 2 spends');
+  await expect(limits).toContainText('2 of 2 requests');
   await expect(limits, 'a merchant as it was asked for').toContainText('month at Iris');
   await expectAccessible(page, 'an agent with limits over time');
 
   await page.goto(`/console/decisions/${denied.decision_id}`);
-  await expect(page.getByRole('region', { name: 'What was checked' })).toContainText(
-    'Velocity limits seven-days',
-  );
-  const counted = page.getByRole('region', { name: 'Limits over time' });
-  await expect(counted, 'what is refused counts in nothing').toContainText('2 of 2 spends');
-  const ways = page.getByRole('region', { name: 'What would let it pass' });
+  await expect(page.getByRole('region', { name: 'Checks' })).toContainText('Velocity limits seven-days');
+  const counted = page.getByRole('region', { name: 'Velocity limits' });
+  await expect(counted, 'what is refused counts in nothing').toContainText('2 of 2 requests');
+  const ways = page.getByRole('region', { name: 'How to get it allowed' });
   await expect(ways).toContainText(/From .* it would be allowed\./);
   await expect(ways).toContainText('Over a velocity limit');
   await expectAccessible(page, 'a decision with remedies');
@@ -81,14 +79,14 @@ test('a limit that the service refuses is marked in its row', async ({ page, wor
     await page.getByRole('button', { name: 'Add limit' }).click();
     await page
       .getByRole('group', { name: `Limit ${number}` })
-      .getByLabel('Spends')
+      .getByLabel('Requests')
       .fill(String(number));
   }
   await page.getByRole('button', { name: 'Save as version 2' }).click();
   const second = page.getByRole('group', { name: 'Limit 2' });
   await expect(second.getByRole('alert')).toContainText('counts the same as the limit "day"');
-  await expect(second.getByLabel('Spends'), 'nothing typed is lost').toHaveValue('2');
-  await second.getByLabel('Within', { exact: true }).selectOption('WEEK');
+  await expect(second.getByLabel('Requests'), 'nothing typed is lost').toHaveValue('2');
+  await second.getByLabel('Period', { exact: true }).selectOption('WEEK');
   await page.getByRole('button', { name: 'Save as version 2' }).click();
   await expect(page.getByText('Saved as version 2')).toBeVisible();
 });

@@ -31,7 +31,7 @@ async function openInbox(page: Page, workspace: Workspace): Promise<void> {
   await page.clock.install();
   await workspace.agent();
   await page.goto('/console/reviews');
-  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await expect(page.getByText('You’re all caught up')).toBeVisible();
 }
 
 test('a tab that slept asks nothing meanwhile, and is new as soon as it is seen again', async ({
@@ -71,7 +71,7 @@ test('a tab at which nobody was for ten minutes says that it rests, and goes on 
   await openInbox(page, workspace);
   await page.keyboard.press('Shift');
   await page.clock.fastForward('09:00');
-  const resting = page.getByText('Nobody was here for ten minutes');
+  const resting = page.getByText('No activity for ten minutes');
   await expect(resting).toBeHidden();
   await page.clock.fastForward('02:00');
   await expect(resting).toBeVisible();
@@ -100,7 +100,7 @@ test('while the service is down what was read stays, it is said, and everything 
   expected.answer(503, /^\/v1\//);
   const down = { error: { code: 'unavailable', message: 'The service starts.', request_id: 'req_1' } };
   await page.route(/\/v1\//, (route) => route.fulfill({ status: 503, json: down }));
-  const lost = page.getByText('The service cannot be reached. What you see may be old');
+  const lost = page.getByText('The service cannot be reached. This page may be out of date');
   await expect
     .poll(async () => {
       await page.clock.runFor(10_000);
@@ -186,7 +186,7 @@ test('what is done in one tab is seen in the other', async ({ page, workspace, g
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(row(other, 'Alpha')).toHaveCount(0);
   await expect(
-    other.getByText('Meanwhile this was decided.').or(other.getByText('Grace Hopper (you)')),
+    other.getByText('This was decided in the meantime.').or(other.getByText('Grace Hopper (you)')),
   ).toBeVisible();
 });
 
@@ -236,5 +236,5 @@ test('a session that ended while the tab slept is asked for when it is seen agai
   await expect(dialog).toHaveCount(0);
   await expect(page.getByLabel('Comment')).toHaveValue('As agreed');
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await expect(page.getByText('You’re all caught up')).toBeVisible();
 });

@@ -23,15 +23,12 @@ test('suggestions are ticked and confirmed with one button, and an entry is remo
   await workspace.call('POST', `/v1/decisions/${ids[2]}/labels`, { label: 'PURPOSE_MISALIGNED' });
 
   await page.goto('/console/agents/infra-bot');
-  await page
-    .getByRole('navigation', { name: 'Of this agent' })
-    .getByRole('link', { name: 'Merchants' })
-    .click();
+  await page.getByRole('navigation', { name: 'This agent' }).getByRole('link', { name: 'Merchants' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Merchants' })).toBeVisible();
   const suggested = page.getByRole('region', { name: 'Suggested merchants' });
   await expect(suggested.getByRole('row', { name: /Hetzner Online/ })).toContainText('Server CX42');
-  await expect(suggested.getByRole('row', { name: /Hetzner Online/ })).toContainText('1 said right');
-  const tick = (merchant: string) => page.getByRole('checkbox', { name: `Tick ${merchant}` });
+  await expect(suggested.getByRole('row', { name: /Hetzner Online/ })).toContainText('1 approved');
+  const tick = (merchant: string) => page.getByRole('checkbox', { name: `Select ${merchant}` });
   await expect(tick('Hetzner Online')).toBeChecked();
   await expect(tick('Evil Hosting')).toBeChecked();
   await expect(tick('Unknown Shop')).not.toBeChecked();
@@ -70,7 +67,7 @@ test('somebody who may only look sees the list, and why it cannot be changed', a
   for (const role of ['viewer', 'reviewer'] as const) {
     const page = await openAs(await workspace.person(role));
     await page.goto('/console/agents/infra-bot/merchants');
-    await expect(page.getByRole('checkbox', { name: 'Tick Hetzner Online' })).toBeDisabled();
+    await expect(page.getByRole('checkbox', { name: 'Select Hetzner Online' })).toBeDisabled();
     const button = page.getByRole('button', { name: /^Confirm/ });
     await expect(button).toBeDisabled();
     await expect(button).toHaveAttribute('title', /Only an administrator/);

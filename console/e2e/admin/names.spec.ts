@@ -17,7 +17,7 @@ const NAMED: readonly Named[] = [
   { path: '/decisions', buttons: ['Export CSV'] },
   { path: '/agents', buttons: ['New agent'] },
   { path: '/agents', press: ['New agent'], buttons: ['Create agent'], fields: ['Slug'] },
-  { path: '/agents/infra-bot', buttons: ['Pause', 'Revoke', 'Switch to ENFORCE'] },
+  { path: '/agents/infra-bot', buttons: ['Pause', 'Revoke', 'Switch to Enforce'] },
   { path: '/agents/travel', buttons: ['Resume'] },
   {
     path: '/agents/infra-bot/authority',
@@ -30,7 +30,7 @@ const NAMED: readonly Named[] = [
   { path: '/webhooks', press: ['Add endpoint'], fields: ['URL'] },
   { path: '/ledger', buttons: ['Verify'] },
   { path: '/team', buttons: ['Invite'] },
-  { path: '/team', press: ['Invite'], buttons: ['Send invitation'], fields: ['E-mail', 'Role'] },
+  { path: '/team', press: ['Invite'], buttons: ['Create invite link'], fields: ['E-mail', 'Role'] },
   { path: '/me', buttons: ['Change password', 'Sign out'] },
 ];
 

@@ -10,14 +10,14 @@ test('the overview names the merchants asked for most, in both modes, and what t
   await workspace.spend({ merchant: 'Later Books', amount_minor: 102 });
   await workspace.spend({ agent: 'strict-bot', merchant: 'Later Books', amount_minor: 103 });
   await page.goto('/console/');
-  const merchants = page.getByRole('region', { name: 'Where, most often' }).getByRole('listitem');
+  const merchants = page.getByRole('region', { name: 'Top merchants' }).getByRole('listitem');
   await expect(merchants).toHaveText(['Later Books2', 'Slow Books1']);
-  const state = page.getByRole('region', { name: 'State of things' });
-  await expect(state).toContainText('The history was never verified.');
+  const state = page.getByRole('region', { name: 'System status' });
+  await expect(state).toContainText('The history has never been verified.');
 
   await state.getByRole('link', { name: 'verified' }).click();
   await page.getByRole('button', { name: 'Verify' }).click();
-  await expect(page.getByText(/every hash is what it was/)).toBeVisible();
+  await expect(page.getByText(/all hashes match/)).toBeVisible();
   await page.getByRole('link', { name: 'Overview' }).click();
   const { events_checked } = (await workspace.call('GET', '/v1/reports/overview')).last_verification;
   await expect(state).toContainText(
@@ -37,10 +37,10 @@ test('the overview names the spend that has waited longest, and the endpoints th
   await workspace.spend({ amount_minor: 31_000, merchant: 'Later Books' });
   const { id } = await workspace.call('POST', '/v1/webhooks', { url: 'https://hooks.example.com/purser' });
   await page.goto('/console/');
-  const waiting = page.getByRole('region', { name: 'Waiting for a person' });
-  await expect(waiting).toContainText('The oldest, of Slow Books, was asked for');
-  const state = page.getByRole('region', { name: 'State of things' });
-  await expect(state).toContainText('All webhooks are delivered.');
+  const waiting = page.getByRole('region', { name: 'Pending review' });
+  await expect(waiting).toContainText('Oldest: Slow Books');
+  const state = page.getByRole('region', { name: 'System status' });
+  await expect(state).toContainText('All webhooks are being delivered.');
 
   await workspace.call('PATCH', `/v1/webhooks/${id}`, { status: 'disabled' });
   await page.reload();

@@ -29,7 +29,7 @@ test('a passkey that was added signs its person in, and one that was removed doe
   await workspace.agent();
   await addAuthenticator(page);
   await page.goto('/console/me');
-  await page.getByLabel('What you call it').fill('Laptop');
+  await page.getByLabel('Passkey name').fill('Laptop');
   await page.getByRole('button', { name: 'Add passkey' }).click();
   await expect(page.getByRole('row', { name: /^Laptop/ })).toBeVisible();
 
@@ -40,10 +40,10 @@ test('a passkey that was added signs its person in, and one that was removed doe
   // Whoever comes in with a passkey can do without a password; then the passkey stays.
   expected.answer(409, /^\/v1\/me\/passkeys\//);
   await page.getByRole('button', { name: 'Remove password' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
-  await expect(page.getByText('You have none: you come in with a passkey')).toBeVisible();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove password' }).click();
+  await expect(page.getByText('You have no password. You sign in with a passkey')).toBeVisible();
   await page.getByRole('button', { name: 'Remove Laptop' }).click();
-  await expect(page.getByRole('alert')).toContainText('It is your only way in');
+  await expect(page.getByRole('alert')).toContainText('only way');
   const { url } = await operate<{ url: string }>(
     process.env.E2E_DATA_DIR as string,
     ...['user', 'reset-link', '--email', me.email],
@@ -76,8 +76,8 @@ test('whoever has only a passkey signs in again and proves who they are with it,
   await page.getByRole('button', { name: 'Add passkey' }).click();
   await expect(page.getByRole('row', { name: /^Passkey/ })).toBeVisible();
   await page.getByRole('button', { name: 'Remove password' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Remove it' }).click();
-  await expect(page.getByText('You have none: you come in with a passkey')).toBeVisible();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove password' }).click();
+  await expect(page.getByText('You have no password. You sign in with a passkey')).toBeVisible();
 
   // The first refusal is made here, since a proof becomes stale after a minute at the least.
   let refused = 0;
@@ -87,7 +87,7 @@ test('whoever has only a passkey signs in again and proves who they are with it,
     const error = { code: 'reauthentication_required', message: 'Prove anew.', request_id: 'req_made_here' };
     await route.fulfill({ status: 403, json: { error } });
   });
-  for (const title of ['Confirm that it is you', 'Sign in again']) {
+  for (const title of ['Confirm that it’s you', 'Sign in again']) {
     await page.goto('/console/keys');
     await page.getByRole('button', { name: 'New key' }).click();
     const form = page.getByRole('dialog', { name: 'New key' });

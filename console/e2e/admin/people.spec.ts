@@ -11,7 +11,7 @@ test('somebody who is invited joins by the link, and has the role they were give
   const email = `joined-${Date.now()}-${process.pid}@example.com`;
   await dialog.getByLabel('E-mail').fill(email);
   await dialog.getByLabel('Role').selectOption({ label: 'Viewer' });
-  await dialog.getByRole('button', { name: 'Send invitation' }).click();
+  await dialog.getByRole('button', { name: 'Create invite link' }).click();
   const field = dialog.getByLabel('Invitation link');
   await expect(field).toHaveAttribute('readonly');
   const link = await field.inputValue();
@@ -39,9 +39,9 @@ test('an invitation that was taken back does not work', async ({ page, workspace
   await page.goto('/console/team');
   await page
     .getByRole('row', { name: /gone@example\.com/ })
-    .getByRole('button', { name: 'Take back' })
+    .getByRole('button', { name: 'Revoke' })
     .click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await expect(page.getByRole('row', { name: /gone@example\.com/ })).toHaveCount(0);
   expected.answer(401, /^\/v1\/auth\/invitations\/accept$/);
   const theirs = await openAs(null);
@@ -49,7 +49,7 @@ test('an invitation that was taken back does not work', async ({ page, workspace
   await theirs.getByLabel('Name').fill('Too Late');
   await theirs.getByLabel('Password').fill(PASSWORD);
   await theirs.getByRole('button', { name: 'Join' }).click();
-  await expect(theirs.getByRole('alert')).toContainText('This invitation does not work.');
+  await expect(theirs.getByRole('alert')).toContainText('This invitation doesn’t work.');
 });
 
 test('a change of role holds from the next click on', async ({ page, workspace, openAs, expected }) => {
@@ -97,7 +97,7 @@ test('the last administrator stays one, and is told why', async ({ page, expecte
   const role = page.getByLabel('Role of Grace Hopper');
   await role.selectOption({ label: 'Viewer' });
   const dialog = page.getByRole('dialog', { name: 'Make yourself a viewer?' });
-  await dialog.getByRole('button', { name: 'Change the role' }).click();
+  await dialog.getByRole('button', { name: 'Change role' }).click();
   await expect(dialog.getByRole('alert')).toContainText('last administrator');
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await expect(role).toHaveValue('admin');
@@ -113,7 +113,7 @@ test('somebody in two workspaces goes from one to the other, with the role they 
   await other.join(me, 'viewer');
   await page.goto('/console/agents');
   await page.getByLabel('Workspace').selectOption({ label: other.name });
-  await expect(page.getByText(`${other.name}, the last 30 days.`)).toBeVisible();
+  await expect(page.getByText(`${other.name}. All agents, last 30 days`)).toBeVisible();
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Agents' }).click();
   await expect(page.getByRole('link', { name: 'Bot of the other workspace' })).toBeVisible();
   await expect(page.getByRole('button', { name: 'New agent' })).toBeDisabled();

@@ -11,9 +11,9 @@ test('a sentence that gave no rule is shown in the report, with the way to say i
   await workspace.agent({ authority: { ...AUTHORITY, purpose } });
   await workspace.spend();
   await page.goto('/console/report');
-  const warnings = page.getByRole('region', { name: 'Worth a look' });
+  const warnings = page.getByRole('region', { name: 'Warnings' });
   await expect(warnings).toContainText(sentence);
   await expectAccessible(page, 'the report with a warning');
-  await warnings.getByRole('link', { name: 'Say it otherwise' }).click();
+  await warnings.getByRole('link', { name: 'Edit policy' }).click();
   await expect(page.getByLabel('Constraints')).toHaveValue(`No gift cards\n${sentence}`);
 });

@@ -16,11 +16,11 @@ test('an administrator stops all agents with a reason, every screen says so, and
   await page.goto('/console/');
   await page.getByRole('button', { name: 'Stop all agents' }).click();
   const dialog = page.getByRole('dialog', { name: 'Stop all agents?' });
-  await expect(dialog).toContainText('capability that is not used yet');
+  await expect(dialog).toContainText('unused capability');
   await expectAccessible(page, 'the dialog');
   const stop = dialog.getByRole('button', { name: 'Stop all agents' });
   await stop.click();
-  await expect(dialog.getByRole('alert')).toContainText('Say why');
+  await expect(dialog.getByRole('alert')).toContainText('Must say why');
   expect((await workspace.call('GET', '/v1/workspace')).stopped, 'nothing is stopped without a reason').toBe(
     null,
   );
@@ -32,7 +32,7 @@ test('an administrator stops all agents with a reason, every screen says so, and
   for (const [path, heading] of [
     ['/reviews', 'Inbox'],
     ['/decisions', 'Decisions'],
-    ['/agents/infra-bot/authority', 'Authority'],
+    ['/agents/infra-bot/authority', 'Policy'],
     ['/settings', 'Settings'],
   ] as const) {
     await page.goto(`/console${path}`);
@@ -43,7 +43,7 @@ test('an administrator stops all agents with a reason, every screen says so, and
   }
   await banner.getByRole('button', { name: 'Resume all agents' }).click();
   await page
-    .getByRole('dialog', { name: 'Let all agents spend again?' })
+    .getByRole('dialog', { name: 'Resume all agents?' })
     .getByRole('button', { name: 'Resume all agents' })
     .click();
   await expect(banner).toHaveCount(0);

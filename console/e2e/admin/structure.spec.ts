@@ -7,10 +7,10 @@ const STRUCTURES: readonly (readonly [path: string, structure: string])[] = [
     '/reviews',
     `
     - heading "Inbox" [level=1]
-    - navigation "Which reviews":
-      - link "Waiting"
-      - link "Reviewed"
-      - link "Ran out"
+    - navigation "Reviews":
+      - link "Pending"
+      - link "All reviewed"
+      - link "Expired"
     - list
     `,
   ],
@@ -71,8 +71,8 @@ const STRUCTURES: readonly (readonly [path: string, structure: string])[] = [
     '/ledger',
     `
     - heading "Ledger" [level=1]
-    - region "Is the history what it was?":
-      - heading "Is the history what it was?" [level=2]
+    - region "Verify history":
+      - heading "Verify history" [level=2]
       - textbox "Only after entry"
       - button "Verify"
     - region "Checkpoints":

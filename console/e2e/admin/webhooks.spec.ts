@@ -24,7 +24,7 @@ test('an endpoint is added with its secret shown once, and a test arrives signed
   const secret = /whsec_\S+=/.exec(
     (await dialog.getByRole('region', { name: 'the secret', exact: true }).textContent()) ?? '',
   )?.[0] as string;
-  await dialog.getByRole('link', { name: 'Open it and send a test' }).click();
+  await dialog.getByRole('link', { name: 'Open and send a test' }).click();
   await expect(page.getByRole('heading', { level: 1, name: new URL(receiver.url).host })).toBeVisible();
   expect(await page.content()).not.toContain(secret);
   await page.getByRole('button', { name: 'Send test' }).click();
@@ -46,7 +46,7 @@ test('an edited address leaves what an endpoint takes as it was', async ({ page,
   await expect(dialog).toHaveCount(0);
 
   await page.getByRole('button', { name: 'Edit' }).click();
-  await dialog.getByLabel('A person labelled one').uncheck();
+  await dialog.getByLabel('A person labels a decision').uncheck();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(dialog).toHaveCount(0);
   expect((await workspace.call('GET', `/v1/webhooks/${id}`)).events).toEqual([
@@ -129,11 +129,11 @@ test('an attempt has a page: what was sent and with what headers, what came back
   // What signed it is gone: another secret's signature is not passed off as what was sent.
   await workspace.call('POST', `/v1/webhooks/${id}/rotate-secret`, {});
   await page.reload();
-  await expect(page.getByText('Its signatures are not known any more.')).toBeVisible();
+  await expect(page.getByText('The signatures are no longer available.')).toBeVisible();
   await expect(shown).not.toContainText('signature');
   await workspace.call('DELETE', `/v1/webhooks/${id}`);
   await page.reload();
-  await expect(main).toContainText('An endpoint that was deleted since');
+  await expect(main).toContainText('A deleted endpoint');
   await expectAccessible(page, 'an attempt to an endpoint that is gone');
 });
 
@@ -158,7 +158,7 @@ test('what happened in a period is sent again, under the ids that it had', async
   await page.getByRole('button', { name: 'Resend a period' }).click();
   const dialog = page.getByRole('dialog', { name: 'Resend a period' });
   await dialog.getByRole('button', { name: 'Resend' }).click();
-  await expect(dialog.getByRole('status')).toContainText('2 events are on the way.');
+  await expect(dialog.getByRole('status')).toContainText('2 events queued.');
   await expect.poll(() => receiver.received.length).toBe(4);
   const ids = receiver.received.map(({ headers }) => headers['x-svc-id']);
   expect(new Set(ids).size).toBe(2);
@@ -166,7 +166,7 @@ test('what happened in a period is sent again, under the ids that it had', async
   await dialog.getByLabel('From').fill('2026-01-01');
   await dialog.getByLabel('To').fill('2026-01-01');
   await dialog.getByRole('button', { name: 'Resend' }).click();
-  await expect(dialog.getByRole('status')).toContainText('There is no event in this period.');
+  await expect(dialog.getByRole('status')).toContainText('No events in this period.');
 });
 
 test('a secret is rotated, and the new one is shown once', async ({ page, workspace, receiver }) => {

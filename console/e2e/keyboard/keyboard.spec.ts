@@ -53,7 +53,7 @@ test('the first Tab offers to skip the navigation', async ({ page }) => {
   await page.goto('/console/keys');
   await expect(page.getByRole('heading', { level: 1, name: 'Keys' })).toBeVisible();
   await page.keyboard.press('Tab');
-  await expect(page.getByRole('link', { name: 'Skip to the content' })).toBeFocused();
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
   await page.keyboard.press('Enter');
   await page.keyboard.press('Tab');
   await expect(page.getByRole('button', { name: 'New key' })).toBeFocused();

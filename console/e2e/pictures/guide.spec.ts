@@ -51,7 +51,7 @@ test('pictures of the main screens, for the guide', async ({ page, workspace }) 
   await take('agents', '/agents', 'Agents');
   await page.goto('/console/agents/infra-bot/authority');
   await page.getByLabel('Per-transaction limit').fill('150');
-  await expect(page.getByText('would now be stopped')).toBeVisible();
+  await expect(page.getByText('would be stopped')).toBeVisible();
   await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
   await page.screenshot({ path: join(IMAGES, 'console-authority.png'), animations: 'disabled' });
   await take('budgets', '/budgets', 'Budgets');

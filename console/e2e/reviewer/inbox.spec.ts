@@ -18,7 +18,7 @@ test('a reviewer clears ten reviews with the keyboard alone', async ({ page, wor
     await page.keyboard.press('Control+Enter');
     await expect(page.getByRole('listitem').filter({ hasText: 'Merchant' })).toHaveCount(left - 1);
   }
-  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await expect(page.getByText('You’re all caught up')).toBeVisible();
   const { data } = await workspace.call('GET', '/v1/decisions?limit=50');
   const reviews = data.map((each: { review: { action: string; principal_id: string } }) => each.review);
   expect(reviews.filter((each: { action: string }) => each.action === 'ALLOW')).toHaveLength(5);
@@ -36,7 +36,7 @@ testWithOwnKey(
     await page.goto('/console/reviews');
     await expect(open(page)).toBeDisabled();
     await expect(page.getByRole('button', { name: 'Deny' })).toBeDisabled();
-    await expect(page.getByText(/You asked for this spend yourself/)).toBeVisible();
+    await expect(page.getByText(/This is your own request/)).toBeVisible();
     await page.keyboard.press('a');
     await expect(page.getByRole('button', { name: 'Confirm' })).toHaveCount(0);
     expect(await pendingOf(workspace)).toBe(1);
@@ -61,7 +61,7 @@ test('a review that another took first is shown as theirs', async ({ page, works
   await workspace.call('POST', `/v1/decisions/${decision_id}/reviews`, body, { 'x-api-key': ada.key });
   expected.answer(409, /\/reviews$/);
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await expect(page.getByRole('alert')).toContainText('This is decided already.');
+  await expect(page.getByRole('alert')).toContainText('This is already decided.');
   await page.goto(`/console/decisions/${decision_id}`);
   await expect(page.getByText('Ada was here first.')).toBeVisible();
   await expect(page.getByText('user:ada').first()).toBeVisible();
@@ -78,14 +78,14 @@ test('a denial needs a reason, and says so beside the field', async ({ page, wor
   await page.getByLabel('Reason').selectOption('DUPLICATE');
   await page.getByLabel('Comment').fill('Bought on Monday');
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await expect(page.getByText('You’re all caught up')).toBeVisible();
   expect(await pendingOf(workspace)).toBe(0);
 });
 
 test('a spend that comes in appears by itself', async ({ page, workspace }) => {
   await workspace.agent();
   await page.goto('/console/reviews');
-  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await expect(page.getByText('You’re all caught up')).toBeVisible();
   await workspace.spend({ amount_minor: 30_000, merchant: 'Just now Ltd' });
   await expect(page.getByRole('listitem').filter({ hasText: 'Just now Ltd' })).toBeVisible();
   await expect(
@@ -123,7 +123,7 @@ test('amounts have the digits of their currency', async ({ page, workspace }) =>
   }
 });
 
-test('what somebody reviewed stands under Done by me, and what others did does not', async ({
+test('what somebody reviewed stands under Reviewed by me, and what others did does not', async ({
   page,
   workspace,
 }) => {
@@ -140,11 +140,12 @@ test('what somebody reviewed stands under Done by me, and what others did does n
   await page.goto('/console/reviews');
   await open(page).click();
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await expect(page.getByText('Nothing waits for you')).toBeVisible();
-  await page.getByRole('link', { name: 'Done by me' }).click();
+  await expect(page.getByText('You’re all caught up')).toBeVisible();
+  const tabs = page.getByRole('navigation', { name: 'Reviews' });
+  await tabs.getByRole('link', { name: 'Reviewed by me' }).click();
   await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by me' })).toBeVisible();
   await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by Ada' })).toHaveCount(0);
-  await page.getByRole('link', { name: 'Reviewed', exact: true }).click();
+  await tabs.getByRole('link', { name: 'All reviewed' }).click();
   await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by' })).toHaveCount(2);
 });
 

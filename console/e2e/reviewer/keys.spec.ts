@@ -35,7 +35,7 @@ test('j and k go through the list, o opens the whole decision, z puts aside and 
   }
   await page.keyboard.press('z');
   await expect(opened(page, 'Bravo')).toBeVisible();
-  await expect(row(page, 'Alpha')).toContainText('Put aside');
+  await expect(row(page, 'Alpha')).toContainText('Set aside');
   const order = page.getByRole('listitem').filter({ hasText: /Alpha|Bravo|Charlie/ });
   await expect(order).toContainText(['Bravo', 'Charlie', 'Alpha']);
   await row(page, 'Alpha').getByRole('link').click();
@@ -72,7 +72,7 @@ test('a, d, digits, c and Ctrl+Enter decide, and what was written stays through 
   const reason = page.getByLabel('Reason');
   const comment = page.getByLabel('Comment');
   await page.keyboard.press('a');
-  await expect(page.getByRole('form', { name: 'Allow this spend' })).toBeVisible();
+  await expect(page.getByRole('form', { name: 'Allow this request' })).toBeVisible();
   await isIn(reason);
   for (const [digit, code] of [
     ['2', 'CONFIRMED_WITH_OWNER'],
@@ -91,11 +91,11 @@ test('a, d, digits, c and Ctrl+Enter decide, and what was written stays through 
   await page.keyboard.press('Escape');
   await expect(comment).toHaveCount(0);
   await page.keyboard.press('d');
-  await expect(page.getByRole('form', { name: 'Deny this spend' })).toBeVisible();
+  await expect(page.getByRole('form', { name: 'Deny this request' })).toBeVisible();
   await expect(comment).toHaveValue('jk and x?');
   await page.keyboard.press('4');
   await page.keyboard.press('a');
-  await expect(page.getByRole('form', { name: 'Allow this spend' })).toBeVisible();
+  await expect(page.getByRole('form', { name: 'Allow this request' })).toBeVisible();
   await page.keyboard.press('d');
   await expect(reason).toHaveValue('DUPLICATE');
   await page.keyboard.press('j');
@@ -124,7 +124,7 @@ test('l labels what was just reviewed, in one key', async ({ page, workspace }) 
     await expect(opened(page, merchant)).toBeVisible();
     for (const key of keys) await page.keyboard.press(key);
     await page.keyboard.press('Control+Enter');
-    await expect(page.getByText(`${merchant}. Label it too?`)).toBeVisible();
+    await expect(page.getByText(`${merchant}. Add a label?`)).toBeVisible();
     await expectAccessible(page, `after ${merchant}`);
     await page.keyboard.press('l');
     await expect(page.getByText(`${merchant}. Labelled: ${says}.`)).toBeVisible();
@@ -152,7 +152,7 @@ test('x selects, Shift+X selects up to there, Shift+D denies them with one reaso
   await page.keyboard.press('x');
   await expect(page.getByText('2 selected')).toBeVisible();
   await page.keyboard.press('Shift+D');
-  const dialog = page.getByRole('dialog', { name: 'Deny 2 spends' });
+  const dialog = page.getByRole('dialog', { name: 'Deny 2 requests' });
   await isIn(dialog.getByLabel('Reason'));
   await expect(dialog).toContainText(`Recorded as ${me.name}`);
   await page.keyboard.press('3');
@@ -203,7 +203,7 @@ const GO: readonly (readonly [key: string, heading: string])[] = [
 
 test('g and a letter go to every screen, and ? tells the keys of each', async ({ page, workspace }) => {
   await waiting(page, workspace, ['Alpha']);
-  const dialog = page.getByRole('dialog', { name: 'Keys' });
+  const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   for (const [key, heading] of GO) {
     await test.step(`g ${key}`, async () => {
       await page.keyboard.press('g');
@@ -229,9 +229,9 @@ test('the help is true: every key that it names for the inbox is one that the te
   workspace,
 }) => {
   await waiting(page, workspace, ['Alpha']);
-  await page.getByRole('button', { name: 'Keys of this screen' }).click();
+  await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
   const named = await page
-    .getByRole('dialog', { name: 'Keys' })
+    .getByRole('dialog', { name: 'Keyboard shortcuts' })
     .getByRole('region', { name: 'On this screen' })
     .locator('dt')
     .evaluateAll((all) =>

@@ -38,7 +38,7 @@ test('an authority that changed is told in place, and the same words deny instea
   });
   expected.answer(409, /\/reviews$/);
   await page.keyboard.press('Control+Enter');
-  await expect(page.getByRole('alert')).toContainText('The agent’s authority has changed since.');
+  await expect(page.getByRole('alert')).toContainText('The agent’s policy has changed.');
   await expect(page.getByLabel('Reason')).toHaveValue('KNOWN_MERCHANT');
   await expect(page.getByLabel('Comment')).toHaveValue(SAID);
   await expect(page.getByLabel('Select Hetzner Online')).toBeVisible();
@@ -47,7 +47,7 @@ test('an authority that changed is told in place, and the same words deny instea
   await expect(page.getByLabel('Comment')).toHaveValue(SAID);
   await page.keyboard.press('7');
   await page.keyboard.press('Control+Enter');
-  await expect(page.getByText('Nothing waits for you')).toBeVisible();
+  await expect(page.getByText('You’re all caught up')).toBeVisible();
   const { review } = await workspace.call('GET', `/v1/decisions/${decision_id}`);
   expect(review).toMatchObject({ action: 'DENY', reason_code: 'NOT_NOW', comment: SAID });
 });
@@ -82,7 +82,7 @@ test('a refusal that comes when somebody has gone on is told at once, and stays 
   await expect(page.getByRole('article', { name: 'Next Ltd' })).toBeVisible();
   answer();
   const told = page.getByRole('alert').filter({ hasText: 'Your review of Slow Ltd was not recorded.' });
-  await expect(told).toContainText('The agent’s authority has changed since.');
+  await expect(told).toContainText('The agent’s policy has changed.');
   const row = page.getByRole('listitem').filter({ hasText: 'Slow Ltd' });
   await expect(row).toContainText('Not recorded');
   await expect(page.getByRole('article', { name: 'Next Ltd' }), 'nobody is taken away').toBeVisible();
@@ -90,7 +90,7 @@ test('a refusal that comes when somebody has gone on is told at once, and stays 
 
   await told.getByRole('button', { name: 'Show it' }).click();
   const pane = page.getByRole('article', { name: 'Slow Ltd' });
-  await expect(pane.getByRole('alert')).toContainText('The agent’s authority has changed since.');
+  await expect(pane.getByRole('alert')).toContainText('The agent’s policy has changed.');
   await expect(pane.getByLabel('Reason')).toHaveValue('KNOWN_MERCHANT');
   await expect(pane.getByLabel('Comment')).toHaveValue(SAID);
   await expect(told, 'it is told where one is').toHaveCount(0);
@@ -111,7 +111,7 @@ for (const mode of ['ENFORCE', 'SHADOW'] as const) {
     const { decision_id } = await workspace.spend({ amount_minor: 30_000 });
     await begin(page);
     await workspace.call('POST', `/v1/decisions/${decision_id}/reviews`, DENY, await ada(workspace));
-    await expect(page.getByRole('alert')).toContainText('Meanwhile this was decided.');
+    await expect(page.getByRole('alert')).toContainText('This was decided in the meantime.');
     await expect(page.getByRole('alert')).toContainText(/Denied by key key_\w+ of user:ada/);
     // Whoever writes goes on writing: no letter becomes a key.
     await expect(page.getByLabel('Comment')).toBeFocused();
@@ -121,13 +121,13 @@ for (const mode of ['ENFORCE', 'SHADOW'] as const) {
     // Sent all the same, it corrects nobody's review by mistake.
     expected.answer(mode === 'ENFORCE' ? 409 : 400, /\/reviews$/);
     await page.keyboard.press('Control+Enter');
-    await expect(page.getByRole('alert').filter({ hasText: 'This is decided already.' })).toBeVisible();
+    await expect(page.getByRole('alert').filter({ hasText: 'This is already decided.' })).toBeVisible();
     await expect(page.getByLabel('Comment')).toHaveValue(`${SAID}, adjusted`);
-    await page.getByRole('button', { name: 'Show how it stands' }).click();
-    await expect(page.getByText('You had written a comment that was not recorded.')).toBeVisible();
+    await page.getByRole('button', { name: 'Show current state' }).click();
+    await expect(page.getByText('Your comment was not recorded.')).toBeVisible();
     await expect(page.getByText(`“${SAID}, adjusted”`)).toBeVisible();
     await expectAccessible(page, 'a review that came too late');
-    await page.getByRole('button', { name: 'Let it go' }).click();
+    await page.getByRole('button', { name: 'Discard' }).click();
     await expect(page.getByText(`“${SAID}, adjusted”`)).toHaveCount(0);
     const { data } = await workspace.call('GET', `/v1/decisions/${decision_id}/reviews`);
     expect(data).toHaveLength(1);
@@ -177,7 +177,7 @@ test('of many at once each that is refused says why in its row, and stays where 
   await page.keyboard.press('Shift+X');
   await expect(page.getByText('3 selected')).toBeVisible();
   await page.keyboard.press('Shift+A');
-  const dialog = page.getByRole('dialog', { name: 'Allow 3 spends' });
+  const dialog = page.getByRole('dialog', { name: 'Allow 3 requests' });
   await dialog.getByLabel('Comment').fill(SAID);
   // Left and opened again, the words are still there.
   await page.keyboard.press('Escape');
@@ -193,8 +193,8 @@ test('of many at once each that is refused says why in its row, and stays where 
   await expect(dialog.getByRole('status')).toContainText('1 of 3 recorded, 2 refused.');
   const result = (name: string) => dialog.getByRole('listitem').filter({ hasText: name });
   await expect(result('Good Ltd')).toContainText('Allowed');
-  await expect(result('Taken Ltd')).toContainText('This is decided already.');
-  await expect(result('Changed Ltd')).toContainText('The agent’s authority has changed since.');
+  await expect(result('Taken Ltd')).toContainText('This is already decided.');
+  await expect(result('Changed Ltd')).toContainText('The agent’s policy has changed.');
   await expectAccessible(page, 'the results of many reviews');
   await page.keyboard.press('Enter');
   const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });

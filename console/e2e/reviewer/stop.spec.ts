@@ -5,7 +5,7 @@ test('a reviewer may stop all agents, and is told who may resume them', async ({
   await page.goto('/console/settings');
   await page.getByRole('button', { name: 'Stop all agents' }).click();
   const dialog = page.getByRole('dialog');
-  await expect(dialog).toContainText('you cannot take it back yourself');
+  await expect(dialog).toContainText('You cannot undo this yourself');
   await dialog.getByLabel('Reason').fill('It buys the same thing again and again.');
   await dialog.getByRole('button', { name: 'Stop all agents' }).click();
   const resume = page.getByRole('button', { name: 'Resume all agents' });

@@ -73,8 +73,8 @@ const DIALOGS: readonly (readonly [path: string, button: string])[] = [
   ['/webhooks/ENDPOINT', 'Edit'],
   ['/webhooks/ENDPOINT', 'Delete'],
   ['/agents', 'New agent'],
-  ['/agents/travel', 'Switch to ENFORCE'],
-  ['/agents/infra-bot', 'Switch to SHADOW'],
+  ['/agents/travel', 'Switch to Enforce'],
+  ['/agents/infra-bot', 'Switch to Shadow'],
   ['/agents/infra-bot', 'Revoke'],
   ['/budgets', 'New budget'],
   ['/budgets', 'Freeze company'],
@@ -131,7 +131,7 @@ test('a secret that is shown once stands in an accessible dialog', async ({ page
     ['/keys', 'New key', { Name: 'Shown once', Agent: 'infra-bot' }, 'Create key'],
     ['/webhooks', 'Add endpoint', { URL: 'http://127.0.0.1:9/once' }, 'Add endpoint'],
     [`/webhooks/${webhook_id}`, 'Rotate secret', {}, 'Rotate'],
-    ['/team', 'Invite', { 'E-mail': `once-${process.pid}@example.com` }, 'Send invitation'],
+    ['/team', 'Invite', { 'E-mail': `once-${process.pid}@example.com` }, 'Create invite link'],
     ['/agents', 'New agent', { Slug: 'shown-once' }, 'Create agent'],
   ];
   for (const [path, button, typed, done] of acts) {
@@ -171,8 +171,8 @@ test('the questions who one is are accessible, and give the focus back', async (
   await page.getByLabel('Name').fill('Another name');
   const opener = page.getByRole('button', { name: 'Save', exact: true });
   await opener.click();
-  await expect(page.getByRole('dialog', { name: 'Confirm that it is you' })).toBeVisible();
-  await leave(page, await lookAt(page, 'Confirm that it is you'), opener);
+  await expect(page.getByRole('dialog', { name: 'Confirm that it’s you' })).toBeVisible();
+  await leave(page, await lookAt(page, 'Confirm that it’s you'), opener);
   await expect(page.getByLabel('Name'), 'what was typed is kept').toHaveValue('Another name');
   await page.unroute('**/v1/workspace');
   await endSession(workspace.base_url, me);

@@ -133,7 +133,7 @@ test('whoever has only the identity provider signs in again and proves who they 
     await comeTo(ADA);
     await again.getByRole('link', { name: 'Continue with Okta' }).click();
     // This provider says when it asked for a proof only where one was asked for, so the new session has none yet.
-    const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    const proof = page.getByRole('dialog', { name: 'Confirm that it’s you' });
     await proof.getByRole('link', { name: 'Continue with Okta' }).click();
     await isMade('Typed before the session ended');
 

@@ -32,7 +32,7 @@ test('an unknown e-mail and a wrong password are answered in the same words', as
     said.push(await page.getByRole('alert').textContent());
     await expect(page.getByLabel('E-mail'), 'what was typed stays').toHaveValue(email);
   }
-  expect(said[0]).toBe('E-mail or password is wrong.');
+  expect(said[0]).toBe('Wrong e-mail or password.');
   expect(said[1]).toBe(said[0]);
 });
 
@@ -138,7 +138,7 @@ test('a link of the operator sets a new password once, signs in, and ends the se
   await page.getByRole('button', { name: 'Set password' }).click();
   // The link is the first proof of the address, so the membership from before waits for its owner.
   await expect(page.getByRole('heading', { level: 1, name: 'Join or leave' })).toBeVisible();
-  await expect(page.getByRole('note')).toContainText('before you proved this address');
+  await expect(page.getByRole('note')).toContainText('before you verified this e-mail');
   await page.getByRole('button', { name: 'Join' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
   const before = await fetch(`${workspace.base_url}/v1/me`, { headers: { cookie: ada.cookie } });
@@ -149,5 +149,5 @@ test('a link of the operator sets a new password once, signs in, and ends the se
   await page.goto(path);
   await page.getByLabel('Password').fill('another password of mine');
   await page.getByRole('button', { name: 'Set password' }).click();
-  await expect(page.getByRole('alert')).toContainText('This link does not work.');
+  await expect(page.getByRole('alert')).toContainText('This link doesn’t work.');
 });

@@ -32,7 +32,7 @@ export function screensOf(
     [`/decisions/${pending_id}`, 'Hetzner Online'],
     [`/decisions/${allowed_id}`, 'Hetzner Online'],
     ['/agents/infra-bot', 'Infrastructure bot'],
-    ['/agents/infra-bot/authority', 'Authority'],
+    ['/agents/infra-bot/authority', 'Policy'],
     ['/agents/infra-bot/merchants', 'Merchants'],
     ['/agents/infra-bot/decisions', 'Decisions'],
     ['/agents/infra-bot/keys', 'Keys'],
@@ -46,7 +46,7 @@ export function screensOf(
 /** Screens for whoever is not signed in. */
 export const OPEN_SCREENS: readonly ScreenAt[] = [
   ['/sign-in', 'Sign in'],
-  ['/signed-in', 'Go on in the other window'],
+  ['/signed-in', 'Continue in the other window'],
   ['/setup#CODE', 'Set up Purser'],
   ['/invitation#TOKEN', /^Join/],
   ['/reset#TOKEN', 'New password'],

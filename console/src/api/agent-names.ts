@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { purser } from './client.ts';
 
-/** An agent as lists of choices need it. */
+/** The fields of an agent that lists of choices need. */
 export interface AgentName {
   id: string;
   slug: string;
   name: string;
   status: string;
-  /** Of its budget; undefined: it has no authority and has spent nothing. */
+  /** The currency of its budget. Undefined without an authority and spending. */
   currency: string | undefined;
 }
 
 const MAX_AGENTS = 200;
 
-/** The workspace's agents, by which ids are told by their names. More than 200 are not fetched: those stay ids. */
+/** The workspace's agents, to show names instead of IDs. Only the first 200 are loaded. */
 export function useAgentNames(options: { enabled?: boolean } = {}) {
   const query = useQuery({
     queryKey: ['agents', 'names'],
@@ -31,7 +31,7 @@ export function useAgentNames(options: { enabled?: boolean } = {}) {
   return { agents, byId: new Map(agents.map((each) => [each.id, each])), isPending: query.isPending };
 }
 
-/** The currency that examples speak of: this agent's, else the first that an agent of the workspace has, else EUR. */
+/** The currency for examples: this agent's, or the first of any agent, or EUR. */
 export function useExampleCurrency(slug?: string, options: { enabled?: boolean } = {}): string {
   const { agents } = useAgentNames(options);
   const own = agents.find((each) => each.slug === slug)?.currency;

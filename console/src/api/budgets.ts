@@ -4,7 +4,7 @@ import { purser } from './client.ts';
 /** A workspace has no more. */
 const MAX_BUDGETS = 200;
 
-/** The workspace's shared budgets, with how each of them stands in its period. */
+/** The workspace's shared budgets with their usage in the current period. */
 export const useBudgets = () =>
   useQuery({
     queryKey: ['budgets'],

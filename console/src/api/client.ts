@@ -1,24 +1,23 @@
 import { APIError, ConnectionError, type InvalidRequestError, Purser, TimeoutError } from '@purser/sdk';
 import { type Demand, demand } from './session.ts';
 
-/** Nothing takes longer but what goes through the whole history, or gives all of a list as a table. Milliseconds. */
+/** Time limits of a request. Verification, simulation and exports take longer. Milliseconds. */
 const TIMEOUT_MS = 30_000;
 const LONG_TIMEOUT_MS = 300_000;
 const LONG = /\/(verify|simulate|export)\b/;
 
-/** Where a 401 or 403 is the answer to what was typed, and no session that ended. */
+/** Routes whose 401 or 403 answers the person's input and does not mean an ended session. */
 const OF_SIGN_IN = /^\/v1\/auth\/(?!passkey\/register\/)/;
-/** One route is both: who removes their password is signed in, and has to prove it. */
+/** Removing a password is the exception: it needs a session and a fresh proof. */
 const isAnswer = (method: string | undefined, path: string) => OF_SIGN_IN.test(path) && method !== 'DELETE';
 
 const QUIET_HEADER = 'x-console-quiet';
-/** The options of a call whose 401 is an answer, and no session that ended. The header is never sent. */
+/** Options of a call whose 401 is a normal answer. The header is never sent. */
 export const QUIET = { headers: { [QUIET_HEADER]: '1' } } as const;
 
 /**
- * Sends with the session's cookie. A session that ended, and a proof of identity that became stale, are asked for in a
- * dialog while the request waits, each once; then it is sent again. Its time limit is that of each try, since people take
- * theirs.
+ * Sends a request with the session's cookie. If the session has ended or the proof of identity is stale, a dialog asks for
+ * it once while the request waits, which is then sent again. The time limit applies to each try, since people take time.
  */
 const sessionFetch: typeof fetch = async (input, init = {}) => {
   const url = new URL(String(input), location.origin);
@@ -32,7 +31,7 @@ const sessionFetch: typeof fetch = async (input, init = {}) => {
     const limit = AbortSignal.timeout(limit_ms);
     const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
     const response = await fetch(url, { ...init, headers, signal }).catch((error: unknown) => {
-      throw limit.aborted ? new TimeoutError('The service took too long to answer; try again.') : error;
+      throw limit.aborted ? new TimeoutError('The service took too long to respond. Try again.') : error;
     });
     if (isAnswer(init.method, url.pathname) || is_quiet) return response;
     const demanded = await demandOf(response);
@@ -42,7 +41,7 @@ const sessionFetch: typeof fetch = async (input, init = {}) => {
   }
 };
 
-/** What an answer asks of the person before the request can succeed; null: nothing. */
+/** The demand of a response on the person. Null if there is none. */
 async function demandOf(response: Response): Promise<Demand | null> {
   if (response.status === 401) return 'sign-in';
   const is_stale =
@@ -58,9 +57,9 @@ async function codeOf(response: Response): Promise<string | undefined> {
   }
 }
 
-/** The service, as the person who is signed in. */
+/** The client for the service, acting as the signed-in person. */
 export const purser = new Purser({
-  // The session's cookie says who it is; a key is never in the page.
+  // The session's cookie identifies the person. The page never has a key.
   credentials: 'same-origin',
   baseURL: location.origin,
   maxRetries: 1,
@@ -68,20 +67,20 @@ export const purser = new Purser({
   fetch: sessionFetch,
 });
 
-/** The code of an error of the service; undefined of any other. */
+/** The code of a service error. Undefined for other errors. */
 export const codeOfError = (error: unknown): string | undefined =>
   error instanceof APIError ? error.code : undefined;
 
-/** What is wrong with a field, without its name: that stands above it. */
+/** The message about a field without its name, which the form shows above it. */
 export function problemOf({ field, message }: InvalidRequestError): string {
   return field === undefined ? message : message.slice(field.length + 2);
 }
 
-/** What went wrong, in a sentence for people. */
+/** An error as a sentence for people. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof APIError && error.code === 'rate_limited')
-    return 'Too many requests for the moment; try again in a minute.';
+    return 'Too many requests. Try again in a minute.';
   const is_unreached = error instanceof ConnectionError && !(error instanceof TimeoutError);
   if (error instanceof Error && !is_unreached && error.name !== 'TypeError') return error.message;
-  return 'The service could not be reached; check the connection and try again.';
+  return 'The service could not be reached. Check your connection and try again.';
 }

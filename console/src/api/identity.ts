@@ -3,10 +3,10 @@ import { meQuery, queryClient, useMe } from './queries.ts';
 import { isDemanded } from './session.ts';
 
 /**
- * Tabs share the session's cookie: whoever signs in, or goes to another workspace, in one of them does so in all. A page of
- * somebody else, or of another workspace, begins anew, so that it shows nothing and sends nothing in the wrong name.
+ * Reloads the page when another tab signs in as somebody else or switches the workspace. Tabs share the session's cookie, so
+ * the old page would show and send data under the wrong identity.
  */
-export function useOneIdentity(): void {
+export function useIdentityGuard(): void {
   const me = useMe();
   const identity = `${me.user.id} ${me.workspace.id}`;
   const shown = useRef(identity);
@@ -20,7 +20,7 @@ export function useOneIdentity(): void {
     return () => tabs.close();
   }, []);
   useEffect(() => {
-    // The dialog that asks who it is tells itself that it is somebody else, and nothing on the page is lost.
+    // The sign-in dialog reports another identity itself, so that the page's input is not lost.
     if (identity !== shown.current && !isDemanded()) location.assign('/console/');
   }, [identity]);
 }

@@ -5,17 +5,17 @@ import { purser } from './client.ts';
 import { queryClient } from './queries.ts';
 import { isDemanded } from './session.ts';
 
-/** Where people watch what happens, and elsewhere. Milliseconds. */
+/** Polling intervals on live screens and elsewhere. Milliseconds. */
 const WATCHED_MS = 2_000;
 const ELSEWHERE_MS = 10_000;
 const MAX_BACK_OFF_MS = 60_000;
-/** Somebody who went away need not be told, and asking for them would keep their session from ending. */
+/** Polling stops after this time without input, so that idle sessions can end. */
 const AWAY_MS = 10 * 60_000;
-/** One request may fail; after so many it is said. */
+/** Consecutive failures before the connection counts as lost. */
 const LOST_AFTER = 2;
 
-/** What an event of the ledger makes old: the first words of the keys of queries. */
-const MAKES_OLD: readonly (readonly [type: RegExp, keys: readonly string[]])[] = [
+/** Queries that a ledger event invalidates, by the first word of their keys. */
+const AFFECTED_QUERIES: readonly (readonly [type: RegExp, keys: readonly string[]])[] = [
   [
     /^(decision|reservation|capability)\./,
     ['decisions', 'decision', 'agents', 'budgets', 'overview', 'report'],
@@ -28,125 +28,144 @@ const MAKES_OLD: readonly (readonly [type: RegExp, keys: readonly string[]])[] =
   [/^(member|invitation|sessions)\./, ['team', 'me', 'audit']],
 ];
 
-const still = new Set<string>();
-/** Keeps the query of this hash as it is, whatever changes, until the returned function is called: somebody reads it. */
-export function keepStill(hash: string): () => void {
-  still.add(hash);
+const pinned = new Set<string>();
+/** Exempts the query with this hash from invalidation, because somebody reads it. Returns the function that ends this. */
+export function pin(hash: string): () => void {
+  pinned.add(hash);
   return () => {
-    still.delete(hash);
+    pinned.delete(hash);
   };
 }
 
-let poke: () => void = () => {};
-/** Asks at once what changed, after a change of one's own. */
-export const askForChanges = (): void => poke();
+let pollChanges: () => void = () => {};
+/** Polls for changes at once, after an own change. */
+export const pollNow = (): void => pollChanges();
 
-/** Has queries fetched again whose keys begin with these words; all of them where none is named. Still ones stay. */
-export async function makeOld(...queryKey: readonly string[]): Promise<void> {
-  await queryClient.invalidateQueries({ queryKey, predicate: ({ queryHash }) => !still.has(queryHash) });
+/** Refetches the queries whose keys start with these words, or all without any. Pinned ones stay. */
+export async function invalidate(...queryKey: readonly string[]): Promise<void> {
+  await queryClient.invalidateQueries({ queryKey, predicate: ({ queryHash }) => !pinned.has(queryHash) });
 }
 
-/** The first words of the keys of queries that these events make old. The ledger has grown by any event. */
-function madeOld(types: readonly string[]): ReadonlySet<string> {
-  const found = MAKES_OLD.filter(([pattern]) => types.some((type) => pattern.test(type)));
+/** First words of the query keys that these events invalidate. Every event extends the ledger. */
+function affectedBy(types: readonly string[]): ReadonlySet<string> {
+  const found = AFFECTED_QUERIES.filter(([pattern]) => types.some((type) => pattern.test(type)));
   return new Set(['ledger', ...found.flatMap(([, keys]) => keys)]);
 }
 
+/** Refetches the queries that match. Pinned ones stay. */
+function refetchWhere(matches: (query: Query) => boolean): void {
+  void queryClient.invalidateQueries({
+    predicate: (query) => matches(query) && !pinned.has(query.queryHash),
+  });
+}
+
+/** The number of pending reviews, and why the screen may be out of date: connection lost, or the person away. */
+interface LiveState {
+  pending_reviews: number;
+  stale_reason: 'lost' | 'away' | null;
+}
+
 /**
- * Keeps every screen as new as the service: asks what changed, and has only that fetched again. Rests while the tab is
- * hidden or its person is away, and asks at once when they come back. Gives how many reviews are pending, and why what is
- * shown may be old: `lost` where the service cannot be reached, `away` where nobody was here for long.
+ * Keeps every screen current: polls for changes and refetches only the affected queries. Pauses while the tab is hidden or
+ * the person is away, and polls at once when they return.
  */
-export function useLive(): { pending_reviews: number; is_old: 'lost' | 'away' | null } {
+export function useLive(): LiveState {
   const is_watched = useRouterState({
     select: ({ location: { pathname, search } }) =>
       pathname.startsWith('/reviews') || (search as Record<string, unknown>).live === '1',
   });
-  const pause_ms = is_watched ? WATCHED_MS : ELSEWHERE_MS;
+  const interval_ms = is_watched ? WATCHED_MS : ELSEWHERE_MS;
   const seen = useRef<number | null>(null);
-  const [pending_reviews, setPending] = useState(0);
-  const [is_old, setOld] = useState<'lost' | 'away' | null>(null);
+  const [state, setState] = useState<LiveState>({ pending_reviews: 0, stale_reason: null });
+  useEffect(
+    () => startPolling(interval_ms, seen, (news) => setState((before) => ({ ...before, ...news }))),
+    [interval_ms],
+  );
+  return state;
+}
 
-  useEffect(() => {
-    const stop = new AbortController();
-    const { signal } = stop;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let is_asking = false;
-    let failures = 0;
-    let used_at = Date.now();
+/** Starts polling every `interval_ms` from the ledger position in `seen`. Returns the function that stops it. */
+function startPolling(
+  interval_ms: number,
+  seen: { current: number | null },
+  report: (news: Partial<LiveState>) => void,
+): () => void {
+  const stop = new AbortController();
+  const { signal } = stop;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let is_polling = false;
+  let failures = 0;
+  let used_at = Date.now();
 
-    const isResting = () => document.hidden || Date.now() - used_at > AWAY_MS;
-    const later = () => {
-      clearTimeout(timer);
+  const isPaused = () => document.hidden || Date.now() - used_at > AWAY_MS;
+  async function poll(): Promise<void> {
+    if (is_polling) return;
+    if (isPaused()) {
+      // A hidden tab polls as soon as it is visible again, so it needs no message.
+      if (!document.hidden) report({ stale_reason: 'away' });
+      return;
+    }
+    is_polling = true;
+    try {
+      const { pending_reviews } = await fetchChanges(seen, signal, failures > 0);
+      failures = 0;
+      report({ pending_reviews, stale_reason: null });
+    } catch {
       if (signal.aborted) return;
-      timer = setTimeout(ask, Math.min(pause_ms * 2 ** failures, MAX_BACK_OFF_MS));
-    };
-    async function ask(): Promise<void> {
-      if (is_asking) return;
-      if (isResting()) {
-        // When a hidden tab is seen again it asks before anybody has read this.
-        if (!document.hidden) setOld('away');
-        return;
-      }
-      is_asking = true;
-      try {
-        const since = seen.current;
-        const query = since === null ? {} : { since };
-        const changes = await purser.changes.retrieve(query, { signal });
-        const was_down = failures > 0;
-        failures = 0;
-        setOld(null);
-        seen.current = changes.seq;
-        setPending(changes.pending_reviews);
-        // What could not be read meanwhile is read now, also where nothing has changed.
-        if (was_down) {
-          void queryClient.invalidateQueries({
-            predicate: (query) => query.state.status === 'error' && !still.has(query.queryHash),
-          });
-        }
-        // Of another history, as one put back from a backup, everything is new.
-        if (since !== null && (changes.truncated || changes.seq !== since)) {
-          const old = madeOld(Object.keys(changes.types));
-          const isOld = ({ queryKey: [first] }: Query) => changes.truncated || old.has(String(first));
-          void queryClient.invalidateQueries({
-            predicate: (query) => isOld(query) && !still.has(query.queryHash),
-          });
-        }
-      } catch {
-        if (signal.aborted) return;
-        failures += 1;
-        if (failures >= LOST_AFTER) setOld('lost');
-      } finally {
-        is_asking = false;
-        later();
-      }
-    }
-    const onReturn = () => {
-      const was_resting = isResting();
-      used_at = Date.now();
-      if (was_resting) void ask();
-    };
-    const onVisible = () => {
-      if (document.hidden) return;
-      used_at = Date.now();
-      void ask();
-      // Another tab may have signed in as somebody else meanwhile.
-      if (!isDemanded()) void makeOld('me');
-    };
-    for (const event of ['pointerdown', 'pointermove', 'keydown', 'wheel'] as const) {
-      document.addEventListener(event, onReturn, { passive: true, capture: true, signal });
-    }
-    document.addEventListener('visibilitychange', onVisible, { signal });
-    window.addEventListener('online', onVisible, { signal });
-    // Gone back to, a page is shown as it was left.
-    window.addEventListener('pageshow', ({ persisted }) => persisted && onVisible(), { signal });
-    poke = () => void ask();
-    void ask();
-    return () => {
-      stop.abort();
+      failures += 1;
+      if (failures >= LOST_AFTER) report({ stale_reason: 'lost' });
+    } finally {
+      is_polling = false;
       clearTimeout(timer);
-    };
-  }, [pause_ms]);
+      if (!signal.aborted) timer = setTimeout(poll, Math.min(interval_ms * 2 ** failures, MAX_BACK_OFF_MS));
+    }
+  }
+  listenForReturn(signal, {
+    onInput: () => {
+      const was_paused = isPaused();
+      used_at = Date.now();
+      if (was_paused) void poll();
+    },
+    onVisible: () => {
+      used_at = Date.now();
+      void poll();
+      // Another tab may have signed in as somebody else.
+      if (!isDemanded()) void invalidate('me');
+    },
+  });
+  pollChanges = () => void poll();
+  void poll();
+  return () => {
+    stop.abort();
+    clearTimeout(timer);
+  };
+}
 
-  return { pending_reviews, is_old };
+/** Fetches the changes since `seen`, advances it, and refetches the affected queries. */
+async function fetchChanges(seen: { current: number | null }, signal: AbortSignal, was_down: boolean) {
+  const since = seen.current;
+  const changes = await purser.changes.retrieve(since === null ? {} : { since }, { signal });
+  seen.current = changes.seq;
+  // Refetches the queries that failed in the meantime, even without changes.
+  if (was_down) refetchWhere(({ state }) => state.status === 'error');
+  // A different history, such as a restored backup, invalidates everything.
+  if (since !== null && (changes.truncated || changes.seq !== since)) {
+    const affected = affectedBy(Object.keys(changes.types));
+    refetchWhere(({ queryKey: [first] }) => changes.truncated || affected.has(String(first)));
+  }
+  return changes;
+}
+
+/** Calls `onInput` on any input, and `onVisible` when the tab becomes visible or the network returns. */
+function listenForReturn(signal: AbortSignal, on: { onInput: () => void; onVisible: () => void }): void {
+  const onVisible = () => {
+    if (!document.hidden) on.onVisible();
+  };
+  for (const event of ['pointerdown', 'pointermove', 'keydown', 'wheel'] as const) {
+    document.addEventListener(event, on.onInput, { passive: true, capture: true, signal });
+  }
+  document.addEventListener('visibilitychange', onVisible, { signal });
+  window.addEventListener('online', onVisible, { signal });
+  // A page restored from the browser's history is out of date.
+  window.addEventListener('pageshow', ({ persisted }) => persisted && onVisible(), { signal });
 }

@@ -1,14 +1,14 @@
 import { APIError, type Me } from '@purser/sdk';
 import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
+import { auth } from './auth.ts';
 import { purser, QUIET } from './client.ts';
-import { door } from './door.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      // What changes is told by `live.ts`; this bounds how old a screen can be without it.
+      // `live.ts` announces changes; this limits the age of data without it.
       staleTime: 15_000,
-      // The client library has tried again already where that helps.
+      // The client library already retries where that helps.
       retry: false,
       refetchOnWindowFocus: true,
       throwOnError: false,
@@ -17,11 +17,11 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** Who is signed in; null when nobody is. */
+/** The signed-in person. Null if there is none. */
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: async (): Promise<Me | null> => {
-    // Somebody whose session ends while they are here is asked in a dialog; whoever was not here is sent to the door.
+    // A session that ends during use is renewed in a dialog. Without an earlier session the sign-in screen follows.
     const was_here = queryClient.getQueryData<Me | null>(['me']) != null;
     try {
       return await purser.me.retrieve(was_here ? {} : QUIET);
@@ -35,7 +35,7 @@ export const meQuery = queryOptions({
 
 export const signInOptionsQuery = queryOptions({
   queryKey: ['sign-in-options'],
-  queryFn: door.options,
+  queryFn: auth.options,
   staleTime: 60_000,
 });
 
@@ -45,26 +45,26 @@ export const workspaceQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** Somebody who is signed in to a workspace that they have joined. */
+/** A signed-in person in a workspace that they have joined. */
 export type Member = Me & { [Field in 'workspace' | 'role' | 'principal_id']: NonNullable<Me[Field]> };
 
-/** Returns whether somebody is in a workspace; otherwise they have yet to join one that they were added to. */
+/** True if the person is in a workspace. Otherwise they still have to join one that added them. */
 export const isMember = (me: Me): me is Member => me.workspace !== null;
 
-/** Who is signed in. Only for what the shell renders once somebody is. */
+/** The signed-in person. Throws outside the shell. */
 export function useMe(): Member {
   const { data } = useQuery(meQuery);
   if (!data || !isMember(data)) throw new Error('nobody is signed in to a workspace');
   return data;
 }
 
-/** Whether the person's role has a scope. */
+/** True if the person's role has the scope. */
 export function useMay(scope: 'admin' | 'review'): boolean {
   return useMe().scopes.includes(scope);
 }
 
-/** Why a control is disabled for somebody without a scope. */
+/** Reasons why a control is disabled, by missing scope. */
 export const WHY_NOT = {
   admin: 'Only an administrator can do this.',
-  review: 'Your role lets you look, not review.',
+  review: 'Your role cannot review requests.',
 } as const;

@@ -2,8 +2,8 @@ import { PurserError } from '@purser/sdk';
 import { useSyncExternalStore } from 'react';
 
 /**
- * What the server asked of the person in the middle of something: to sign in again, or to prove who they are. The
- * request that met it waits here, so that nothing that was typed is lost; it goes on when the dialog is done.
+ * A demand of the server on the person: to sign in again, or to prove their identity. The refused request waits here and
+ * continues after the dialog, so that no input is lost.
  */
 export type Demand = 'sign-in' | 'proof';
 
@@ -15,22 +15,22 @@ interface Pending {
 
 let pending: Pending[] = [];
 const listeners = new Set<() => void>();
-const tell = () => {
+const notify = () => {
   for (const each of listeners) each();
 };
 
-/** Waits until the person has met a demand. Rejects when they decline. */
+/** Waits until the person meets a demand. Rejects if they decline. */
 export function demand(kind: Demand): Promise<void> {
   return new Promise((resolve, reject) => {
     pending = [...pending, { demand: kind, resolve, reject }];
-    tell();
+    notify();
   });
 }
 
-/** Whether a dialog asks somebody to sign in again, or to prove who they are. */
+/** True while the dialog of a demand is open. */
 export const isDemanded = (): boolean => pending.length > 0;
 
-/** The demand that is to be met now; null when there is none. */
+/** The demand to meet now. Null if there is none. */
 export function useDemand(): Demand | null {
   return useSyncExternalStore(
     (listener) => {
@@ -41,37 +41,37 @@ export function useDemand(): Demand | null {
   );
 }
 
-/** Lets every request go on that waits for this demand. A new sign-in is a fresh proof too. */
+/** Continues every request that waits for this demand. A new sign-in also counts as a proof. */
 export function met(kind: Demand): void {
   const going = pending.filter((each) => each.demand === kind || kind === 'sign-in');
   pending = pending.filter((each) => !going.includes(each));
   for (const each of going) each.resolve();
-  tell();
+  notify();
 }
 
 const CHANNEL = 'purser-sign-in';
 
 /**
- * Tells the other windows of this browser that somebody signed in in this one. By a channel, since the policy of the
- * page cuts the tie between a window and the one that opened it once the identity provider was in between.
+ * Announces a sign-in to the other windows of this browser. It uses a channel because the page's opener policy cuts the
+ * link between a window and its opener once the identity provider was in between.
  */
-export function tellSignIn(): void {
+export function announceSignIn(): void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.postMessage(null);
   channel.close();
 }
 
-/** Calls the listener when somebody signs in in another window. Returns what ends that. */
+/** Calls the listener when somebody signs in in another window. Returns the function that ends this. */
 export function onSignIn(listener: () => void): () => void {
   const channel = new BroadcastChannel(CHANNEL);
   channel.onmessage = listener;
   return () => channel.close();
 }
 
-/** Fails every request that waits for this demand, with a sentence that says why. None of them is sent again. */
+/** Fails every request that waits for this demand with `sentence`. None of them is sent again. */
 export function declined(kind: Demand, sentence: string): void {
   const failing = pending.filter((each) => each.demand === kind);
   pending = pending.filter((each) => each.demand !== kind);
   for (const each of failing) each.reject(new PurserError(sentence));
-  tell();
+  notify();
 }

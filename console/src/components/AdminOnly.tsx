@@ -1,13 +1,13 @@
 import { useMay } from '../api/queries.ts';
 import { Card, Empty } from './Page.tsx';
 
-/** What stands in the place of a screen's content for somebody whose role has no leave to read it. */
+/** Shows `children` to administrators. Others see that their role cannot read them. */
 export function AdminOnly({ what, children }: { what: string; children: React.ReactNode }) {
   if (useMay('admin')) return children;
   return (
     <Card>
-      <Empty title={`Only administrators see ${what}`}>
-        <p>Your role has no leave to read this. An administrator can change your role in Team.</p>
+      <Empty title={`Only administrators can see ${what}`}>
+        <p>Your role does not have access. An administrator can change your role in Team.</p>
       </Empty>
     </Card>
   );

@@ -5,7 +5,6 @@ import styles from './decision/decision.module.css';
 
 type Budgets = AgentWithBudgets['budgets'];
 
-/** What is spent, held and left of a month's budget. */
 function partsOfBudget({ committed_minor, held_minor, remaining_minor }: Budgets[number]): Part[] {
   const parts: Part[] = [
     { kind: 'committed', name: 'Spent', amount_minor: committed_minor },
@@ -15,16 +14,16 @@ function partsOfBudget({ committed_minor, held_minor, remaining_minor }: Budgets
   return parts;
 }
 
-/** An agent's budgets of this month, in full. */
+/** An agent's budgets for this month, one per currency. */
 export function AgentBudgets({ budgets }: { budgets: Budgets }) {
-  if (budgets.length === 0) return <p>Nothing was spent this month, and no budget is set.</p>;
+  if (budgets.length === 0) return <p>No spending this month, and no budget set.</p>;
   return budgets.map((budget) => (
     <BudgetBar
       key={budget.currency}
       title={
         budget.limit_minor === null
-          ? `${budget.currency}: no monthly budget is set`
-          : `Budget of ${formatMoney(budget.limit_minor, budget.currency)} for this month (UTC)`
+          ? `${budget.currency}: no monthly budget set`
+          : `${formatMoney(budget.limit_minor, budget.currency)} budget for this month (UTC)`
       }
       parts={partsOfBudget(budget)}
       currency={budget.currency}
@@ -32,7 +31,7 @@ export function AgentBudgets({ budgets }: { budgets: Budgets }) {
   ));
 }
 
-/** The budgets of a line in a list: a bar, and what is used of how much. */
+/** A budget in a row of a list: a bar with the used and total amount. */
 export function BudgetLine({ budgets }: { budgets: Budgets | undefined }) {
   const budget = budgets?.find((each) => each.limit_minor !== null) ?? budgets?.[0];
   if (budget === undefined) return null;

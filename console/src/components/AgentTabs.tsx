@@ -2,24 +2,25 @@ import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Tabs } from './Page.tsx';
 
-/** An agent's screens, below its address. A new screen is a line. */
+/** The screens of an agent. `full` tells a link apart from one of the main navigation. */
 const SCREENS = [
   { key: 'agent', name: 'Summary', tail: '' },
-  { key: 'authority', name: 'Authority', tail: '/authority' },
+  { key: 'authority', name: 'Policy', tail: '/authority' },
   { key: 'merchants', name: 'Merchants', tail: '/merchants' },
-  { key: 'decisions', name: 'Its decisions', tail: '/decisions' },
-  { key: 'keys', name: 'Its keys', tail: '/keys' },
-  { key: 'report', name: 'Its report', tail: '/report' },
+  { key: 'decisions', name: 'Decisions', tail: '/decisions' },
+  { key: 'keys', name: 'Keys', tail: '/keys' },
+  { key: 'report', name: 'Report', tail: '/report' },
 ] as const;
 
-/** Leads from each of an agent's screens to the others. */
+/** Links between an agent's screens. The link names include the agent, unlike those of the main navigation. */
 export function AgentTabs({ slug, at }: { slug: string; at: (typeof SCREENS)[number]['key'] }) {
   return (
-    <Tabs label="Of this agent">
+    <Tabs label="This agent">
       {SCREENS.map(({ key, name, tail }) => (
         <Link
           key={key}
           to={`/agents/${slug}${tail}`}
+          aria-label={`${name} of ${slug}`}
           aria-current={key === at ? 'page' : undefined}
           activeOptions={{ exact: true }}
         >
@@ -30,17 +31,17 @@ export function AgentTabs({ slug, at }: { slug: string; at: (typeof SCREENS)[num
   );
 }
 
-/** Where a screen of the workspace is shown: at its own address, or among one agent's screens and narrowed to it. */
+/** Placement of a screen: at its own URL, or below one agent and limited to it. */
 export interface Place {
-  /** The path that its filters and views stay at. */
+  /** The path that filters and views keep. */
   path: string;
-  /** What the address alone asks for: the agent, which is then no filter. */
+  /** Query parameters set by the path: the agent, which is then not a filter. */
   fixed: { agent?: string };
   above: ReactNode;
   tabs: ReactNode;
 }
 
-/** The place of a screen that agents have too. */
+/** The placement of a screen that exists for the workspace and for each agent. */
 export function usePlace(at: 'decisions' | 'keys' | 'report'): Place {
   const { slug } = useParams({ strict: false }) as { slug?: string };
   if (slug === undefined) return { path: `/${at}`, fixed: {}, above: undefined, tabs: null };

@@ -5,7 +5,7 @@ import styles from './Badge.module.css';
 
 export type Tone = 'idle' | 'allow' | 'review' | 'deny' | 'accent';
 
-/** A short word on a coloured ground. The word says it; the colour only repeats it. */
+/** A short word on a coloured background. The colour only repeats the word. */
 export function Badge({
   tone = 'idle',
   title,
@@ -49,7 +49,7 @@ const TONES: Record<string, Tone> = {
   ENFORCE: 'accent',
 };
 
-/** A state of the API as a badge: decisions, reviews, outcomes, labels, modes, statuses. */
+/** A badge for a state of the API: decisions, reviews, outcomes, labels, modes, statuses. */
 export function StateBadge({ state, title }: { state: string; title?: string | undefined }) {
   return (
     <Badge tone={TONES[state] ?? 'idle'} title={title}>
@@ -58,14 +58,14 @@ export function StateBadge({ state, title }: { state: string; title?: string | u
   );
 }
 
-/** What was decided and, where that is something else, what is in force. */
+/** The decision and, if it differs, the effective decision. */
 export function DecisionBadges({ decision, effective }: { decision: string; effective: string }) {
   if (decision === effective) return <StateBadge state={decision} />;
   return (
     <span className={styles.arrow}>
       <StateBadge state={decision} />
       <span aria-hidden="true">→</span>
-      <span className="visually-hidden">in force: </span>
+      <span className="visually-hidden">in effect: </span>
       <StateBadge state={effective} />
     </span>
   );

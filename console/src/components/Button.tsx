@@ -5,16 +5,16 @@ import styles from './Button.module.css';
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: 'primary' | 'danger' | 'danger-primary' | 'quiet' | undefined;
   small?: boolean | undefined;
-  /** Work is under way: it cannot be pressed again, and says so. */
+  /** The action is running: the button shows it and ignores clicks. */
   busy?: boolean | undefined;
-  /** Why it is disabled; shown as its description. A reason disables it. */
+  /** The reason why the button is disabled, shown as its tooltip. A reason disables it. */
   why?: string | false | null | undefined;
-  /** The key that presses it, shown in it. Its name for machines stays without it. */
+  /** The shortcut shown in the button. Its accessible name does not include it. */
   shortcut?: string | undefined;
   children: ReactNode;
 }
 
-/** The class of a button, for links that look like one. */
+/** The class of a button, for links that look like buttons. */
 export function buttonClass(kind?: ButtonProps['kind'], small?: boolean): string {
   return cx(
     styles.button,
@@ -25,7 +25,7 @@ export function buttonClass(kind?: ButtonProps['kind'], small?: boolean): string
   );
 }
 
-/** A button. Not a submit button unless it is told to be. While it is busy it does nothing, and keeps the focus. */
+/** A button of type "button" unless set otherwise. While busy it ignores clicks and keeps the focus. */
 export function Button({
   kind,
   small,
@@ -44,7 +44,7 @@ export function Button({
       title={reason}
       {...rest}
       disabled={disabled === true || reason !== undefined}
-      // The browser takes the focus from what is disabled, and could not give it back afterwards.
+      // A disabled button would lose the focus for good.
       aria-disabled={busy === true || undefined}
       aria-busy={busy === true || undefined}
       onClick={busy === true ? (event) => event.preventDefault() : onClick}

@@ -6,14 +6,14 @@ import { localDay } from '../lib/time.ts';
 import { words } from '../lib/words.ts';
 import styles from './Charts.module.css';
 
-/** How many decisions of each kind. */
+/** Numbers of decisions by kind. */
 export interface Counts {
   allow: number;
   review: number;
   deny: number;
 }
 
-/** As many as can each be hit with a finger; more days share a bar. */
+/** The most bars that are each wide enough to tap. More days share a bar. */
 const MAX_BARS = 31;
 const MAX_BARS_NARROW = 11;
 
@@ -22,8 +22,8 @@ const ofKinds = (counts: Counts) =>
   KINDS.map((kind) => `${counts[kind]} ${words(kind.toUpperCase()).toLowerCase()}`).join(', ');
 
 /**
- * Decisions by day. Every day of the span has its place, also where nothing was asked; each bar leads to its decisions.
- * The same stands in a table for whoever does not see it.
+ * Decisions by day, including days without any. Each bar links to its decisions. A hidden table has the same numbers for
+ * screen readers.
  */
 export function StackedBars({
   days,
@@ -33,20 +33,20 @@ export function StackedBars({
   path = '/decisions',
 }: {
   days: readonly (Counts & { day: string })[];
-  /** The first and the last day to show; those of the first and last decisions when left out. */
+  /** First and last day to show. Defaults to the first and last day in `days`. */
   from?: string | undefined;
   to?: string | undefined;
-  /** Further filters of the lists that the bars lead to. */
+  /** More filters for the linked lists. */
   search?: Record<string, string>;
-  /** The list that the bars lead to. */
+  /** The path of the linked list. */
   path?: string;
 }) {
   const is_wide = useMedia('(min-width: 75rem)');
   const [first, last] = [from ?? days[0]?.day, to ?? days.at(-1)?.day];
-  if (first === undefined || last === undefined) return <p>Nothing was asked in this time.</p>;
+  if (first === undefined || last === undefined) return <p>No requests in this period.</p>;
   const buckets = bucketsOf(days, first, last, is_wide ? MAX_BARS : MAX_BARS_NARROW);
   const highest = Math.max(...buckets.map((each) => each.allow + each.review + each.deny));
-  if (highest === 0) return <p>Nothing was asked in this time.</p>;
+  if (highest === 0) return <p>No requests in this period.</p>;
   return (
     <figure>
       <div className={styles.bars}>
@@ -104,7 +104,6 @@ export function StackedBars({
   );
 }
 
-/** What the colours of the bars mean. */
 export function KindLegend() {
   return (
     <ul className={styles.legend}>
@@ -118,7 +117,7 @@ export function KindLegend() {
   );
 }
 
-/** How a row's decisions divide; the numbers stand beside it. */
+/** Shares of a row's decisions by kind. The numbers are in the columns beside it. */
 export function Share({ counts }: { counts: Counts }) {
   const whole = Math.max(1, counts.allow + counts.review + counts.deny);
   return (
@@ -133,7 +132,7 @@ export function Share({ counts }: { counts: Counts }) {
 const SPARK_WIDTH = 96;
 const SPARK_HEIGHT = 24;
 
-/** How many a day, as a small line; in words for whoever does not see it. Every day of the span has its place. */
+/** A small line chart of counts by day, with a text alternative. */
 export function Sparkline({
   days,
   from,
@@ -152,10 +151,10 @@ export function Sparkline({
     (count, i) =>
       `${(i * step).toFixed(1)},${(SPARK_HEIGHT - 2 - (count / highest) * (SPARK_HEIGHT - 4)).toFixed(1)}`,
   );
-  const said = `${sum.toLocaleString('en-US')} in ${counts.length} days, at most ${Math.max(...counts)} a day`;
+  const summary = `${sum.toLocaleString('en-US')} in ${counts.length} days, up to ${Math.max(...counts)} per day`;
   return (
-    <span className={styles.spark} title={said}>
-      <svg viewBox={`0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`} role="img" aria-label={said}>
+    <span className={styles.spark} title={summary}>
+      <svg viewBox={`0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`} role="img" aria-label={summary}>
         <polyline points={points.join(' ')} />
       </svg>
       {sum.toLocaleString('en-US')}

@@ -6,8 +6,8 @@ import { TextField } from './Field.tsx';
 import { ErrorNotice } from './Notice.tsx';
 
 /**
- * Asks before something that cannot be taken back: `children` say what will happen. With `typed` that word has to be
- * typed first. A failure is shown in the dialog, which stays; success closes it.
+ * Confirmation of an action that cannot be undone. `children` describe its effect. `typed` must be typed first. A failure
+ * is shown in the dialog, which stays open; success closes it.
  */
 export function Confirm({
   title,
@@ -20,11 +20,11 @@ export function Confirm({
   children,
 }: {
   title: string;
-  /** The word on the button that does it. */
+  /** Label of the button that confirms. */
   action: string;
   typed?: string | undefined;
   danger?: boolean;
-  /** Whether it is written to the workspace's history. */
+  /** True if the action is written to the workspace's history. */
   recorded?: boolean;
   work: () => Promise<unknown>;
   onClose: () => void;

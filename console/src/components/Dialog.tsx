@@ -4,8 +4,8 @@ import styles from './Dialog.module.css';
 import { RecordedAs } from './Who.tsx';
 
 /**
- * A modal dialog: the browser keeps the focus inside, and gives it back. It is there as long as it is rendered;
- * `onClose` is called for Escape and the closing button.
+ * A modal dialog. The browser keeps the focus inside and returns it afterwards. The dialog is open while it is rendered.
+ * Escape and the close button call `onClose`.
  */
 export function Dialog({
   title,
@@ -32,7 +32,7 @@ export function Dialog({
       if (before instanceof HTMLElement && before.isConnected) before.focus();
     };
   }, []);
-  // What had the focus may be gone, as a form is in whose place a secret stands.
+  // The focused element may be gone, as when a secret replaces a form.
   useEffect(() => {
     const element = dialog.current;
     if (element?.open === true && document.activeElement === document.body) focusFirst(element);
@@ -60,7 +60,7 @@ export function Dialog({
   );
 }
 
-/** Focuses the first field, or the last button; the browser would choose the closing button. */
+/** Focuses the first field or the last button. The browser would choose the close button. */
 function focusFirst(dialog: HTMLDialogElement): void {
   const field = 'input:not([readonly], [type="checkbox"]), select, textarea';
   const first = dialog.querySelector<HTMLElement>(`[data-body] :is(${field})`);
@@ -68,8 +68,7 @@ function focusFirst(dialog: HTMLDialogElement): void {
 }
 
 /**
- * The row of buttons at the end of a dialog or form. `recorded`: what they do is written to the history, so they say under
- * whose name.
+ * The row of buttons at the end of a dialog or form. `recorded` shows under which name the history will record the action.
  */
 export function Actions({ recorded = false, children }: { recorded?: boolean; children: ReactNode }) {
   return (

@@ -2,21 +2,21 @@ import type { ErrorComponentProps } from '@tanstack/react-router';
 import { ErrorNotice } from './Notice.tsx';
 import { Empty, Page } from './Page.tsx';
 
-/** A screen that could not be shown. */
+/** Shown in place of a screen that failed. */
 export function ScreenError({ error, reset }: ErrorComponentProps) {
   return (
-    <Page title="This did not work">
+    <Page title="Something went wrong">
       <ErrorNotice error={error} onRetry={reset} />
     </Page>
   );
 }
 
-/** An address that names no screen. */
+/** Shown for a URL without a screen. */
 export function NotFound() {
   return (
     <Page title="Not found">
-      <Empty title="There is nothing at this address">
-        <p>It may have been mistyped, or be of another workspace.</p>
+      <Empty title="This page does not exist">
+        <p>The address may be mistyped or belong to another workspace.</p>
       </Empty>
     </Page>
   );

@@ -2,7 +2,7 @@ import { type ReactNode, useId } from 'react';
 import { cx } from '../lib/cx.ts';
 import styles from './Field.module.css';
 
-/** What ties a control to its label, hint and problem. */
+/** Attributes that connect a control with its label, hint and problem. */
 export interface ControlProps {
   id: string;
   className: string;
@@ -13,16 +13,16 @@ export interface ControlProps {
 interface FieldProps {
   label: string;
   hint?: ReactNode;
-  /** What is wrong with the value, beside the field. */
+  /** The problem with the value, shown below the field. */
   problem?: string | null | undefined;
   optional?: boolean | undefined;
-  /** The label is there for machines alone, where its place says it for the eye. */
+  /** Shows the label only to screen readers. */
   hideLabel?: boolean | undefined;
   className?: string | undefined;
   children: (control: ControlProps) => ReactNode;
 }
 
-/** A labelled control with its hint and its problem. */
+/** A control with its label, hint and problem. */
 export function Field({ label, hint, problem, optional, hideLabel, className, children }: FieldProps) {
   const id = useId();
   const is_wrong = problem !== undefined && problem !== null;
@@ -54,7 +54,7 @@ export function Field({ label, hint, problem, optional, hideLabel, className, ch
   );
 }
 
-/** A refusal begins in the middle of a sentence, after the name of its field. */
+/** The service's messages continue a sentence that starts with the field's name. */
 function capitalised(problem: string): string {
   const text = problem.charAt(0).toUpperCase() + problem.slice(1);
   return /[.!?]$/.test(text) ? text : `${text}.`;
@@ -62,7 +62,7 @@ function capitalised(problem: string): string {
 
 type Input = React.InputHTMLAttributes<HTMLInputElement>;
 
-/** A one-line text with its label. */
+/** A labelled single-line text field. */
 export function TextField({
   label,
   hint,
@@ -92,7 +92,7 @@ export function TextField({
   );
 }
 
-/** A native choice with its label. */
+/** A labelled native select. */
 export function SelectField({
   label,
   hint,
@@ -122,7 +122,7 @@ export function SelectField({
   );
 }
 
-/** A text of several lines with its label. */
+/** A labelled multi-line text field. */
 export function AreaField({
   label,
   hint,

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useExampleCurrency } from '../api/agent-names.ts';
-import { useTyped } from '../lib/hooks/use-typed.ts';
+import { useDebouncedInput } from '../lib/hooks/use-debounced-input.ts';
 import { formatMoney } from '../lib/money.ts';
 import type { Search } from '../lib/search.ts';
 import { Button } from './Button.tsx';
@@ -10,33 +10,33 @@ import styles from './Filters.module.css';
 import { useKeys } from './keys/use-keys.ts';
 import { AmountFilter, amountsIn } from './list/AmountFilter.tsx';
 
-/** One filter of a list: a parameter of the address that goes to the API as it is. */
+/** One filter of a list: a URL parameter that is passed to the API unchanged. */
 export interface Filter {
   param: string;
   name: string;
-  /** Choices with their words. Without them it is a text, a day or an amount. */
+  /** Choices with their labels. Without them the filter is a text, a day or an amount. */
   options?: readonly (readonly [value: string, text: string])[];
-  /** An amount is in minor units in the address, and of the currency that the address names. */
+  /** The URL has an amount in minor units of its `currency` parameter. */
   type?: 'text' | 'date' | 'search' | 'amount';
   placeholder?: string;
-  /** Among the further ones, which are folded until one of them is set. */
+  /** Hidden under “More filters” unless one of those is set. */
   more?: boolean;
-  /** A value in words, where they are not those of the options. */
+  /** Words for a value that are not those of the options. */
   say?: (value: string) => string;
 }
 
-/** Where the screen's filters begin; null where it has none. */
+/** The first control of the screen's filters. Null if there is none. */
 export const firstFilter = () => document.querySelector<HTMLElement>('main search :is(input, select)');
 
-/** Puts the keyboard into the screen's filters. */
+/** Moves the focus to the screen's filters. */
 export function goToFilters(): void {
   const filter = firstFilter();
   filter?.scrollIntoView({ block: 'center' });
   filter?.focus({ preventScroll: true });
 }
 
-/** How a value is said in a chip; several values stand side by side. */
-function saidOf(filter: Filter, value: string, currency?: string): string {
+/** The text of a chip. Several values are joined. */
+function chipText(filter: Filter, value: string, currency?: string): string {
   if (filter.type === 'amount')
     return currency === undefined ? `${value} minor units` : formatMoney(Number(value), currency);
   if (filter.say !== undefined) return filter.say(value);
@@ -47,7 +47,7 @@ function saidOf(filter: Filter, value: string, currency?: string): string {
     .join(' or ');
 }
 
-/** The fields of a list's filters, and what is set as chips. All of it is in the address. */
+/** The fields of a list's filters, with chips for those that are set. The URL holds their state. */
 export function Filters({
   filters,
   search,
@@ -58,7 +58,7 @@ export function Filters({
   search: Search;
   /** The path of the screen. */
   to: string;
-  /** Parameters that are no filters and stay when all filters go. */
+  /** Parameters that “Clear all” keeps because they are not filters. */
   keep?: readonly string[];
 }) {
   const navigate = useNavigate();
@@ -94,7 +94,7 @@ export function Filters({
               onValue={(value) =>
                 set({
                   [filter.param]: value,
-                  // An amount means nothing without its currency.
+                  // An amount needs its currency.
                   ...(value === undefined ? {} : { currency: search.currency ?? example }),
                 })
               }
@@ -118,10 +118,10 @@ export function Filters({
           )}
           {active.map((filter) => (
             <span key={filter.param} className={styles.chip}>
-              {filter.name}: {saidOf(filter, search[filter.param] as string, search.currency)}
+              {filter.name}: {chipText(filter, search[filter.param] as string, search.currency)}
               <button
                 type="button"
-                aria-label={`Remove the filter ${filter.name}`}
+                aria-label={`Remove filter ${filter.name}`}
                 onClick={() => change(filter.param, undefined)}
               >
                 ✕
@@ -166,14 +166,14 @@ function FilterField({
         label={name}
         value={value}
         onValue={onValue}
-        options={[['', 'Any'], ...options, ...(is_known ? [] : [[value, saidOf(filter, value)] as const])]}
+        options={[['', 'Any'], ...options, ...(is_known ? [] : [[value, chipText(filter, value)] as const])]}
       />
     );
   }
   return <TypedFilter name={name} type={type} placeholder={placeholder} value={value} onValue={onValue} />;
 }
 
-/** What is typed is asked for when the typing pauses. */
+/** Applies its text after a pause in typing. */
 function TypedFilter({
   name,
   type,
@@ -187,7 +187,7 @@ function TypedFilter({
   value: string;
   onValue: (value: string) => void;
 }) {
-  const { typed, setTyped, tell } = useTyped(value, onValue);
+  const { typed, setTyped, flush } = useDebouncedInput(value, onValue);
   return (
     <Field label={name}>
       {(control) => (
@@ -198,7 +198,7 @@ function TypedFilter({
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter') tell();
+            if (event.key === 'Enter') flush();
           }}
         />
       )}

@@ -8,10 +8,10 @@ import { Empty } from './Page.tsx';
 import { CodeBlock } from './Value.tsx';
 
 const FIRST = { merchant: 'Hetzner Online', amount_minor: 5440, description: 'Server for staging' };
-/** Nobody has heard of this merchant, so it is unclear whether it serves a purpose. */
+/** An unknown merchant, whose purpose the assessor cannot judge. */
 const UNCLEAR = { merchant: 'Ostwind Trading', amount_minor: 4900, description: 'Spare parts' };
 
-/** The request of a spend, to be pasted into a terminal. */
+/** A sample payment request as a terminal command. */
 export function decisionCurl(agent: string, currency: string, spend = FIRST): string {
   const { merchant, amount_minor, description } = spend;
   const body = { agent, action: { type: 'purchase', merchant, amount_minor, currency, description } };
@@ -26,25 +26,24 @@ export function decisionCurl(agent: string, currency: string, spend = FIRST): st
   ].join('\n');
 }
 
-/** The agent that examples speak of; undefined where there is none that may ask. */
+/** The agent to use in examples. Undefined if none is active. */
 function useExampleAgent(): string | undefined {
   return useAgentNames().agents.find((each) => each.status === 'active')?.slug;
 }
 
-/** A request with where its key comes from. */
 function Example({ code }: { code: string }) {
   return (
     <div className={styles.example}>
-      <CodeBlock label="a spend" code={code} />
+      <CodeBlock label="a payment request" code={code} />
       <p>
-        <code>PURSER_API_KEY</code> is the agent’s key, which was shown when it was made, or an admin key.{' '}
-        <Link to="/keys">Make another</Link>.
+        <code>PURSER_API_KEY</code> is the agent’s key, shown when it was created, or an admin key.{' '}
+        <Link to="/keys">Create another key</Link>.
       </p>
     </div>
   );
 }
 
-/** No decision yet: what makes the first one, of this agent or of any. */
+/** Empty state without decisions: how to get the first one, for one agent or any. */
 export function FirstDecision({ agent }: { agent?: string }) {
   const example = useExampleAgent();
   const slug = agent ?? example;
@@ -52,25 +51,25 @@ export function FirstDecision({ agent }: { agent?: string }) {
   if (slug === undefined) {
     return (
       <Empty
-        title="No decision yet"
+        title="No decisions yet"
         action={
           <Link to="/agents" search={{ new: '1' }} className={buttonClass('primary')}>
-            Make an agent
+            Create an agent
           </Link>
         }
       >
-        <p>Every spend that an agent asks for appears here, with what was decided and why.</p>
+        <p>Each payment request appears here with its decision and the reason.</p>
       </Empty>
     );
   }
   return (
-    <Empty title="No decision yet" action={<Example code={decisionCurl(slug, currency)} />}>
-      <p>Every spend that an agent asks for appears here, with what was decided and why. Ask for one:</p>
+    <Empty title="No decisions yet" action={<Example code={decisionCurl(slug, currency)} />}>
+      <p>Each payment request appears here with its decision and the reason. Send one:</p>
     </Empty>
   );
 }
 
-/** Nobody has ever had to decide anything: what makes a first spend wait for a person. */
+/** Empty state before the first review: how to make a request that needs one. */
 export function FirstReview() {
   const agent = useExampleAgent();
   const currency = useExampleCurrency(agent);
@@ -82,8 +81,8 @@ export function FirstReview() {
   return (
     <Empty title="Try it out" action={<Example code={decisionCurl(agent, currency, UNCLEAR)} />}>
       <p>
-        Nobody has heard of this merchant. Unless the agent’s authority allows what is unclear, the spend
-        comes here for you to decide:
+        This merchant is unknown. Unless the agent’s policy allows requests with an unclear purpose, this one
+        comes here for review:
       </p>
     </Empty>
   );

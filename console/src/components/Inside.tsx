@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { door } from '../api/door.ts';
+import { auth } from '../api/auth.ts';
 import { isMember, meQuery } from '../api/queries.ts';
 import { useAction } from '../lib/hooks/use-action.ts';
 import { Entrance } from '../screens/sign-in/Entrance.tsx';
@@ -8,14 +8,14 @@ import { ErrorNotice } from './Notice.tsx';
 import { PendingWorkspaces } from './shell/PendingWorkspaces.tsx';
 import { Shell } from './shell/Shell.tsx';
 
-/** The page of a signed-in person: the shell, or first the workspaces to join or leave. */
+/** The page after sign-in: the shell, or the workspaces to join or leave first. */
 export function Inside() {
   const { data: me } = useQuery(meQuery);
   const signingOut = useAction(async () => {
-    await door.signOut();
+    await auth.signOut();
     location.assign('/console/sign-in');
   });
-  // The last workspace was left, or the session ended meanwhile.
+  // The person left their last workspace, or the session ended.
   if (!me) {
     return (
       <Entrance title="You are signed out">

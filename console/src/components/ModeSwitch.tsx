@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { codeOfError, purser } from '../api/client.ts';
-import { makeOld } from '../api/live.ts';
+import { invalidate } from '../api/live.ts';
 import { useMay, WHY_NOT } from '../api/queries.ts';
 import { useAction } from '../lib/hooks/use-action.ts';
+import { words } from '../lib/words.ts';
 import { Button } from './Button.tsx';
 import { Actions, Dialog } from './Dialog.tsx';
 import styles from './ModeSwitch.module.css';
@@ -18,13 +19,13 @@ type Switched = Pick<Agent, 'id' | 'slug' | 'name' | 'mode' | 'status'>;
 export function useUpdateAgent(agent: Pick<Agent, 'id'>, onDone: () => void = () => {}) {
   return useAction(async (changes: UpdateAgentRequest) => {
     await purser.agents.update(agent.id, changes);
-    void makeOld('report');
-    await makeOld('agents');
+    void invalidate('report');
+    await invalidate('agents');
     onDone();
   });
 }
 
-/** Between watching and binding. Towards binding, what speaks against it is shown first. */
+/** Switches between Shadow and Enforce. Before Enforce it shows the blockers of the shadow report. */
 export function ModeSwitch({ agent }: { agent: Switched }) {
   const may = useMay('admin');
   const [is_asking, setAsking] = useState(false);
@@ -33,7 +34,7 @@ export function ModeSwitch({ agent }: { agent: Switched }) {
   return (
     <>
       <Button why={!may && WHY_NOT.admin} onClick={() => setAsking(true)}>
-        Switch to {to}
+        Switch to {words(to)}
       </Button>
       {is_asking && <Switch agent={agent} to={to} onClose={() => setAsking(false)} />}
     </>
@@ -49,19 +50,22 @@ function Switch({ agent, to, onClose }: { agent: Switched; to: 'SHADOW' | 'ENFOR
   });
   const blockers = report.data?.readiness.blockers ?? [];
   return (
-    <Dialog title={`${to === 'ENFORCE' ? 'Bind' : 'Only watch'} ${agent.name}?`} onClose={onClose}>
+    <Dialog
+      title={`${to === 'ENFORCE' ? 'Enforce' : 'Stop enforcing'} decisions for ${agent.name}?`}
+      onClose={onClose}
+    >
       {to === 'ENFORCE' ? (
         <>
           <p>
-            From its next request on, DENY stops it, REVIEW waits for a person, and a payment adapter can ask
-            for a capability.
+            From the next request, denied payments are stopped, reviews wait for a person, and a payment
+            adapter needs a capability.
           </p>
           {report.isLoading && <Loading lines={3} />}
-          {report.isError && <ErrorNotice error={report.error} title="Its readiness could not be read." />}
+          {report.isError && <ErrorNotice error={report.error} title="Readiness could not be loaded." />}
           {report.data !== undefined &&
             (blockers.length === 0 ? (
-              <Notice tone="good" title="It is ready.">
-                Nothing in the shadow report speaks against it.
+              <Notice tone="good" title="This agent is ready.">
+                The shadow report has no blockers.
               </Notice>
             ) : (
               <>
@@ -70,7 +74,7 @@ function Switch({ agent, to, onClose }: { agent: Switched; to: 'SHADOW' | 'ENFOR
                   <Link to="/report" search={{ agent: agent.slug }} onClick={onClose}>
                     shadow report
                   </Link>{' '}
-                  says that it is not ready:
+                  says that this agent is not ready:
                 </p>
                 <ul className={styles.blockers}>
                   {blockers.map((each) => (
@@ -82,12 +86,12 @@ function Switch({ agent, to, onClose }: { agent: Switched; to: 'SHADOW' | 'ENFOR
         </>
       ) : (
         <p>
-          From its next request on, nothing is stopped: decisions say what would have been done, and every
-          spend is allowed.
+          From the next request, nothing is stopped. Decisions only record what would have happened, and every
+          payment is allowed.
         </p>
       )}
       {codeOfError(update.error) === 'plan_required' ? (
-        <Notice tone="bad" title="Your plan only watches.">
+        <Notice tone="bad" title="Your plan does not include Enforce.">
           {(update.error as Error).message}
         </Notice>
       ) : (
@@ -96,7 +100,7 @@ function Switch({ agent, to, onClose }: { agent: Switched; to: 'SHADOW' | 'ENFOR
       <Actions recorded>
         <Button onClick={onClose}>Cancel</Button>
         <Button kind="primary" busy={update.busy} onClick={() => update.run({ mode: to })}>
-          Switch to {to}
+          Switch to {words(to)}
         </Button>
       </Actions>
     </Dialog>

@@ -5,7 +5,7 @@ import { cx } from '../lib/cx.ts';
 import { Button } from './Button.tsx';
 import styles from './Notice.module.css';
 
-/** Something to know, where it matters. `bad` is announced at once. */
+/** An inline message. Screen readers announce `bad` at once. */
 export function Notice({
   tone = 'plain',
   title,
@@ -31,7 +31,7 @@ export function Notice({
   );
 }
 
-/** What went wrong, with the number that finds it in the service's log, and the way to try again. */
+/** An error with its request ID, which the service's log has too, and an optional retry button. */
 export function ErrorNotice({
   error,
   title,

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Notice } from './Notice.tsx';
 import { CodeBlock } from './Value.tsx';
 
-/** A secret that is shown this once: it lives in the state of what renders it, and is gone with that. */
+/** Shows a secret once. It lives only in the state of the component that renders it. */
 export function ShownOnce({
   title,
   secret,
@@ -11,15 +11,15 @@ export function ShownOnce({
 }: {
   title: string;
   secret: string;
-  /** What it is, for the copy button's name. */
+  /** Name of the secret, for the copy button. */
   label: string;
   children?: ReactNode;
 }) {
   return (
     <div style={{ display: 'grid', gap: '0.75rem', gridTemplateColumns: 'minmax(0, 1fr)' }}>
       <Notice tone="warn" title={title}>
-        It is not kept anywhere in readable form and cannot be shown again. Put it where it belongs before you
-        close this.
+        Purser does not store it in readable form and cannot show it again. Save it before you close this
+        dialog.
       </Notice>
       <CodeBlock label={label} code={secret} />
       {children}

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useId } from 'react';
 import { cx } from '../lib/cx.ts';
 import styles from './Page.module.css';
 
-/** A screen: its heading, what can be done on it, and the content. Sets the title of the window. */
+/** The layout of a screen with heading, actions and content. Sets the document title. */
 export function Page({
   title,
   above,
@@ -13,7 +13,7 @@ export function Page({
   children,
 }: {
   title: string;
-  /** A way back, above the heading. */
+  /** A back link above the heading. */
   above?: ReactNode;
   badges?: ReactNode;
   actions?: ReactNode;
@@ -38,14 +38,14 @@ export function Page({
   );
 }
 
-/** The window is named after what it shows. */
+/** Sets the document title. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = title === 'Purser' ? title : `${title} · Purser`;
   }, [title]);
 }
 
-/** A part of a screen with a heading of its own. `flush`: its content reaches its edges, as tables do. */
+/** A section with a heading. `flush` removes the padding, as for tables. */
 export function Card({
   title,
   aside,
@@ -71,12 +71,11 @@ export function Card({
   );
 }
 
-/** Cards beside each other where there is room. */
 export function CardGrid({ children }: { children: ReactNode }) {
   return <div className={styles.grid}>{children}</div>;
 }
 
-/** Names and values. What is `null` is left out. */
+/** A list of names and values. Null entries are left out. */
 export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode] | null)[] }) {
   return (
     <dl className={styles.facts}>
@@ -98,7 +97,7 @@ function FactRow({ name, value }: { name: string; value: ReactNode }) {
   );
 }
 
-/** Nothing is here, why that is so, and what makes something come. */
+/** An empty state: what is missing, why, and how to get it. */
 export function Empty({
   title,
   children,
@@ -117,20 +116,20 @@ export function Empty({
   );
 }
 
-/** The shape of what is coming. */
+/** A placeholder while content loads. */
 export function Loading({ lines = 4 }: { lines?: number }) {
   const widths = ['82%', '64%', '74%', '48%', '68%', '56%'];
   return (
     <div className={styles.loading} role="status" aria-label="Loading">
       {Array.from({ length: lines }, (_, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        // biome-ignore lint/suspicious/noArrayIndexKey: the placeholders are identical
         <span key={i} style={{ width: widths[i % widths.length] }} />
       ))}
     </div>
   );
 }
 
-/** The row of links or buttons that choose what of a screen is shown. */
+/** A row of links or buttons that select the content of a screen. */
 export function Tabs({ label, children }: { label: string; children: ReactNode }) {
   return (
     <nav aria-label={label} className={styles.tabs}>

@@ -2,9 +2,9 @@ import type { Workspace } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { purser } from '../api/client.ts';
-import { makeOld } from '../api/live.ts';
+import { invalidate } from '../api/live.ts';
 import { queryClient, useMay, WHY_NOT, workspaceQuery } from '../api/queries.ts';
-import { useUnderWay } from '../api/under-way.ts';
+import { useStopImpact } from '../api/stop-impact.ts';
 import { useForm } from '../lib/hooks/use-form.ts';
 import { Button } from './Button.tsx';
 import { Confirm } from './Confirm.tsx';
@@ -17,13 +17,13 @@ import { Who } from './Who.tsx';
 
 const MAX_REASON = 2_000;
 
-/** The workspace as the service answered: every screen shows it at once. */
+/** Shows the workspace that the service returned on every screen at once. */
 function show(workspace: Workspace): void {
   queryClient.setQueryData(workspaceQuery.queryKey, workspace);
-  void makeOld('audit');
+  void invalidate('audit');
 }
 
-/** Above every screen while all agents are stopped: who stopped them, when and why, and the way back. */
+/** Banner on every screen while all agents are stopped: by whom, when, why, and how to resume. */
 export function StopBanner() {
   const stopped = useQuery(workspaceQuery).data?.stopped;
   const may = useMay('admin');
@@ -31,7 +31,7 @@ export function StopBanner() {
   if (stopped == null) return null;
   return (
     <section className={styles.banner} aria-label="All agents are stopped">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <div tabIndex={0} role="status">
         <strong>All agents are stopped.</strong> By <Who {...stopped.by} />, <Time at={stopped.at} />:{' '}
         <q>{stopped.reason}</q>
@@ -41,17 +41,17 @@ export function StopBanner() {
       </Button>
       {is_resuming && (
         <Confirm
-          title="Let all agents spend again?"
+          title="Resume all agents?"
           action="Resume all agents"
           danger={false}
           work={async () => show(await purser.workspace.resume())}
           onClose={() => setResuming(false)}
         >
           <p>
-            They may ask again from the next request on, and capabilities that have not run out can be used
-            again. Agents that were paused or revoked stay so.
+            From their next request, agents can spend again. Capabilities that have not expired work again.
+            Paused and revoked agents stay as they are.
           </p>
-          <p>They were stopped for this reason, which should be gone:</p>
+          <p>Make sure that the reason for the stop is resolved:</p>
           <p>
             <q>{stopped.reason}</q>
           </p>
@@ -61,7 +61,7 @@ export function StopBanner() {
   );
 }
 
-/** The red button. Not there while all agents are stopped: the banner then says what can be done. */
+/** Opens the dialog of the emergency stop. Hidden while all agents are stopped: the banner takes over. */
 export function StopButton() {
   const workspace = useQuery(workspaceQuery).data;
   const may = useMay('review');
@@ -71,7 +71,7 @@ export function StopButton() {
     <>
       <Button
         kind="danger-primary"
-        why={!may && 'Your role lets you look, not stop agents.'}
+        why={!may && 'Your role cannot stop agents.'}
         onClick={() => setAsking(true)}
       >
         Stop all agents
@@ -83,7 +83,7 @@ export function StopButton() {
 
 function StopDialog({ onClose }: { onClose: () => void }) {
   const may_resume = useMay('admin');
-  const under_way = useUnderWay();
+  const under_way = useStopImpact();
   const form = useForm(
     { reason: '' },
     async ({ reason }) => {
@@ -92,24 +92,24 @@ function StopDialog({ onClose }: { onClose: () => void }) {
     },
     {
       check: ({ reason }): { reason?: string } =>
-        reason.trim() === '' ? { reason: 'Say why: whoever is refused meanwhile is told.' } : {},
+        reason.trim() === '' ? { reason: 'must say why: refused callers see it' } : {},
     },
   );
   return (
     <Dialog title="Stop all agents?" onClose={onClose}>
       <form onSubmit={form.onSubmit} noValidate className={styles.dialog}>
         <ul className={styles.effects}>
-          <li>Every request of every agent is refused from now on, in SHADOW and in ENFORCE.</li>
-          <li>Capabilities cannot be used: what is not paid yet is not paid. {under_way}</li>
+          <li>Every request of every agent is refused at once, in Shadow and in Enforce mode.</li>
+          <li>Capabilities stop working, so pending payments fail. {under_way}</li>
           <li>
-            Reviews, labels, outcomes and everything that is only read go on. Money that a payment rail has
-            moved already comes back by no stop.
+            Reviews, labels, outcomes and all reading continue. A stop does not bring back money that a
+            payment rail has already moved.
           </li>
         </ul>
         <p>
           {may_resume
-            ? 'It holds until you or another administrator resume.'
-            : 'It holds until an administrator resumes: you cannot take it back yourself.'}
+            ? 'Agents stay stopped until you or another administrator resumes them.'
+            : 'Agents stay stopped until an administrator resumes them. You cannot undo this yourself.'}
         </p>
         {form.error !== null && <ErrorNotice error={form.error} />}
         <AreaField
@@ -117,7 +117,7 @@ function StopDialog({ onClose }: { onClose: () => void }) {
           required
           rows={2}
           maxLength={MAX_REASON}
-          hint="Agents, reviewers and the audit are told."
+          hint="Shown to agents and reviewers, and recorded in the audit."
           {...form.field('reason')}
         />
         <Actions recorded>
@@ -131,15 +131,15 @@ function StopDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** What the stop is, where people look for settings. */
+/** The emergency stop as a row in Settings. */
 export function StopRow() {
   const stopped = useQuery(workspaceQuery).data?.stopped;
   return (
     <div className={styles.row}>
       <p>
         {stopped == null
-          ? 'When something is wrong and there is no time to find out which agent it is: every agent of this workspace is stopped at once.'
-          : 'All agents are stopped. The bar above this screen says why, and ends it.'}
+          ? 'Stops every agent of this workspace at once. Use it when something is wrong and you cannot wait to find out which agent it is.'
+          : 'All agents are stopped. The banner above shows why and lets an administrator resume them.'}
       </p>
       <StopButton />
     </div>

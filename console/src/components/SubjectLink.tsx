@@ -14,10 +14,10 @@ const PATHS: Record<string, (id: string) => string> = {
   workspace: () => '/settings',
 };
 
-/** Revoked keys are among them, since records outlive what they are about. */
+/** Includes revoked keys, since records outlive them. */
 const EVERY_KEY = { all: '1' };
 
-/** What an entry or a record is about, with the way there where it has a place of its own. */
+/** The subject of a ledger entry or audit record, with a link if it has a page. */
 export function SubjectLink({
   subject: { type, id },
 }: {

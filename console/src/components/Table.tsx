@@ -9,20 +9,20 @@ export interface Column<Row> {
   name: string;
   /** Right-aligned, for amounts and counts. */
   number?: boolean;
-  /** Longer texts break into lines. Everything else stays in one. */
+  /** Wraps long texts. Other columns stay on one line. */
   wrap?: boolean;
-  /** Longer texts are cut off; the cell's own title should say them whole. */
+  /** Truncates long texts. The cell's title should have the full text. */
   short?: boolean;
-  /** The column that says what the row is about. */
+  /** The row header. */
   heading?: boolean;
-  /** The name is there for machines alone. */
+  /** Shows the name only to screen readers. */
   hideName?: boolean;
   cell: (row: Row) => ReactNode;
 }
 
 /**
- * A table. What is wider than its place scrolls within it; on a phone each row is a card that names its values. Of a long
- * one only the rows near the screen are rendered, and each tells its number.
+ * A table that scrolls sideways if it is too wide. On a phone each row is a card with labelled values. A long table renders
+ * only the rows near the screen, each with its row index.
  */
 export function Table<Row>({
   label,
@@ -37,7 +37,7 @@ export function Table<Row>({
 }) {
   const is_long = rows.length > WHOLE_ROWS;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section className={styles.scroll} aria-label={label} tabIndex={0} data-table>
       <table className={styles.table} aria-rowcount={is_long ? rows.length + 1 : undefined}>
         <thead>
@@ -75,7 +75,7 @@ export function Table<Row>({
   );
 }
 
-/** Rendered anew only when it changed: lists grow to thousands of rows. */
+/** Memoized, since lists grow to thousands of rows. */
 const Row = memo(function Row({
   columns,
   row,
@@ -83,7 +83,7 @@ const Row = memo(function Row({
 }: {
   columns: readonly Column<unknown>[];
   row: unknown;
-  /** Its place in the whole table, the head being the first, where not all of it is rendered. */
+  /** Row index in the whole table, with the head as 1. Undefined if all rows are rendered. */
   number: number | undefined;
 }) {
   return (
@@ -109,7 +109,7 @@ const Row = memo(function Row({
 });
 
 /**
- * Fetches the next page of a list. Nothing where there is none. Whoever has loaded many goes on by scrolling.
+ * Loads the next page of a list. Long lists load it on scroll. Renders nothing if there is no next page.
  */
 export function LoadMore({
   query,
@@ -124,11 +124,11 @@ export function LoadMore({
 }) {
   const place = useRef<HTMLDivElement>(null);
   const { rows, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
-  const goes_on =
+  const loads_on_scroll =
     (rows?.length ?? 0) > WHOLE_ROWS && hasNextPage && !isFetchingNextPage && !isFetchNextPageError;
   useEffect(() => {
-    if (!goes_on || place.current === null) return;
-    // Only when it comes into sight: what is in sight already would fetch page after page.
+    if (!loads_on_scroll || place.current === null) return;
+    // Only when it scrolls into view. Already visible, it would load page after page.
     let was_out = false;
     const observer = new IntersectionObserver((entries) => {
       const is_in = entries.at(-1)?.isIntersecting === true;
@@ -137,12 +137,12 @@ export function LoadMore({
     });
     observer.observe(place.current);
     return () => observer.disconnect();
-  }, [goes_on, fetchNextPage]);
+  }, [loads_on_scroll, fetchNextPage]);
   if (!hasNextPage) return null;
   return (
     <div ref={place} className={styles.more}>
       <Button busy={isFetchingNextPage} onClick={() => fetchNextPage()}>
-        {rows?.length === 0 ? 'Look further' : 'Load more'}
+        {rows?.length === 0 ? 'Search further' : 'Load more'}
       </Button>
     </div>
   );

@@ -23,7 +23,7 @@ export function Money({
   );
 }
 
-/** A moment, told by its distance from now; the exact local and UTC times stand in its tooltip. */
+/** A time relative to now, or with `exact` the local time. The tooltip has the exact local and UTC times. */
 export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
   const now_ms = useNow(10_000);
   return (
@@ -35,8 +35,8 @@ export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
 
 const URGENT_MS = 15 * 60_000;
 
-/** How much time is left. */
-export function Countdown({ until, over = 'ran out' }: { until: string; over?: string }) {
+/** The time left until a deadline. */
+export function Countdown({ until, over = 'expired' }: { until: string; over?: string }) {
   const left_ms = Date.parse(until) - useNow();
   return (
     <time dateTime={until} title={localTime(until)} className={cx(left_ms < URGENT_MS && styles.urgent)}>
@@ -45,7 +45,7 @@ export function Countdown({ until, over = 'ran out' }: { until: string; over?: s
   );
 }
 
-/** Copies a text, and says so for a moment. */
+/** Copies a text and confirms it briefly. */
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [state, setState] = useState<'ready' | 'copied' | 'failed'>('ready');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -55,7 +55,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
       await navigator.clipboard.writeText(text);
       setState('copied');
     } catch {
-      // Without https a browser gives no clipboard; the text is there to be selected.
+      // Browsers offer no clipboard without HTTPS. The text can still be selected.
       setState('failed');
     }
     clearTimeout(timer.current);
@@ -63,12 +63,14 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   };
   return (
     <button type="button" className={styles.copy} onClick={copy} aria-label={label}>
-      <span role="status">{state === 'copied' ? 'Copied' : state === 'failed' ? 'Select it' : 'Copy'}</span>
+      <span role="status">
+        {state === 'copied' ? 'Copied' : state === 'failed' ? 'Select to copy' : 'Copy'}
+      </span>
     </button>
   );
 }
 
-/** An id that can be copied. */
+/** An ID with a copy button. */
 export function Id({ id }: { id: string }) {
   return (
     <span className={styles.id}>
@@ -78,11 +80,11 @@ export function Id({ id }: { id: string }) {
   );
 }
 
-/** Something to paste into a terminal or a file. */
+/** Code with a copy button. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   return (
     <div className={styles.block}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <section tabIndex={0} aria-label={label}>
         <pre>
           <code>{code}</code>

@@ -8,21 +8,20 @@ import { Badge } from './Badge.tsx';
 import styles from './Value.module.css';
 
 /**
- * The author of a record: a person, or a key and its person. People are named as far as the reader may know the names:
- * oneself always, the others by administrators, who see the names of keys too. The e-mail beside a name is what tells
- * people apart. Principal and key stand in the tooltip.
+ * The author of a record: a person, or a key and its person. Readers see their own name. Administrators also see the names
+ * of other people and of keys. The e-mail distinguishes people with the same name. The tooltip has principal and key.
  */
 export function Who({ principal_id, key_id }: { principal_id: string | null; key_id: string | null }) {
   if (key_id !== null) return <NamedKey key_id={key_id} principal_id={principal_id} />;
   return principal_id === null ? 'the operator' : <Person principal_id={principal_id} />;
 }
 
-/** Marks a review by the person who made the key that requested the spend. */
+/** Marks a review by the person who created the key that requested the payment. */
 export function ByKeyMaker({ of }: { of: { by_key_maker: boolean } }) {
   if (!of.by_key_maker) return null;
   return (
-    <span title="The reviewer made the key that requested this spend, or a key that led to it.">
-      <Badge tone="review">Made the requesting key</Badge>
+    <span title="The reviewer created the key that sent this request, or a key that led to it.">
+      <Badge tone="review">Created the requesting key</Badge>
     </span>
   );
 }
@@ -43,7 +42,7 @@ function Person({ principal_id }: { principal_id: string }) {
   );
 }
 
-/** A key, and the person whose principal it carries or who is at the root of its making. */
+/** A key with the person of its principal, or else the person who created it. */
 function NamedKey({ key_id, principal_id }: { key_id: string; principal_id: string | null }) {
   const may = useMay('admin');
   const keys = useQuery({
@@ -67,7 +66,7 @@ function NamedKey({ key_id, principal_id }: { key_id: string; principal_id: stri
   );
 }
 
-/** To whom the history will attribute what is about to be done: stands beside whatever writes to it. */
+/** Tells under which name the history will record an action. Goes beside every control that writes to it. */
 export function RecordedAs({ className }: { className?: string | undefined }) {
   const me = useMe();
   return (

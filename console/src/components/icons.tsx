@@ -1,4 +1,4 @@
-/** The signs of the navigation, drawn on a grid of 16. They say nothing that the words beside them do not. */
+/** Icons of the navigation on a grid of 16. They only repeat the words beside them. */
 const PATHS = {
   inbox: 'M2.5 9.5 4.3 3h7.4l1.8 6.5v3.5h-11zM2.5 9.5h3.2l1 1.8h2.6l1-1.8h3.2',
   overview: 'M2.5 13.5v-5M6.2 13.5v-11M9.8 13.5v-7M13.5 13.5v-9',

@@ -1,16 +1,16 @@
 import type { Budget } from '@purser/sdk';
 import { localTime } from './time.ts';
 
-/** Budgets below one another, at most. The service refuses what is deeper. */
+/** The service's maximum nesting depth. */
 export const MAX_DEPTH = 4;
 
-/** A budget, and how many there are above it. */
+/** A budget and the number of budgets above it. */
 export interface Nested {
   budget: Budget;
   depth: number;
 }
 
-/** Budgets with those below each right after it, by their slugs. One whose parent is not among them stands at the top. */
+/** Orders budgets by slug, each followed by its children. A budget whose parent is missing is at the top level. */
 export function nestedBudgets(budgets: readonly Budget[]): Nested[] {
   const known = new Set(budgets.map(({ slug }) => slug));
   const sorted = [...budgets].sort((a, b) => (a.slug < b.slug ? -1 : 1));
@@ -21,7 +21,7 @@ export function nestedBudgets(budgets: readonly Budget[]): Nested[] {
   return below(null, 0);
 }
 
-/** All budgets below one, whose spends count in it too. */
+/** All budgets below one, at any depth. */
 export function budgetsBelow(budgets: readonly Budget[], slug: string): Budget[] {
   return budgets
     .filter(({ parent }) => parent === slug)
@@ -29,16 +29,16 @@ export function budgetsBelow(budgets: readonly Budget[], slug: string): Budget[]
 }
 
 export const PERIODS = {
-  DAY: 'a day',
-  WEEK: 'a week',
-  MONTH: 'a month',
-  QUARTER: 'a quarter',
-  YEAR: 'a year',
-  TOTAL: 'in all',
+  DAY: 'per day',
+  WEEK: 'per week',
+  MONTH: 'per month',
+  QUARTER: 'per quarter',
+  YEAR: 'per year',
+  TOTAL: 'in total',
 } as const satisfies Record<Budget['period'], string>;
 
-/** When what is counted begins anew: "a month (Europe/Berlin), begins anew Dec 1, 2026, 12:00 AM". */
+/** A budget's period and its next reset: "per month (Europe/Berlin), resets Dec 1, 2026, 12:00 AM". */
 export function periodInWords({ period, time_zone, standing }: Budget): string {
-  if (period === 'TOTAL') return 'in all, never begins anew';
-  return `${PERIODS[period]} (${time_zone ?? 'UTC'}), begins anew ${localTime(standing.window.ends_at)}`;
+  if (period === 'TOTAL') return 'in total, never resets';
+  return `${PERIODS[period]} (${time_zone ?? 'UTC'}), resets ${localTime(standing.window.ends_at)}`;
 }

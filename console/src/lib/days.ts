@@ -1,8 +1,8 @@
 const DAY_MS = 86_400_000;
-/** More bars than this could not be told apart. */
+/** More bars would be too thin to distinguish. */
 const MAX_DAYS = 370;
 
-/** Every UTC day from one to another, both included; the last of them where there are very many. */
+/** Every UTC day from `first` to `last`, inclusive. Only the last days if there are too many. */
 export function daysBetween(first: string, last: string): string[] {
   const end_ms = Date.parse(`${last}T00:00:00Z`);
   const begin_ms = Math.max(Date.parse(`${first}T00:00:00Z`), end_ms - (MAX_DAYS - 1) * DAY_MS);
@@ -12,7 +12,7 @@ export function daysBetween(first: string, last: string): string[] {
   return days;
 }
 
-/** Days beside each other that share a bar. */
+/** Adjacent days that share a bar. */
 export interface Bucket {
   from: string;
   to: string;
@@ -21,7 +21,7 @@ export interface Bucket {
   deny: number;
 }
 
-/** The days of a span in at most `max` buckets of as many days each; the last may have fewer. Nothing is left out. */
+/** Groups the days of a period into at most `max` buckets of equal size. Only the last may be smaller. */
 export function bucketsOf(
   days: readonly { day: string; allow: number; review: number; deny: number }[],
   from: string,

@@ -1,8 +1,8 @@
 import { purser } from '../api/client.ts';
 
 /**
- * Has the browser save what a route answers as an attachment. It is streamed past the page, which cannot see a refusal: a
- * session that ended is asked for before.
+ * Saves a route's attachment. The browser streams it past the page, which would not see a refusal, so an ended session is
+ * renewed first.
  */
 export async function downloadStreamed(address: string): Promise<void> {
   await purser.me.retrieve();
@@ -14,12 +14,12 @@ export async function downloadStreamed(address: string): Promise<void> {
   link.remove();
 }
 
-/** Has the browser save a text that the page made. */
+/** Saves a text. */
 export function downloadText(name: string, text: string, type: string): void {
   downloadFile(name, new Blob([text], { type }));
 }
 
-/** Has the browser save what the page has of a file, which may be more than fits into one text. */
+/** Saves a file, which may be larger than one string can hold. */
 export function downloadFile(name: string, file: Blob): void {
   const address = URL.createObjectURL(file);
   const link = document.createElement('a');

@@ -1,7 +1,7 @@
-/** What a quotation does to the judgement of the purpose. */
+/** The effect of a quotation on the assessment of the purpose. */
 export type Effect = 'supports' | 'conflicts' | 'suspicious';
 
-/** A run of text, and what it was quoted for. */
+/** A run of text with the effect of its quotation. */
 export interface Segment {
   text: string;
   effect: Effect | null;
@@ -10,8 +10,8 @@ export interface Segment {
 const WEIGHT: Record<Effect, number> = { supports: 1, conflicts: 2, suspicious: 3 };
 
 /**
- * Marks the quotations of one text in it: every character gets the gravest effect that it is quoted for. Quotations are
- * found whatever their case and white space; one that is not in the text marks nothing.
+ * Splits a text into segments by quotation. Each character gets the most severe effect of its quotations. Case and white
+ * space are ignored. A quotation that does not occur in the text has no effect.
  */
 export function highlight(text: string, quotes: readonly { text: string; effect: Effect }[]): Segment[] {
   const effects: (Effect | null)[] = Array.from({ length: text.length }, () => null);

@@ -1,6 +1,6 @@
 import type { LedgerEvent } from '@purser/sdk';
 
-/** Every type of entry, and whether it is somebody's change, which the audit records too. A type that is new is missed here by the compiler. */
+/** True for entry types that the audit records too. The compiler reports a type that is missing here. */
 const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'decision.created': false,
   'decision.review.recorded': false,
@@ -38,5 +38,5 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
 };
 
 export const LEDGER_TYPES = Object.keys(IS_CHANGE) as LedgerEvent['type'][];
-/** What the audit's records can be of. */
+/** The actions that audit records can have. */
 export const AUDIT_ACTIONS = LEDGER_TYPES.filter((type) => IS_CHANGE[type]);

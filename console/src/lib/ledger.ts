@@ -1,8 +1,7 @@
 import type { LedgerEvent } from '@purser/sdk';
 
 /**
- * RFC 8785 of a value made of objects, texts and whole numbers, which is all that a ledger entry holds: keys in order,
- * nothing between.
+ * The RFC 8785 form of objects, texts and whole numbers, which is all that a ledger entry contains.
  */
 export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -16,12 +15,12 @@ function bytesOf(hash: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
-/** The text that an entry's hash is made over, after the bytes of the hash before it. */
+/** The text that an entry's hash covers, after the bytes of the previous hash. */
 export function sealedText({ seq, id, type, subject, occurred_at, data_hash }: LedgerEvent): string {
   return canonical({ seq, id, type, subject, occurred_at, data_hash });
 }
 
-/** The hash that an entry of the ledger must have, computed here and not asked of the service. */
+/** Computes the hash of a ledger entry in this browser. */
 export async function hashOf(event: LedgerEvent): Promise<string> {
   const prev = bytesOf(event.prev_hash);
   const body = new TextEncoder().encode(sealedText(event));
@@ -32,5 +31,5 @@ export async function hashOf(event: LedgerEvent): Promise<string> {
   return `sha256:${[...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Whether this browser can compute hashes: only over https and on localhost. */
+/** True if this browser can compute hashes, which needs HTTPS or localhost. */
 export const canHash = (): boolean => globalThis.crypto?.subtle !== undefined;

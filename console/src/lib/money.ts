@@ -1,6 +1,6 @@
 /**
- * Digits of the minor unit where they are not two, as ISO 4217 has them. The browser's own list is another one (it shows
- * IQD without digits), so it is not asked. A test holds these against the service's table.
+ * ISO 4217 minor unit digits of currencies that do not have two. The browser's own list differs (it has no digits for IQD),
+ * so it is not used. A test compares this table with the service's.
  */
 const OTHER_EXPONENTS: Record<string, number> = {
   BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0, UGX: 0, UYI: 0, VND: 0,
@@ -14,7 +14,7 @@ export function exponentOf(currency: string): number {
   return OTHER_EXPONENTS[currency] ?? 2;
 }
 
-/** The largest amount that the service names exactly; in sums it stands for itself and everything above. */
+/** The service's largest exact amount. In sums it means this amount or more. */
 const MAX_AMOUNT_MINOR = 9_007_199_254_740_991;
 
 /** An amount in major units without its currency: "54.40", "1200", "12,000.00". Exact. */
@@ -34,14 +34,14 @@ export function formatMoney(amount_minor: number, currency: string): string {
   return `${currency} ${more}${majorUnits(amount_minor, currency)}`;
 }
 
-/** An amount as it stands in a field for typing: "54.40", without groups. Empty where there is none. */
+/** An amount for a text field: "54.40", without grouping. Empty for none. */
 export function toInput(amount_minor: number | null | undefined, currency: string): string {
   if (amount_minor === null || amount_minor === undefined) return '';
   return majorUnits(amount_minor, currency).replaceAll(',', '');
 }
 
 /**
- * What was typed into a field of major units, in minor units. Null for nothing; an error in words for what is no amount
+ * Reads a typed amount in major units. Returns minor units, null for an empty field, or the problem if it is not an amount
  * of the currency.
  */
 export function fromInput(
@@ -64,6 +64,6 @@ export function fromInput(
   }
   const amount_minor = Number(whole + fraction.padEnd(exponent, '0'));
   if (amount_minor > MAX_AMOUNT_MINOR)
-    return { problem: 'must be smaller: it is more than can be counted exactly' };
+    return { problem: 'must be smaller: Purser cannot represent it exactly' };
   return { amount_minor };
 }

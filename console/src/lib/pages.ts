@@ -1,4 +1,4 @@
-/** A page of a list as it came, without what the client library hangs on to it. */
+/** A page of a list without the client library's methods. */
 export interface PlainPage<T> {
   data: T[];
   next_cursor: string | null;
@@ -7,8 +7,8 @@ export interface PlainPage<T> {
 type Pages<T> = readonly PlainPage<T>[];
 
 /**
- * What was loaded of a list, with its first page as it is now: what stood in its range and is gone is left out, and what
- * stands further down stays. A first page that shares no row with what was loaded is all that is known.
+ * Replaces the first page of a loaded list: rows missing from its range are removed, rows further down stay. If it shares no
+ * row with the loaded ones, only the first page remains.
  */
 export function withFirstPage<T>(
   pages: Pages<T>,
@@ -25,8 +25,8 @@ export function withFirstPage<T>(
 }
 
 /**
- * What was loaded of a list, with further rows where they belong by `isBefore`. A row that belongs after all that was
- * loaded comes with the next page, if there is one.
+ * Inserts rows into a loaded list in the order of `isBefore`. A row that belongs after all loaded ones is left for the next
+ * page if there is one.
  */
 export function withRows<T>(
   pages: Pages<T>,
@@ -50,7 +50,7 @@ export function withRows<T>(
   return result;
 }
 
-/** What was loaded of a list, row by row as `change` makes it; null takes the row out. */
+/** Applies `change` to every loaded row. Null removes the row. */
 export function withEach<T>(pages: Pages<T>, change: (row: T) => T | null): PlainPage<T>[] {
   return pages.map((page) => ({
     ...page,

@@ -23,8 +23,8 @@ describe('the palette', () => {
   test('finds agents by slug or name, and merchants by whatever was typed', () => {
     expect(labels('infra')).toEqual([
       'Infrastructure bot',
-      'Authority of Infrastructure bot',
-      'Decisions whose merchant has “infra”',
+      'Policy of Infrastructure bot',
+      'Decisions with “infra” in the merchant name',
     ]);
     expect(labels('travel desk')).toContain('Travel desk');
   });

@@ -1,6 +1,6 @@
 import type { Search } from './search.ts';
 
-/** Somewhere to go. */
+/** A target of the palette. */
 export interface Destination {
   /** Unique among all places. */
   value: string;
@@ -26,21 +26,20 @@ const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] =
   ['Your account', '/me', 'g m'],
 ];
 
-/** The screens and the keys that go there. */
+/** Shortcuts that go to a screen, with its name. */
 export const GO_KEYS: readonly (readonly [keys: string, label: string])[] = SCREENS.map(([label, , keys]) => [
   keys,
   label,
 ]);
 
-/** The screen of the second key after `g`; undefined where there is none. */
+/** The screen for the second key after `g`. Undefined if there is none. */
 export const screenOfKey = (key: string): string | undefined =>
   SCREENS.find(([, , keys]) => keys === `g ${key}`)?.[1];
 
-/** Where an id leads. */
 function placesOfId(text: string): Destination[] {
   const [, kind] = /^(dec|agt|wh|evt|key|usr|bud)_[0-9A-Za-z]{4,}$/.exec(text) ?? [];
   const place = (label: string, to: string, search: Search = {}): Destination[] => [
-    { value: `id:${text}`, label: `${label} ${text}`, hint: 'by id', to, search },
+    { value: `id:${text}`, label: `${label} ${text}`, hint: 'by ID', to, search },
   ];
   if (kind === 'dec') return place('Decision', `/decisions/${text}`);
   if (kind === 'agt') return place('Agent', `/agents/${text}`);
@@ -55,7 +54,7 @@ const has = (text: string, ...words: string[]) =>
     .split(/\s+/)
     .every((part) => words.some((word) => word.toLowerCase().includes(part)));
 
-/** What a text may mean, the most definite first. */
+/** Finds the targets that match a typed text, the most specific first. */
 export function placesFor(
   typed: string,
   agents: readonly { slug: string; name: string }[],
@@ -64,7 +63,7 @@ export function placesFor(
   const screens = SCREENS.filter(([label]) => has(text, label)).map(
     ([label, to, keys]): Destination => ({ value: `screen:${to}`, label, hint: keys, to, search: {} }),
   );
-  // Whoever is in alarm types what they want, not where it stands.
+  // In an emergency people type the action, not its screen.
   const stop: Destination[] = has(text, 'Stop all agents')
     ? [{ value: 'action:stop', label: 'Stop all agents', hint: 'Settings', to: '/settings', search: {} }]
     : [];
@@ -75,7 +74,7 @@ export function placesFor(
       { value: `agent:${slug}`, label: name, hint: slug, to: `/agents/${slug}`, search: {} },
       {
         value: `authority:${slug}`,
-        label: `Authority of ${name}`,
+        label: `Policy of ${name}`,
         hint: slug,
         to: `/agents/${slug}/authority`,
         search: {},
@@ -87,16 +86,16 @@ export function placesFor(
       : [
           {
             value: 'search:decisions',
-            label: `Decisions whose merchant has “${text}”`,
+            label: `Decisions with “${text}” in the merchant name`,
             hint: 'search',
             to: '/decisions',
             search: { q: text },
           },
         ];
   return [
-    { value: 'By id', items: placesOfId(text) },
+    { value: 'By ID', items: placesOfId(text) },
     { value: 'Go to', items: screens },
-    { value: 'Do', items: text === '' ? [] : stop },
+    { value: 'Actions', items: text === '' ? [] : stop },
     { value: 'Agents', items: own },
     { value: 'Search', items: searches },
   ].filter((group) => group.items.length > 0);

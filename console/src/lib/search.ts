@@ -1,14 +1,14 @@
-/** Search parameters as plain texts: what stands in the address is what the API is asked, and links can be made by hand. */
+/** URL parameters as plain text. They are passed to the API unchanged, and links can be written by hand. */
 export type Search = Record<string, string>;
 
-/** The parameters of an address's query, the last of each name. Empty ones are left out. */
+/** Parses a query string. The last value of a name counts. Empty values are left out. */
 export function parseSearch(text: string): Search {
   const search: Search = {};
   for (const [name, value] of new URLSearchParams(text)) if (value !== '') search[name] = value;
   return search;
 }
 
-/** The query of an address, with its question mark; nothing where there are no parameters. */
+/** Formats a query string with its question mark. Empty without parameters. */
 export function stringifySearch(search: Record<string, unknown>): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(search)) {
@@ -18,7 +18,7 @@ export function stringifySearch(search: Record<string, unknown>): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Only the parameters that a screen knows, so that a stray one in a link does no harm. */
+/** Keeps only the named parameters, so that a stray one in a link has no effect. */
 export function pick<Name extends string>(
   search: Record<string, unknown>,
   names: readonly Name[],

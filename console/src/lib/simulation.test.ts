@@ -1,6 +1,6 @@
 import type { Simulation } from '@purser/sdk';
 import { expect, test } from 'vitest';
-import { judgedBy, matrixOf } from './simulation.ts';
+import { matrixOf, wronglyChanged } from './simulation.ts';
 
 test('the matrix has what changed beside the diagonal and the rest on it', () => {
   const simulation = {
@@ -30,5 +30,5 @@ test('of labelled decisions those are counted that cross the line to or from ALL
       ['REVIEW', 'ALLOW', 'PURPOSE_ALIGNED', 10],
     ] as const
   ).map(([from, to, label, count]) => ({ from, to, label, count }));
-  expect(judgedBy({ by_label })).toEqual({ stopped_wrongly: 5, passed_wrongly: 7 });
+  expect(wronglyChanged({ by_label })).toEqual({ stopped_wrongly: 5, passed_wrongly: 7 });
 });

@@ -3,10 +3,10 @@ import type { Simulation } from '@purser/sdk';
 export const KINDS = ['ALLOW', 'REVIEW', 'DENY'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A changed decision; what people said of it and what became of it come with it. */
+/** A changed decision with its label and outcome. */
 export type ChangedDecision = Simulation['changed'][number];
 
-/** Of replayed decisions: how many went from one kind to which. What did not change is on the diagonal. */
+/** Counts replayed decisions by their kind before and after. Unchanged ones are on the diagonal. */
 export function matrixOf({ current, transitions }: Simulation): Record<Kind, Record<Kind, number>> {
   const before: Record<Kind, number> = { ALLOW: current.allow, REVIEW: current.review, DENY: current.deny };
   const matrix = Object.fromEntries(
@@ -20,8 +20,8 @@ export function matrixOf({ current, transitions }: Simulation): Record<Kind, Rec
   return matrix;
 }
 
-/** The two numbers by which a rule is judged, of all decisions that would have been another and that people labelled. */
-export function judgedBy({ by_label }: Pick<Simulation, 'by_label'>): {
+/** Labelled decisions that would change in the wrong direction. */
+export function wronglyChanged({ by_label }: Pick<Simulation, 'by_label'>): {
   stopped_wrongly: number;
   passed_wrongly: number;
 } {

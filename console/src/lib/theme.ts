@@ -1,15 +1,15 @@
 const STORED = 'purser.theme';
 
-/** What the page looks like: as the system says, or as this browser was told. `theme.js` applies it before the first paint. */
+/** The theme: the system's, or the one set in this browser. `theme.js` applies it before the first paint. */
 export type Theme = 'system' | 'light' | 'dark';
 
-/** The theme that this browser was told. */
+/** The theme set in this browser. */
 export function storedTheme(): Theme {
   const found = localStorage.getItem(STORED);
   return found === 'light' || found === 'dark' ? found : 'system';
 }
 
-/** Applies a theme now, and at every later visit from this browser. */
+/** Applies a theme now and on later visits from this browser. */
 export function applyTheme(theme: Theme): void {
   if (theme === 'system') {
     localStorage.removeItem(STORED);

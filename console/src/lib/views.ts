@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import type { Search } from './search.ts';
 
-/** A list's filters under a name. */
+/** A named set of a list's filters. */
 export interface View {
   name: string;
   search: Search;
@@ -13,7 +13,7 @@ let read: { text: string; views: readonly View[] } = { text: '', views: [] };
 
 const keyOf = (screen: string) => `purser.views.${screen}`;
 
-/** The views that a stored text holds; what is damaged or foreign is left out. */
+/** Reads stored views. Damaged and unknown entries are left out. */
 function parseViews(text: string): View[] {
   try {
     const found: unknown = JSON.parse(text);
@@ -32,7 +32,7 @@ function parseViews(text: string): View[] {
   }
 }
 
-/** The views that were saved in this browser; shared as links, since the filters are in the address. */
+/** The views saved in this browser. They are shared as links, since the URL has the filters. */
 export function useViews(screen: string): readonly View[] {
   return useSyncExternalStore(
     (listener) => {
@@ -47,7 +47,7 @@ export function useViews(screen: string): readonly View[] {
   );
 }
 
-/** Keeps a view, in place of one of the same name; the oldest goes when there are too many. */
+/** Saves a view and replaces one of the same name. Beyond the maximum the oldest is removed. */
 export function saveView(screen: string, view: View): void {
   const others = parseViews(localStorage.getItem(keyOf(screen)) ?? '[]').filter(
     (each) => each.name !== view.name,
@@ -56,14 +56,13 @@ export function saveView(screen: string, view: View): void {
   for (const each of listeners) each();
 }
 
-/** Forgets a view. */
 export function removeView(screen: string, name: string): void {
   const others = parseViews(localStorage.getItem(keyOf(screen)) ?? '[]').filter((each) => each.name !== name);
   localStorage.setItem(keyOf(screen), JSON.stringify(others));
   for (const each of listeners) each();
 }
 
-/** Whether two searches ask for the same. */
+/** True if two searches have the same parameters. */
 export function isSameSearch(a: Search, b: Search): boolean {
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);
   return [...names].every((name) => a[name] === b[name]);

@@ -1,14 +1,14 @@
-/** Characters that nobody sees, or that turn the direction of what is near them. */
+/** Invisible characters, and those that change the direction of nearby text. */
 const HIDDEN = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Returns whether a name hides characters. */
+/** True if a name contains hidden characters. */
 export function hidesCharacters(text: string): boolean {
   return text.search(HIDDEN) >= 0;
 }
 
 /**
- * A name as it is shown: each hidden character by its code point, such as `[U+202E]`. So it cannot look like another name,
- * and it turns nothing around it.
+ * A name for display, with each hidden character as its code point, such as `[U+202E]`. It cannot imitate another name or
+ * change the direction of text around it.
  */
 export function visible(text: string): string {
   return text.replace(

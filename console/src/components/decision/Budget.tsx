@@ -3,7 +3,6 @@ import { cx } from '../../lib/cx.ts';
 import { formatMoney } from '../../lib/money.ts';
 import styles from './decision.module.css';
 
-/** A part of a budget's bar. */
 export interface Part {
   kind: 'committed' | 'held' | 'this' | 'over' | 'left';
   name: string;
@@ -11,8 +10,8 @@ export interface Part {
 }
 
 /**
- * How a month's budget stands with this spend: what is spent, what others hold, this spend, and what would be left. A
- * hold that is there is among what is held and is taken out of it, so that nothing counts twice.
+ * Splits a month's budget into spent, held by others, this request and the rest. An existing hold of this request is
+ * subtracted from the held amount, so that it does not count twice.
  */
 export function partsOf(
   budget: { held_minor: number; committed_minor: number; limit_minor: number | null },
@@ -24,19 +23,19 @@ export function partsOf(
   const parts: Part[] = [
     { kind: 'committed', name: 'Spent', amount_minor: committed_minor },
     { kind: 'held', name: 'Held', amount_minor: held_minor },
-    { kind: 'this', name: 'This spend', amount_minor: spend.amount_minor },
+    { kind: 'this', name: 'This request', amount_minor: spend.amount_minor },
   ];
   if (limit_minor === null) return parts;
   const left_minor = limit_minor - used_minor;
   parts.push(
     left_minor >= 0
-      ? { kind: 'left', name: 'Left after it', amount_minor: left_minor }
-      : { kind: 'over', name: 'Over the budget', amount_minor: -left_minor },
+      ? { kind: 'left', name: 'Remaining after it', amount_minor: left_minor }
+      : { kind: 'over', name: 'Over budget', amount_minor: -left_minor },
   );
   return parts;
 }
 
-/** The month's budget before and after a spend. */
+/** The month's budget before and after a request. */
 export function Budget({ decision }: { decision: Decision }) {
   const { reservation, currency, requested_amount_minor } = decision;
   const { budget, period, status } = reservation;
@@ -52,12 +51,12 @@ export function Budget({ decision }: { decision: Decision }) {
   }).format(new Date(`${period}-15T00:00:00Z`));
   const of =
     budget.limit_minor === null
-      ? `No monthly budget is set; ${month} so far`
-      : `Budget of ${formatMoney(budget.limit_minor, currency)} for ${month}`;
+      ? `No monthly budget set; ${month} so far`
+      : `${formatMoney(budget.limit_minor, currency)} budget for ${month}`;
   return <BudgetBar title={of} parts={parts} currency={currency} />;
 }
 
-/** Parts of a whole as a bar, and in words below it. */
+/** A bar of parts with a legend below. */
 export function BudgetBar({
   title,
   parts,

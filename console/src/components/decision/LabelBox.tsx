@@ -1,6 +1,6 @@
 import type { Decision, Label } from '@purser/sdk';
 import { purser } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { cx } from '../../lib/cx.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
@@ -13,7 +13,7 @@ import styles from './ReviewBox.module.css';
 
 const LABELS = ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'] as const;
 
-/** One press labels a spend; the label that stands is corrected by the new one. The key `l` gives the suggested one. */
+/** Labels a decision with one click. A new label supersedes the current one. The key `l` applies the suggestion. */
 export function LabelBox({
   decision_id,
   label,
@@ -29,7 +29,7 @@ export function LabelBox({
   const action = useAction(async (choice: (typeof LABELS)[number]) => {
     const supersedes = label === null ? {} : { supersedes: label.label_id };
     const made = await purser.decisions.label(decision_id, { label: choice, ...supersedes });
-    await makeOld('decision', decision_id);
+    await invalidate('decision', decision_id);
     onDone?.(made);
   });
   const is_suggesting = may && suggested !== undefined && label === null;

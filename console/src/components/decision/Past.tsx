@@ -10,7 +10,7 @@ import { Money, Time } from '../Value.tsx';
 
 const LOOKED_AT = 25;
 
-/** What became of this agent's earlier spends at the same merchant, and what people said of them. */
+/** The agent's earlier requests at the same merchant, with their reviews, labels and outcomes. */
 export function Past({ decision }: { decision: Decision }) {
   const { agent, action, decision_id } = decision;
   const query = { agent: agent.id, merchant: action.merchant, limit: LOOKED_AT } as DecisionListQuery;
@@ -18,10 +18,10 @@ export function Past({ decision }: { decision: Decision }) {
     queryKey: ['decisions', 'past', agent.id, action.merchant],
     queryFn: async () => (await purser.decisions.list(query)).data,
   });
-  if (data === undefined) return <p>Looking…</p>;
+  if (data === undefined) return <p>Loading…</p>;
   const others = data.filter((each) => each.decision_id !== decision_id);
   const judged = others.filter((each) => each.review !== null || each.label !== null);
-  if (others.length === 0) return <p>This is the agent’s first spend at {visible(action.merchant)}.</p>;
+  if (others.length === 0) return <p>This is the agent’s first request at {visible(action.merchant)}.</p>;
   const count = (test: (each: Decision) => boolean) => others.filter(test).length;
   const parts = [
     [count((each) => each.review?.action === 'ALLOW'), 'allowed'],
@@ -30,17 +30,17 @@ export function Past({ decision }: { decision: Decision }) {
     [count((each) => each.label?.label === 'PURPOSE_MISALIGNED'), 'labelled as against the purpose'],
     [count((each) => each.outcome_state === 'EXECUTED'), 'executed'],
   ] as const;
-  const said = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
+  const summary = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`);
   const shown = (judged.length > 0 ? judged : others).slice(0, 4);
   return (
     <>
       <p>
         {data.length === LOOKED_AT ? 'At least ' : ''}
-        {others.length} earlier {others.length === 1 ? 'spend' : 'spends'} here
-        {said.length > 0 ? `: ${said.join(', ')}.` : '; nobody has judged any of them.'}
+        {others.length} earlier {others.length === 1 ? 'request' : 'requests'} here
+        {summary.length > 0 ? `: ${summary.join(', ')}.` : '; none reviewed or labelled.'}
       </p>
       <Table
-        label="Earlier spends"
+        label="Earlier requests"
         keyOf={(each) => each.decision_id}
         rows={shown}
         columns={[
@@ -59,7 +59,7 @@ export function Past({ decision }: { decision: Decision }) {
             cell: (each) => <Money amount_minor={each.requested_amount_minor} currency={each.currency} />,
           },
           {
-            name: 'A person said',
+            name: 'Review or label',
             cell: (each) =>
               each.review !== null ? (
                 <>

@@ -11,7 +11,7 @@ const FILLS: Record<string, string | undefined> = {
   DENY: styles.over,
 };
 
-/** Every check that was made, in its order, with what it saw against its limit. */
+/** All checks in order, each with the observed value and its limit. */
 export function PolicyTrace({ decision }: { decision: Decision }) {
   return (
     <ol className={styles.trace}>
@@ -37,7 +37,7 @@ export function PolicyTrace({ decision }: { decision: Decision }) {
   );
 }
 
-/** How far what was seen reaches, and where the limit stands. The sentence above it says both. */
+/** A bar for the observed value with a mark for the limit. The sentence above states both. */
 function Gauge({ observed, limit, fill }: { observed: number; limit: number; fill: string | undefined }) {
   const whole = Math.max(observed, limit, 1) * 1.08;
   return (

@@ -2,7 +2,7 @@ import type { Decision } from '@purser/sdk';
 import { Badge, StateBadge, type Tone } from '../Badge.tsx';
 import styles from './decision.module.css';
 
-/** Where in the request or the authority a quotation stands. */
+/** The name of a quoted field of the request or policy. */
 function placeOf(field: string): string {
   const [, name = field, index] = /^([^[]+)(?:\[(\d+)\])?/.exec(field) ?? [];
   const place = PLACES[name] ?? name;
@@ -11,13 +11,13 @@ function placeOf(field: string): string {
 
 const PLACES: Record<string, string> = {
   'action.merchant': 'merchant',
-  'action.description': 'what, and why',
+  'action.description': 'description',
   'action.category': 'category',
   'action.payee_id': 'payee',
-  'purpose.objective': 'the objective',
+  'purpose.objective': 'objective',
   'purpose.success_criteria': 'success criterion',
   'purpose.constraints': 'constraint',
-  'purpose.context': 'the purpose’s context',
+  'purpose.context': 'purpose context',
   allowed_merchants: 'allowed merchant',
   blocked_merchants: 'blocked merchant',
   trace: 'step',
@@ -29,14 +29,14 @@ const EFFECTS: Record<string, [Tone, string]> = {
   suspicious: ['deny', 'suspicious'],
 };
 
-/** Whether the spend serves the purpose, and the words that this stands on. */
+/** The assessment of the purpose with its evidence. */
 export function Purpose({
   decision,
-  said,
+  shown_above,
 }: {
   decision: Decision;
-  /** What stands above it already, so that nothing is read twice. */
-  said?: string;
+  /** Text shown above; the rationale is left out if it contains it. */
+  shown_above?: string;
 }) {
   const { assessment, confidence, rationale, evidence, method } = decision.purpose;
   const order = ['suspicious', 'conflicts', 'supports'];
@@ -49,7 +49,7 @@ export function Purpose({
           confidence {Math.round(confidence * 100)}% · {method}
         </span>
       </p>
-      {said?.includes(rationale) !== true && <p>{rationale}</p>}
+      {shown_above?.includes(rationale) !== true && <p>{rationale}</p>}
       {sorted.length > 0 && (
         <ul className={styles.evidence}>
           {sorted.map(({ field, text, effect }, i) => {

@@ -8,41 +8,41 @@ import styles from './decision.module.css';
 
 const THEN = {
   ALLOW: 'it would be allowed',
-  REVIEW: 'a person would decide',
+  REVIEW: 'it would need review',
   DENY: 'it would still be denied',
 } as const;
 
-function said(remedy: Remedy, currency: string): string {
+function remedyInWords(remedy: Remedy, currency: string): string {
   switch (remedy.type) {
     case 'REDUCE_AMOUNT':
       return `For ${formatMoney(remedy.max_amount_minor, currency)} or less`;
     case 'RETRY_AT':
-      return `From ${localTime(remedy.at)} on, if nothing else is spent meanwhile,`;
+      return `From ${localTime(remedy.at)}, if nothing else is spent before,`;
     case 'USE_CURRENCY':
       return `In ${remedy.currency}`;
     case 'CHOOSE_OTHER_MERCHANT':
       return 'At another merchant';
     default:
-      return 'As the authority stands nothing helps; with another one';
+      return 'Only a changed policy helps: with one';
   }
 }
 
-/** What would let a spend pass, besides a person who allows it; nothing where the service knows of nothing. */
+/** Ways to get the request allowed, other than a review. Renders nothing if there are none. */
 export function Remedies({ decision }: { decision: Decision }) {
   const { remedies = [], currency, agent } = decision;
   const ways = remedies.filter(({ type }) => type !== 'WAIT_FOR_REVIEW');
   if (ways.length === 0) return null;
   return (
-    <Card title="What would let it pass">
+    <Card title="How to get it allowed">
       <ul className={styles.remedies}>
         {ways.map((remedy) => (
           <li key={remedy.type}>
             <span>
-              {said(remedy, currency)} {THEN[remedy.then]}.
+              {remedyInWords(remedy, currency)} {THEN[remedy.then]}.
               {remedy.type === 'ASK_OPERATOR' && (
                 <>
                   {' '}
-                  <Link to={`/agents/${agent.slug}/authority`}>Look at it</Link>
+                  <Link to={`/agents/${agent.slug}/authority`}>See the policy</Link>
                 </>
               )}
             </span>

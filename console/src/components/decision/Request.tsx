@@ -8,12 +8,12 @@ import styles from './decision.module.css';
 type Evidence = Decision['purpose']['evidence'];
 
 const MEANING: Record<Effect, string> = {
-  supports: 'speaks for it',
-  conflicts: 'speaks against it',
+  supports: 'supports the purpose',
+  conflicts: 'conflicts with the purpose',
   suspicious: 'suspicious',
 };
 
-/** A text of the request with what was quoted from it marked. */
+/** A text of the request with the evidence marked. */
 function Quoted({ text, field, evidence }: { text: string; field: string; evidence: Evidence }) {
   const quotes = evidence.filter((each) => each.field === field || each.field.startsWith(`${field}[`));
   let at = 0;
@@ -33,30 +33,30 @@ function Quoted({ text, field, evidence }: { text: string; field: string; eviden
   );
 }
 
-/** What the agent says of its spend, in its own words: claims, and never more. */
+/** The agent's own statements about its request. They are unverified claims. */
 export function Request({ decision }: { decision: Decision }) {
   const { action, task, trace, purpose, limitable, min_amount_minor } = decision;
   const { evidence } = purpose;
   const rows: [name: string, value: ReactNode][] = [];
   if (action.description !== undefined) {
     rows.push([
-      'What, and why',
+      'Description',
       <Quoted key="d" text={action.description} field="action.description" evidence={evidence} />,
     ]);
   }
   if (task !== null) {
-    rows.push(['The task it is on', <Quoted key="t" text={task} field="task" evidence={evidence} />]);
+    rows.push(['Task', <Quoted key="t" text={task} field="task" evidence={evidence} />]);
   }
   if (action.category !== undefined) {
     rows.push([
-      'Category it claims',
+      'Category (claimed)',
       <Quoted key="c" text={action.category} field="action.category" evidence={evidence} />,
     ]);
   }
   if (action.payee_id !== undefined) rows.push(['Payee', <code key="p">{action.payee_id}</code>]);
   if (limitable) {
     rows.push([
-      'Less would do',
+      'Accepts less',
       min_amount_minor === null
         ? 'Any smaller amount'
         : `Down to ${formatMoney(min_amount_minor, decision.currency)}`,
@@ -64,10 +64,10 @@ export function Request({ decision }: { decision: Decision }) {
   }
   if (trace !== null && trace.length > 0) {
     rows.push([
-      'How it got there',
+      'Steps',
       <ol key="s" className={styles.steps}>
         {trace.map(({ step, tool, kind }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: steps have no other name than their place
+          // biome-ignore lint/suspicious/noArrayIndexKey: steps have no ID
           <li key={i}>
             <span>
               <Quoted text={step} field="trace" evidence={evidence} />
@@ -78,7 +78,7 @@ export function Request({ decision }: { decision: Decision }) {
       </ol>,
     ]);
   }
-  if (rows.length === 0) return <p>It said nothing besides the amount and the merchant.</p>;
+  if (rows.length === 0) return <p>Only the amount and the merchant were given.</p>;
   return (
     <dl className={styles.says}>
       {rows.map(([name, value]) => (

@@ -1,7 +1,7 @@
 import type { Decision, RecordedReview } from '@purser/sdk';
 import { useEffect, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
@@ -18,21 +18,21 @@ import { draftOf, dropDraft, keepDraft, keepRefusal, useRefusedReviews } from '.
 
 type Verdict = 'ALLOW' | 'DENY';
 
-/** Why this person may not review this decision; nothing where they may. */
+/** The reason why this person may not review this decision. Undefined if they may. */
 export function useWhyNot(decision: Decision): string | undefined {
   const me = useMe();
   const may = useMay('review');
   if (!may) return WHY_NOT.review;
   if (decision.requested_by.principal_id === me.principal_id) {
-    return `You asked for this spend yourself (${me.principal_id}), so somebody else has to review it.`;
+    return `This is your own request (${me.principal_id}), so somebody else must review it.`;
   }
   return undefined;
 }
 
 /**
- * The two buttons of a pending review, and the reason and comment that follow. Works by keyboard from end to end. What is
- * opened is about the decision as it stood then: what becomes of it meanwhile is told, and nothing that was typed goes.
- * A review that was refused is open with its refusal, also for whoever was elsewhere when the answer came.
+ * The buttons of a pending review, then its reason and comment. Works entirely by keyboard. The opened form belongs to the
+ * decision as it was then: later changes are announced and no input is lost. A refused review reopens with its refusal,
+ * even if the reviewer had moved on.
  */
 export function ReviewBox({
   decision,
@@ -41,7 +41,7 @@ export function ReviewBox({
 }: {
   decision: Decision;
   onDone: (review: RecordedReview) => void;
-  /** Told whether somebody is at it, so that the box can stay until they are done. */
+  /** Called when the form opens or closes, so that the box can stay until the reviewer is done. */
   onOpen?: (is_open: boolean) => void;
 }) {
   const { decision_id } = decision;
@@ -102,14 +102,14 @@ export function ReviewBox({
   );
 }
 
-/** What became of a decision while somebody was about to review it. */
+/** Announces that the decision changed while the form was open. */
 function Meanwhile({ before, now }: { before: Decision; now: Decision }) {
   const { review, review_state } = now;
   if (review_state === before.review_state && review?.review_id === before.review?.review_id) return null;
   return (
-    <Notice tone="bad" title="Meanwhile this was decided.">
+    <Notice tone="bad" title="This was decided in the meantime.">
       {review === null || review_state === 'EXPIRED' ? (
-        'Its time ran out.'
+        'The review expired.'
       ) : (
         <>
           {review.action === 'ALLOW' ? 'Allowed' : 'Denied'} by{' '}
@@ -129,10 +129,10 @@ function Verdict({
   onOther,
   onDone,
 }: {
-  /** As it stood when somebody began to review it. */
+  /** The decision when the form was opened. */
   decision: Decision;
   verdict: Verdict;
-  /** Why it was refused when it was sent before; null if it was not. */
+  /** The error of an earlier attempt. Null if there is none. */
   refused: unknown;
   onCancel: () => void;
   onOther: () => void;
@@ -153,7 +153,7 @@ function Verdict({
         action: verdict,
         reason_code,
         ...(comment.trim() === '' ? {} : { comment }),
-        // In SHADOW a second review corrects the first.
+        // In Shadow a second review corrects the first.
         ...(decision.review === null ? {} : { supersedes: decision.review.review_id }),
       });
       const review = await sent.catch((error: unknown) => {
@@ -165,17 +165,17 @@ function Verdict({
     },
     {
       check: ({ reason_code }): { reason_code?: string } =>
-        reason_code === '' ? { reason_code: 'choose one, so that the next person knows why' } : {},
+        reason_code === '' ? { reason_code: 'choose a reason for the record' } : {},
     },
   );
   const { comment, reason_code } = form.values;
   useEffect(() => {
     keepDraft(decision_id, { comment, reasons: { ...draftOf(decision_id).reasons, [verdict]: reason_code } });
   }, [decision_id, verdict, comment, reason_code]);
-  // What is wrong with a field of this form is told there.
+  // The form shows errors of its own fields beside them.
   const error = is_sent_here ? form.error : refused;
   const box = useRef<HTMLFormElement>(null);
-  // What is being read stays where it is.
+  // The page does not scroll.
   useEffect(() => box.current?.querySelector('select')?.focus({ preventScroll: true }), []);
   const digits = Object.fromEntries(
     reasons.map(([code], i) => [String(i + 1), () => form.set('reason_code', code)]),
@@ -192,11 +192,11 @@ function Verdict({
       ref={box}
       className={styles.form}
       onSubmit={form.onSubmit}
-      aria-label={`${words(verdict)} this spend`}
+      aria-label={`${words(verdict)} this request`}
     >
       <SelectField
         label="Reason"
-        // The keys go on where the eye is: digits choose here too, and letters are those of the screen.
+        // Shortcuts stay active: digits choose a reason, letters belong to the screen.
         data-keys
         {...form.field('reason_code')}
         options={[
@@ -226,8 +226,8 @@ function Verdict({
           onDeny={verdict === 'ALLOW' ? onOther : undefined}
           onLook={() => {
             onCancel();
-            void makeOld('decision', decision_id);
-            void makeOld('decisions');
+            void invalidate('decision', decision_id);
+            void invalidate('decisions');
           }}
         />
       )}
@@ -235,7 +235,7 @@ function Verdict({
   );
 }
 
-/** A refusal of a review, with what it means here and what can be done. What was typed stays. */
+/** A refused review with its meaning and next steps. Input is kept. */
 function Refused({
   error,
   onDeny,
@@ -259,12 +259,12 @@ function Refused({
             </Button>
           )}
           <Button small onClick={onLook}>
-            Show how it stands
+            Show current state
           </Button>
         </>
       }
     >
-      {refusal.says}
+      {refusal.text}
     </Notice>
   );
 }

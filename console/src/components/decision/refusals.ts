@@ -1,43 +1,43 @@
 import { InvalidRequestError } from '@purser/sdk';
 import { codeOfError } from '../../api/client.ts';
 
-/** What a refusal of a review means to whoever made it, and what they can do. */
+/** The meaning of a refused review for the reviewer, and what they can do. */
 export interface Refusal {
   title: string;
-  says: string;
-  /** Whether the other verdict may still be given. */
+  text: string;
+  /** True if the request can still be denied. */
   may_deny?: true;
 }
 
 const REFUSALS: Record<string, Refusal | undefined> = {
   review_final: {
-    title: 'This is decided already.',
-    says: 'Somebody else reviewed it, or its time ran out. Your review was not recorded.',
+    title: 'This is already decided.',
+    text: 'Somebody else reviewed it, or the review expired. Your review was not recorded.',
   },
   authority_changed: {
-    title: 'The agent’s authority has changed since.',
-    says: 'It can no longer be allowed under the rules of that time. Deny it, and the agent may ask again under the new ones.',
+    title: 'The agent’s policy has changed.',
+    text: 'The request can no longer be allowed under the old policy. Deny it, so that the agent can send it again under the new one.',
     may_deny: true,
   },
   budget_frozen: {
     title: 'A shared budget is frozen.',
-    says: 'Nothing new may be spent of it. Deny the spend, or allow it once an administrator has unfrozen the budget.',
+    text: 'No new spending is possible from it. Deny the request, or allow it after an administrator unfreezes the budget.',
     may_deny: true,
   },
   self_review_forbidden: {
     title: 'This is your own request.',
-    says: 'You requested the spend, or made the key that did, or a key that led to it. Another member has to review it.',
+    text: 'You sent the request, or created the key that did, or a key that led to it. Another member must review it.',
   },
   not_reviewable: {
     title: 'There is nothing to review.',
-    says: 'Only a spend that was sent to a person can be reviewed.',
+    text: 'Only a request that needs review can be reviewed.',
   },
 };
 
-/** What this error says of a review; undefined where it says nothing of reviews in particular. */
+/** The refusal behind an error. Undefined if the error is not specific to reviews. */
 export function refusalOf(error: unknown): Refusal | undefined {
   const code = codeOfError(error);
-  // In SHADOW somebody else's review, which this one does not name, has to be superseded by name.
+  // In Shadow a review that another person has superseded is refused by this field.
   const is_superseded = error instanceof InvalidRequestError && error.field === 'supersedes';
   return REFUSALS[is_superseded ? 'review_final' : (code ?? '')];
 }

@@ -9,12 +9,12 @@ import { areKeysOn } from './use-keys.ts';
 
 const GO: readonly KeyRow[] = GO_KEYS.map(([keys, label]) => [keys.split(' '), label]);
 
-/** The keys of the screen with this path, of every screen, and those that go to another. */
+/** Lists the shortcuts of the screen at `path`, of every screen, and of navigation. */
 export function KeyHelp({ path, onClose }: { path: string; onClose: () => void }) {
   const [own] = useState(() => [...keysOf(path), ...(firstFilter() === null ? [] : [OF_FILTERS])]);
   return (
-    <Dialog title="Keys" wide onClose={onClose}>
-      {!areKeysOn() && <Notice tone="warn">Single keys are switched off in your account.</Notice>}
+    <Dialog title="Keyboard shortcuts" wide onClose={onClose}>
+      {!areKeysOn() && <Notice tone="warn">Single-key shortcuts are off in your account.</Notice>}
       <div className={styles.columns}>
         {own.length > 0 && <Keys title="On this screen" of={own} />}
         <div>

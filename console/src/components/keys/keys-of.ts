@@ -1,7 +1,7 @@
-/** Keys that do something together or one of which does, and what that is. */
+/** A combination or a set of alternative keys, and their effect. */
 export type KeyRow = readonly [keys: readonly string[], does: string];
 
-/** The keys of a spend that waits for a person. */
+/** Shortcuts of a pending review. */
 const REVIEW: readonly KeyRow[] = [
   [['a'], 'Allow'],
   [['d'], 'Deny'],
@@ -11,41 +11,41 @@ const REVIEW: readonly KeyRow[] = [
 
 const INBOX: readonly KeyRow[] = [
   [['j', 'k'], 'Next, previous'],
-  [['PgDn', 'PgUp'], 'Read on, and back'],
+  [['PgDn', 'PgUp'], 'Scroll down, up'],
   ...REVIEW,
-  [['Ctrl', 'Enter'], 'Confirm and go on with the next'],
-  [['Esc'], 'Leave it; what you wrote is kept'],
-  [['l'], 'Give the label that is marked with l'],
-  [['o'], 'Open the whole decision'],
-  [['z'], 'Put aside for this visit, and back'],
+  [['Ctrl', 'Enter'], 'Confirm and open the next'],
+  [['Esc'], 'Close; your text is kept'],
+  [['l'], 'Apply the suggested label'],
+  [['o'], 'Open the full decision'],
+  [['z'], 'Set aside for this visit, or undo'],
   [['x'], 'Select'],
   [['Shift', 'X'], 'Select up to here'],
-  [['Shift', 'A'], 'Allow the selected'],
-  [['Shift', 'D'], 'Deny the selected'],
+  [['Shift', 'A'], 'Allow selected'],
+  [['Shift', 'D'], 'Deny selected'],
 ];
 
 const DECISION: readonly KeyRow[] = [
   ...REVIEW,
   [['Ctrl', 'Enter'], 'Confirm'],
-  [['Esc'], 'Leave it; what you wrote is kept'],
+  [['Esc'], 'Close; your text is kept'],
 ];
 
-/** Screens with keys of their own, by what their paths look like. */
+/** Screens with their own shortcuts, by path. */
 const SCREENS: readonly (readonly [path: RegExp, keys: readonly KeyRow[]])[] = [
   [/^\/reviews$/, INBOX],
   [/^\/decisions\/./, DECISION],
 ];
 
-/** The keys of the screen with this path; none where it has none of its own. */
+/** The shortcuts of the screen at `path`. Empty if it has none. */
 export const keysOf = (path: string): readonly KeyRow[] =>
   SCREENS.find(([pattern]) => pattern.test(path.replace(/(?<=.)\/$/, '')))?.[1] ?? [];
 
-/** Where a screen has filters. */
-export const OF_FILTERS: KeyRow = [['f'], 'To the filters'];
+/** For screens with filters. */
+export const OF_FILTERS: KeyRow = [['f'], 'Go to the filters'];
 
-/** Keys that act on every screen. */
+/** Shortcuts of every screen. */
 export const EVERYWHERE: readonly KeyRow[] = [
-  [['Ctrl', 'K'], 'Go anywhere, find anything'],
-  [['/'], 'The same'],
-  [['?'], 'This list'],
+  [['Ctrl', 'K'], 'Go to or find anything'],
+  [['/'], 'Same as Ctrl K'],
+  [['?'], 'Show this list'],
 ];

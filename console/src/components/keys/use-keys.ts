@@ -2,24 +2,24 @@ import { useLayoutEffect, useRef } from 'react';
 
 const OFF = 'purser.keys';
 
-/** Whether single keys act; people can switch them off in their account. */
+/** True if single-key shortcuts are on. People can turn them off in their account. */
 export const areKeysOn = (): boolean => localStorage.getItem(OFF) !== 'off';
 export const setKeysOn = (is_on: boolean): void => {
   if (is_on) localStorage.removeItem(OFF);
   else localStorage.setItem(OFF, 'off');
 };
 
-/** Where letters are text, or choose among options. A select says by `data-keys` that it leaves them to the screen. */
+/** Controls that take letters as input. A select with `data-keys` leaves them to the screen. */
 const TYPED_INTO =
   'textarea, select:not([data-keys]), input:not([type="checkbox"], [type="radio"], [type="button"])';
 
-/** Whether a key pressed there is text for a field. */
+/** True if a key pressed in `target` is input for a field. */
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || target.matches(TYPED_INTO));
 
 /**
- * A key as it is named in `useKeys`: "a", "Shift+X", "?", "Ctrl+Enter" (Command counts as Ctrl). Letters are told by the
- * Shift key and not by their case, so that Caps Lock changes nothing.
+ * The name of a key in `useKeys`: "a", "Shift+X", "?", "Ctrl+Enter" (Command counts as Ctrl). Letters depend on the Shift
+ * key and not on their case, so that Caps Lock has no effect.
  */
 export function nameOfKey(event: KeyboardEvent): string {
   const ctrl = event.ctrlKey || event.metaKey ? 'Ctrl+' : '';
@@ -28,13 +28,13 @@ export function nameOfKey(event: KeyboardEvent): string {
 }
 
 /**
- * Calls what belongs to a key. Single keys act only while nobody types and no dialog is open; those with Ctrl act in
- * fields too. A handler that gives `false` leaves the key to the browser.
+ * Binds keys to handlers. Single keys act only while no field has the focus and no dialog is open; keys with Ctrl also act
+ * in fields. A handler that returns `false` leaves the key to the browser.
  */
 export function useKeys(keys: Record<string, (event: KeyboardEvent) => unknown>, is_on = true): void {
   const current = useRef(keys);
   current.current = keys;
-  // At once, so that a key is heard as soon as what it acts on is to be seen.
+  // A layout effect, so that a key works as soon as its target is visible.
   useLayoutEffect(() => {
     if (!is_on) return;
     const onKey = (event: KeyboardEvent) => {

@@ -6,15 +6,15 @@ import { Meter } from './Meter.tsx';
 
 type Shown = LimitStanding | CountedLimit;
 
-/** Whom a limit counts by itself, by a name as people wrote it: the subject is folded. */
+/** The merchant or payee that a limit counts separately. `name` is its original spelling; the subject is normalized. */
 function subjectInWords({ subject }: Shown, name: string | null): string {
   if (subject === null) return '';
-  if (subject === 'p:') return ' where no payee is named';
-  if (subject.startsWith('m:')) return ` at ${name ?? 'a merchant of older spends'}`;
-  return ` to ${name ?? 'a payee of older spends'}`;
+  if (subject === 'p:') return ' without a named payee';
+  if (subject.startsWith('m:')) return ` at ${name ?? 'an earlier merchant'}`;
+  return ` to ${name ?? 'an earlier payee'}`;
 }
 
-/** The same amount at a merchant is counted for all payees and for each by itself: of these counts that for all is told. */
+/** Duplicates are counted for all payees and for each one. Keeps only the count for all. */
 function withOneDuplicate<Each extends Shown>(limits: readonly Each[]): Each[] {
   const duplicates = limits.filter(({ kind }) => kind === 'duplicate');
   const most = Math.max(...duplicates.map(({ used_count }) => used_count ?? 0));
@@ -23,8 +23,8 @@ function withOneDuplicate<Each extends Shown>(limits: readonly Each[]): Each[] {
 }
 
 /**
- * Limits as meters, of amounts, of numbers of spends or of both; `windowOf` says when each counts, `nameOf` what its subject
- * is called.
+ * Meters of limits on amounts, on numbers of requests, or on both. `windowOf` describes a limit's window, `nameOf` names its
+ * subject.
  */
 export function LimitMeters<Each extends Shown>({
   limits,
@@ -46,8 +46,8 @@ export function LimitMeters<Each extends Shown>({
               <strong>Duplicates</strong>
               <span className="figures">
                 {limit.used_count === 1
-                  ? 'The only spend of this amount at this merchant'
-                  : `${limit.used_count} spends of this amount at this merchant`}
+                  ? 'The only request for this amount at this merchant'
+                  : `${limit.used_count} requests for this amount at this merchant`}
               </span>
             </>
           ) : (
@@ -64,7 +64,7 @@ export function LimitMeters<Each extends Shown>({
           )}
           {limit.limit_count !== null && (
             <Meter used={limit.used_count ?? 0} limit={limit.limit_count}>
-              {limit.used_count} of {limit.limit_count} {limit.limit_count === 1 ? 'spend' : 'spends'}
+              {limit.used_count} of {limit.limit_count} {limit.limit_count === 1 ? 'request' : 'requests'}
             </Meter>
           )}
           <span className={decision.where}>{windowOf(limit)}</span>

@@ -1,6 +1,6 @@
 import decision from '../decision/decision.module.css';
 
-/** How much of a number is used, as a bar and in words. */
+/** A bar of the used share with text. */
 export function Meter({ used, limit, children }: { used: number; limit: number; children: React.ReactNode }) {
   const share = limit === 0 ? 1 : Math.min(1, used / limit);
   return (

@@ -1,16 +1,16 @@
-import { useTyped } from '../../lib/hooks/use-typed.ts';
+import { useDebouncedInput } from '../../lib/hooks/use-debounced-input.ts';
 import { exponentOf, fromInput, toInput } from '../../lib/money.ts';
 import type { Search } from '../../lib/search.ts';
 import { TextField } from '../Field.tsx';
 
-/** An amount of the address, which is in minor units, as it is typed: in the units of its currency. */
+/** Converts an amount of the URL, in minor units, to the input's major units. */
 function typedOf(value: string, currency: string): string {
   return /^\d{1,15}$/.test(value) ? toInput(Number(value), currency) : value;
 }
 
 /**
- * What else changes in an address with its currency: amounts stay what was typed, "120" of one currency becomes "120" of
- * the other. What is no amount of the other, and amounts of no currency, go.
+ * Adapts the amounts in a URL to a new currency. Typed numbers stay: "120" in one currency becomes "120" in the other.
+ * Amounts that the new currency cannot represent, and all amounts without a currency, are removed.
  */
 export function amountsIn(
   search: Search,
@@ -30,7 +30,7 @@ export function amountsIn(
   return changes;
 }
 
-/** A filter by an amount, typed in the currency's own units: 120.50 in EUR, 1200 in JPY. */
+/** A filter by amount, typed in major units: 120.50 in EUR, 1200 in JPY. */
 export function AmountFilter({
   name,
   value,
@@ -38,14 +38,14 @@ export function AmountFilter({
   onValue,
 }: {
   name: string;
-  /** In minor units; empty: none is set. */
+  /** In minor units. Empty if not set. */
   value: string;
   currency: string;
-  /** Told when the typing pauses, in minor units; undefined: none. */
+  /** Called after a pause in typing, in minor units. Undefined clears the filter. */
   onValue: (amount_minor: string | undefined) => void;
 }) {
-  const stands = typedOf(value, currency);
-  const { typed, setTyped, tell } = useTyped(stands, (text) => {
+  const shown = typedOf(value, currency);
+  const { typed, setTyped, flush } = useDebouncedInput(shown, (text) => {
     const amount = fromInput(text, currency);
     if ('problem' in amount) return;
     onValue(amount.amount_minor === null ? undefined : String(amount.amount_minor));
@@ -62,7 +62,7 @@ export function AmountFilter({
       problem={'problem' in read ? read.problem : undefined}
       onValue={setTyped}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') tell();
+        if (event.key === 'Enter') flush();
       }}
     />
   );

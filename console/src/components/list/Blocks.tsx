@@ -1,19 +1,19 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 
-/** Rows come in blocks of so many; a block that is far from the screen is no more than its height. */
+/** Rows per block. A block far from the screen is only a gap of its height. */
 const BLOCK_ROWS = 50;
-/** Up to here every row is there, so that the browser's own search finds it. */
+/** Up to this number all rows are rendered, so that the browser's own search finds them. */
 export const WHOLE_ROWS = 200;
-/** What is so near the screen is there before it is scrolled to. */
+/** Blocks this close to the screen are rendered ahead. */
 const NEAR = '1000px 0px';
 
-/** How high a row is, as far as blocks were seen. Pixels. */
+/** Row height until a block was measured. Pixels. */
 const FIRST_GUESS_PX = 44;
 
 /**
- * The rows of a long list, of which only those near the screen are rendered: in elements `as`, one a block. `rows` renders
- * some of them, the first of which has the index `from`; `gap` stands for a block of a height. The block with the row
- * `kept` is always there, and so is the one with the focus.
+ * Renders only the rows of a long list that are near the screen, in one `as` element per block. `rows` renders a block whose
+ * first row has the index `from`; `gap` fills the place of a block. The block with row `kept` and the one with the focus are
+ * always rendered.
  */
 export function Blocks<T>({
   as: Tag,
@@ -75,7 +75,7 @@ function Block({
       (entries) => {
         const { isIntersecting, boundingClientRect } = entries.at(-1) as IntersectionObserverEntry;
         if (!isIntersecting && was_there.current) {
-          // What has the focus stays, so that the keyboard is where it was.
+          // The block with the focus stays.
           if (own.contains(document.activeElement)) return;
           height_px.current = boundingClientRect.height;
           row_px.current = boundingClientRect.height / own.children.length;

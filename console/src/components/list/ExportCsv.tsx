@@ -1,21 +1,20 @@
-import type { PagePromise } from '@purser/sdk';
 import { useEffect, useRef, useState } from 'react';
+import type { FetchPage } from '../../api/lists.ts';
 import { downloadText } from '../../lib/download.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
-import type { PlainPage } from '../../lib/pages.ts';
 import { Button } from '../Button.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 import { type Cell, csvLine } from './csv.ts';
 
-/** The columns of a file, named as the API names what is in them. */
+/** Columns of a CSV file, named like the API's fields. */
 export type CsvColumns<T> = readonly (readonly [name: string, cell: (row: T) => Cell])[];
 
-/** Pages as large as the service gives them. */
-export const CSV_PAGE = 200;
+/** The service's largest page. */
+const PAGE_LIMIT = 200;
 
 /**
- * Has the browser save a whole list as CSV, with the filters that are set: `fetch` is asked for page after page, however
- * many of them the screen shows. Leaving the screen ends it. `what` names the list where a screen has several.
+ * Saves the whole filtered list as CSV, whatever the screen has loaded: `fetch` is called page by page. Leaving the screen
+ * cancels it. `what` names the list on screens with several.
  */
 export function ExportCsv<T>({
   name,
@@ -23,11 +22,11 @@ export function ExportCsv<T>({
   columns,
   fetch,
 }: {
-  /** Of the file, without its ending. */
+  /** The file's name without its extension. */
   name: string;
   what?: string;
   columns: CsvColumns<T>;
-  fetch: (cursor: string | undefined) => PagePromise<T> | Promise<PlainPage<T>>;
+  fetch: FetchPage<T>;
 }) {
   const [count, setCount] = useState(0);
   const is_gone = useRef(false);
@@ -42,7 +41,7 @@ export function ExportCsv<T>({
     setCount(0);
     let cursor: string | undefined;
     do {
-      const page = await fetch(cursor);
+      const page = await fetch({ limit: PAGE_LIMIT, cursor });
       if (is_gone.current) return;
       for (const row of page.data) lines.push(csvLine(columns.map(([, cell]) => cell(row))));
       setCount(lines.length - 1);

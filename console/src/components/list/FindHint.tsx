@@ -5,8 +5,7 @@ import { useKeys } from '../keys/use-keys.ts';
 import styles from './FindHint.module.css';
 
 /**
- * Stands in a list of which not all rows are rendered. Whoever calls up the browser's own search is told that it finds
- * only some of them, and has the filters one key away.
+ * Warns, when the browser's own search opens, that it finds only the rendered rows of a long list, and offers the filters.
  */
 export function FindHint() {
   const [is_shown, setShown] = useState(false);
@@ -17,7 +16,7 @@ export function FindHint() {
   useKeys({
     'Ctrl+f': () => {
       setShown(true);
-      // The browser's search opens all the same.
+      // The browser's search opens too.
       return false;
     },
   });
@@ -28,7 +27,7 @@ export function FindHint() {
           Your browser’s search finds only the rows near the screen.
           {firstFilter() !== null && (
             <Button small onClick={toFilters}>
-              Find by the filters (F)
+              Use the filters (F)
             </Button>
           )}
           <Button small kind="quiet" aria-label="Close" onClick={() => setShown(false)}>

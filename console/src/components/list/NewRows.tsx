@@ -1,10 +1,10 @@
-import type { useNewestFirst } from '../../api/newest-first.ts';
+import type { useList } from '../../api/lists.ts';
 import { Button } from '../Button.tsx';
 import styles from './NewRows.module.css';
 
-type List = Pick<ReturnType<typeof useNewestFirst>, 'new_count' | 'has_more_new' | 'showNew'>;
+type List = Pick<ReturnType<typeof useList>, 'new_count' | 'has_more_new' | 'showNew'>;
 
-/** How many rows came on top while somebody reads further down, and the way to them. Stands before the rows. */
+/** Offers rows that arrived at the top while the person reads further down. Goes above the rows. */
 export function NewRows({ list: { new_count, has_more_new, showNew } }: { list: List }) {
   return (
     <div role="status" className={styles.newest}>

@@ -1,7 +1,6 @@
-/** A value of a cell. */
 export type Cell = string | number | boolean | null | undefined;
 
-/** What a spreadsheet may take for the beginning of a formula, in the wide forms of East Asian texts too. */
+/** Characters that may start a formula in a spreadsheet, full-width forms included. */
 const BEGINS_FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
@@ -13,7 +12,7 @@ function cellOf(value: Cell): string {
 }
 
 /**
- * One line of CSV (RFC 4180, ended by a newline alone), as the service's own exports have them: a text that a spreadsheet
- * would run as a formula gets a leading `'`; null and undefined are empty cells.
+ * One line of CSV (RFC 4180 with a bare newline), like the service's own exports. A text that a spreadsheet would run as a
+ * formula gets a leading `'`. Null and undefined are empty cells.
  */
 export const csvLine = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\n`;

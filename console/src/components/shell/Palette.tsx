@@ -8,7 +8,7 @@ import { type Destination, placesFor } from '../../lib/palette.ts';
 import { Dialog } from '../Dialog.tsx';
 import styles from './Palette.module.css';
 
-/** Goes anywhere by typing: screens, agents, ids, merchants. Loaded when it is first asked for. */
+/** Finds screens, agents, IDs and merchants by typing. Loaded on first use. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
@@ -22,7 +22,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     void navigate({ to, search });
   };
   return (
-    <Dialog title="Go to, or find" onClose={onClose}>
+    <Dialog title="Go to or find" onClose={onClose}>
       <CSPProvider disableStyleElements>
         <div className={styles.palette}>
           <Autocomplete.Root
@@ -40,8 +40,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           >
             <Autocomplete.Input
               className={styles.input}
-              aria-label="Screen, agent, merchant or id"
-              placeholder="A screen, an agent, a merchant, an id…"
+              aria-label="Screen, agent, merchant or ID"
+              placeholder="Screen, agent, merchant or ID…"
             />
             <Autocomplete.List className={styles.list}>
               {(group: (typeof groups)[number]) => (

@@ -6,8 +6,8 @@ import { Button } from '../Button.tsx';
 import { ErrorNotice, Notice } from '../Notice.tsx';
 
 /**
- * The workspaces that somebody was added to before they proved their address: others may have joined in their name, so they
- * join or leave themselves.
+ * Workspaces that added this person before they proved their e-mail. Somebody else may have used the address, so the
+ * person joins or leaves each one explicitly.
  */
 export function PendingWorkspaces({ me }: { me: Me }) {
   return me.workspaces
@@ -28,7 +28,7 @@ function Pending({ id, name }: { id: string; name: string }) {
     <>
       <Notice
         tone="warn"
-        title={`You were added to ${name} before you proved this address.`}
+        title={`You were added to ${name} before you verified this e-mail.`}
         actions={
           <>
             <Button kind="primary" busy={joining.busy} onClick={() => void joining.run()}>
@@ -40,7 +40,7 @@ function Pending({ id, name }: { id: string; name: string }) {
           </>
         }
       >
-        Join it if you know who runs it; you can do nothing there until then.
+        Join only if you know who runs it. Until then you have no access there.
       </Notice>
       {error !== null && <ErrorNotice error={error} />}
     </>

@@ -1,9 +1,9 @@
 import type { Me } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { type MouseEvent, useEffect, useState } from 'react';
+import { auth } from '../../api/auth.ts';
 import { codeOfError, purser, QUIET } from '../../api/client.ts';
-import { door } from '../../api/door.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { meQuery, queryClient, signInOptionsQuery, useMe } from '../../api/queries.ts';
 import { type Demand, declined, met, onSignIn, useDemand } from '../../api/session.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
@@ -16,13 +16,13 @@ import { ErrorNotice, Notice } from '../Notice.tsx';
 
 const GAP = { display: 'grid', gap: '0.9rem', gridTemplateColumns: 'minmax(0, 1fr)' } as const;
 
-/** Asks to sign in again, or to prove who one is, over whatever was being done; that then goes on. */
+/** Dialog over any screen: asks the person to sign in again or to prove their identity, then continues their work. */
 export function Reauthentication() {
   const demand = useDemand();
   return demand === null ? null : <Ask key={demand} demand={demand} />;
 }
 
-/** Every way in that the service has: nobody is left without theirs, and nothing on the page is lost. */
+/** Offers every way to sign in that the service has. Nothing on the page is lost. */
 function Ask({ demand }: { demand: Demand }) {
   const me = useMe();
   const options = useQuery(signInOptionsQuery).data;
@@ -30,10 +30,10 @@ function Ask({ demand }: { demand: Demand }) {
   const [is_wrong, setWrong] = useState(false);
   const [other, setOther] = useState<Me | null>(null);
 
-  /** Goes on as whoever is signed in now, if that is the person whose page this is. */
-  async function goOn(now: Me): Promise<void> {
+  /** Continues if the person who signed in owns this page. */
+  async function resume(now: Me): Promise<void> {
     if (now.user.id !== me.user.id) return setOther(now);
-    // Another workspace's page must not be sent into this one.
+    // A request of this page must not go to another workspace.
     if (now.workspace?.id !== me.workspace.id) {
       const is_open = now.workspaces.some((each) => each.id === me.workspace.id && each.status === 'active');
       if (!is_open) return location.assign('/console/');
@@ -41,16 +41,16 @@ function Ask({ demand }: { demand: Demand }) {
     }
     queryClient.setQueryData(meQuery.queryKey, now);
     met(demand);
-    void makeOld();
+    void invalidate();
   }
 
-  // Somebody may sign in in another window: the one that was opened from here, or any other.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is listened to stays the same
+  // The person may sign in in another window.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the listeners stay the same
   useEffect(() => {
     const look = async () => {
       const now = await purser.me.retrieve(QUIET);
-      // The session that was there before is no fresh proof.
-      if (!is_proof || now.session.id !== me.session.id) await goOn(now);
+      // The earlier session is not a fresh proof.
+      if (!is_proof || now.session.id !== me.session.id) await resume(now);
     };
     const onFocus = () => void look().catch(() => {});
     const stop = onSignIn(onFocus);
@@ -64,8 +64,8 @@ function Ask({ demand }: { demand: Demand }) {
   const form = useForm({ password: '' }, async ({ password }) => {
     setWrong(false);
     try {
-      if (!is_proof) return await goOn(await door.signIn({ email: me.user.email, password }));
-      await door.reauthenticate({ password });
+      if (!is_proof) return await resume(await auth.signIn({ email: me.user.email, password }));
+      await auth.reauthenticate({ password });
     } catch (error) {
       if (codeOfError(error) !== 'unauthenticated') throw error;
       return setWrong(true);
@@ -74,9 +74,9 @@ function Ask({ demand }: { demand: Demand }) {
   });
   const passkey = useAction(async () => {
     try {
-      const answer = await askForPasskey(await door.askPasskey());
-      if (!is_proof) return await goOn(await door.signInWithPasskey(answer));
-      await door.reauthenticate({ passkey: answer });
+      const answer = await askForPasskey(await auth.askPasskey());
+      if (!is_proof) return await resume(await auth.signInWithPasskey(answer));
+      await auth.reauthenticate({ passkey: answer });
     } catch (error) {
       if (wasCancelled(error)) return;
       throw error;
@@ -88,28 +88,28 @@ function Ask({ demand }: { demand: Demand }) {
     declined(
       demand,
       is_proof
-        ? 'It was not done: it has to be confirmed that it is you.'
+        ? 'Nothing was changed: your identity was not confirmed.'
         : 'You are signed out. Sign in and try again.',
     );
     if (!is_proof) location.assign(other === null ? '/console/sign-in' : '/console/');
-    // Whoever is signed in now is somebody else: nothing of this page is theirs.
+    // Somebody else is signed in now: this page is not theirs.
     else if (other !== null) location.assign('/console/');
   };
   const has_passkeys = options?.passkey === true && canPasskeys();
-  // Who has no password is not asked for one. After a session ended it is not known whether they have one by now.
+  // People without a password are not asked for one. After a session ended, the page cannot know.
   const has_password = options?.password !== false && (!is_proof || me.has_password);
   return (
-    <Dialog title={is_proof ? 'Confirm that it is you' : 'Sign in again'} onClose={leave}>
+    <Dialog title={is_proof ? 'Confirm that it’s you' : 'Sign in again'} onClose={leave}>
       <p>
         {is_proof
-          ? 'This changes what others may do, and your last sign-in is a while ago.'
-          : 'Your session ended. What you were doing is still here and goes on when you have signed in.'}
+          ? 'This change is sensitive, and you last signed in a while ago.'
+          : 'Your session ended. Your work is still here and continues after you sign in.'}
       </p>
       <form onSubmit={form.onSubmit} style={GAP}>
-        {is_wrong && <Notice tone="bad">That is not your password.</Notice>}
+        {is_wrong && <Notice tone="bad">Wrong password.</Notice>}
         {other !== null && (
           <Notice tone="bad" title={`${other.user.email} signed in.`}>
-            This page is that of {me.user.email}: only they can go on with it.
+            This page belongs to {me.user.email}. Only they can continue here.
           </Notice>
         )}
         {form.error !== null && <ErrorNotice error={form.error} />}
@@ -154,7 +154,7 @@ function Ask({ demand }: { demand: Demand }) {
   );
 }
 
-/** A small window, so that it is seen where the page is that waits; where none may be opened, the link opens a tab. */
+/** Opens a small window beside the waiting page. If the browser blocks it, the link opens a tab. */
 function openBeside(event: MouseEvent<HTMLAnchorElement>): void {
   if (window.open(event.currentTarget.href, '_blank', 'popup,width=520,height=700') !== null) {
     event.preventDefault();

@@ -1,7 +1,7 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { useOneIdentity } from '../../api/identity.ts';
+import { useIdentityGuard } from '../../api/identity.ts';
 import { useLive } from '../../api/live.ts';
 import { useMe } from '../../api/queries.ts';
 import { screenOfKey } from '../../lib/palette.ts';
@@ -15,13 +15,13 @@ import { PendingWorkspaces } from './PendingWorkspaces.tsx';
 import { Reauthentication } from './Reauthentication.tsx';
 import styles from './Shell.module.css';
 
-/** Brings the library of components, so it comes when it is first asked for. */
+/** Loads a component library, so only on demand. */
 const loadPalette = () => import('./Palette.tsx');
 const Palette = lazy(loadPalette);
-/** Long after the first screen is there, so that the first key pressed in it is not lost. Milliseconds. */
+/** Delay before the palette is preloaded, so that its first key press is not lost. Milliseconds. */
 const IDLE_MS = 4_000;
 
-/** How long a `g` waits for the key that says where to go. */
+/** Time limit for the second key after `g`. Milliseconds. */
 const GO_MS = 1_500;
 
 const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: IconName])[])[] = [
@@ -45,16 +45,16 @@ const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: 
   ],
 ];
 
-const OLD = {
-  lost: 'The service cannot be reached. What you see may be old; it is asked again by itself.',
-  away: 'Nobody was here for ten minutes. What you see may be old; move the mouse or press a key to go on.',
+const STALE_MESSAGES = {
+  lost: 'The service cannot be reached. This page may be out of date. Retrying…',
+  away: 'No activity for ten minutes. This page may be out of date. Move the mouse or press a key to update it.',
 };
 
-/** What surrounds every screen of somebody who is signed in. */
+/** Layout of every screen after sign-in. */
 export function Shell() {
   const me = useMe();
-  const { pending_reviews, is_old } = useLive();
-  useOneIdentity();
+  const { pending_reviews, stale_reason } = useLive();
+  useIdentityGuard();
   const [is_open, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const main = useRef<HTMLElement>(null);
@@ -69,7 +69,7 @@ export function Shell() {
   }, []);
   useKeys({ 'Ctrl+k': find, '/': find, '?': help });
   useGoKeys();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another screen closes the menu and takes the focus
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new screen closes the menu and takes the focus
   useEffect(() => {
     setOpen(false);
     if (is_first.current) is_first.current = false;
@@ -79,7 +79,7 @@ export function Shell() {
   return (
     <div className={styles.shell}>
       <a href="#main" className={styles.skip}>
-        Skip to the content
+        Skip to content
       </a>
       <div className={styles.side} data-open={is_open || undefined}>
         <div className={styles.brand}>
@@ -98,7 +98,7 @@ export function Shell() {
           Menu
         </button>
         <button type="button" className={styles.find} aria-keyshortcuts="Control+K" onClick={find}>
-          <span>Go to, or find…</span>
+          <span>Go to or find…</span>
           <span aria-hidden="true">Ctrl K</span>
         </button>
         <WorkspaceSwitch />
@@ -113,7 +113,7 @@ export function Shell() {
                     {to === '/reviews' && pending_reviews > 0 && (
                       <span className={styles.count}>
                         {pending_reviews}
-                        <span className="visually-hidden"> waiting</span>
+                        <span className="visually-hidden"> pending</span>
                       </span>
                     )}
                   </Link>
@@ -122,7 +122,7 @@ export function Shell() {
             </ul>
           ))}
           <button type="button" className={styles.keys} aria-keyshortcuts="?" onClick={help}>
-            <span>Keys of this screen</span>
+            <span>Keyboard shortcuts</span>
             <span aria-hidden="true">?</span>
           </button>
           <Link to="/me" className={styles.me}>
@@ -138,7 +138,9 @@ export function Shell() {
       </div>
       <main id="main" ref={main} className={styles.main} tabIndex={-1}>
         <StopBanner />
-        <div role="status">{is_old !== null && <p className={styles.old}>{OLD[is_old]}</p>}</div>
+        <div role="status">
+          {stale_reason !== null && <p className={styles.old}>{STALE_MESSAGES[stale_reason]}</p>}
+        </div>
         <PendingWorkspaces me={me} />
         <Outlet />
       </main>
@@ -159,12 +161,12 @@ function useGoKeys(): void {
   const asked_at = useRef(Number.NEGATIVE_INFINITY);
   useKeys({ g: ({ timeStamp }) => (asked_at.current = timeStamp) });
   useEffect(() => {
-    // Before the screen's own keys, some of which are the same letters.
+    // Runs before the screen's own shortcuts, which use some of the same letters.
     const onKey = (event: KeyboardEvent) => {
       if (event.timeStamp - asked_at.current > GO_MS) return;
       asked_at.current = Number.NEGATIVE_INFINITY;
       const to = screenOfKey(nameOfKey(event));
-      // Whoever clicked into a field since, or opened a dialog, means that.
+      // A field or dialog opened since then takes the key.
       const is_elsewhere = isTyping(event.target) || document.querySelector('dialog[open]') !== null;
       if (to === undefined || is_elsewhere || event.altKey) return;
       event.preventDefault();
@@ -191,7 +193,7 @@ function WorkspaceSwitch() {
         options={joined.map((each) => [each.id, each.name])}
         onValue={async (workspace_id) => {
           setSwitching(true);
-          // Everything on the page is the old workspace's: it begins anew.
+          // Everything on the page belongs to the old workspace, so it is loaded again.
           await purser.me.switchWorkspace({ workspace_id }).finally(() => location.assign('/console/'));
         }}
       />

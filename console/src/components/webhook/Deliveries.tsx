@@ -1,14 +1,13 @@
 import type { ListWebhookDeliveriesQuery, WebhookAttempt } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
-import { pageLimit } from '../../api/lists.ts';
-import { useNewestFirst } from '../../api/newest-first.ts';
+import { type PageQuery, useList } from '../../api/lists.ts';
 import type { Search } from '../../lib/search.ts';
 import { DELIVERED_TYPES, resultOf } from '../../lib/webhooks.ts';
 import { words } from '../../lib/words.ts';
 import { StateBadge } from '../Badge.tsx';
 import { type Filter, Filters } from '../Filters.tsx';
-import { CSV_PAGE, type CsvColumns, ExportCsv } from '../list/ExportCsv.tsx';
+import { type CsvColumns, ExportCsv } from '../list/ExportCsv.tsx';
 import { NewRows } from '../list/NewRows.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 import { Card, Empty, Loading } from '../Page.tsx';
@@ -17,12 +16,12 @@ import { Time } from '../Value.tsx';
 import { Resend } from './Resend.tsx';
 import styles from './webhook.module.css';
 
-/** The parameters of an address that filter deliveries. */
+/** URL parameters that filter deliveries. */
 export const DELIVERY_PARAMS = ['status', 'type', 'endpoint', 'event', 'from', 'to'] as const;
 
 const STATUSES = (['SUCCEEDED', 'RETRYING', 'FAILED'] as const).map((each) => [each, words(each)] as const);
 
-/** Attempts to deliver, newest first, with the filters that stand in the address. */
+/** Delivery attempts, newest first, filtered by the URL. */
 export function Deliveries({
   search,
   to,
@@ -32,36 +31,28 @@ export function Deliveries({
   search: Search;
   /** The path of the screen. */
   to: string;
-  /** What is not to be chosen here: the endpoint of an endpoint's page, the event of an event's. */
+  /** Filters fixed by the page: its endpoint or event. */
   fixed?: { endpoint?: string; event?: string };
-  /** The endpoints to choose from, by id. Not given where one is fixed. */
+  /** URLs of the endpoints to choose from, by ID. Omitted if one is fixed. */
   endpoints?: ReadonlyMap<string, string>;
 }) {
   const filters = Object.fromEntries(
     DELIVERY_PARAMS.filter((name) => search[name] !== undefined).map((name) => [name, search[name]]),
   );
   const query = { ...filters, ...fixed };
-  const fetchPage = (limit: number, cursor: string | undefined) =>
-    purser.webhookDeliveries.list({ ...query, limit, cursor } as ListWebhookDeliveriesQuery);
-  const list = useNewestFirst<WebhookAttempt>(
-    ['webhooks', 'deliveries', query],
-    (cursor) => fetchPage(pageLimit(cursor), cursor),
-    (each) => each.id,
-  );
+  const fetchPage = (page: PageQuery) =>
+    purser.webhookDeliveries.list({ ...query, ...page } as ListWebhookDeliveriesQuery);
+  const list = useList<WebhookAttempt>(['webhooks', 'deliveries', query], fetchPage, {
+    mode: 'counted',
+    idOf: (each) => each.id,
+  });
   return (
     <>
       <NewRows list={list} />
       <Card
         title="Deliveries"
         flush={list.rows.length > 0}
-        aside={
-          <ExportCsv
-            name="deliveries"
-            what="deliveries"
-            columns={CSV}
-            fetch={(cursor) => fetchPage(CSV_PAGE, cursor)}
-          />
-        }
+        aside={<ExportCsv name="deliveries" what="deliveries" columns={CSV} fetch={fetchPage} />}
       >
         {fixed.event === undefined && (
           <div style={list.rows.length > 0 ? { padding: '0 1.15rem 0.75rem' } : undefined}>
@@ -73,10 +64,10 @@ export function Deliveries({
         {list.isSuccess && list.rows.length === 0 && (
           <Empty
             title={
-              Object.keys(filters).length > 0 ? 'No delivery fits these filters' : 'Nothing was delivered yet'
+              Object.keys(filters).length > 0 ? 'No deliveries match these filters' : 'No deliveries yet'
             }
           >
-            <p>Every attempt is listed here with what came of it. “Send test” makes the first.</p>
+            <p>Each attempt is listed here with its result. Use “Send test” for a first one.</p>
           </Empty>
         )}
         {list.rows.length > 0 && (
@@ -161,14 +152,14 @@ function columnsOf(
           {each.next_attempt_at !== null && (
             <span className={styles.next}>
               {' '}
-              · again <Time at={each.next_attempt_at} />
+              · next <Time at={each.next_attempt_at} />
             </span>
           )}
         </>
       ),
     },
     { name: 'Attempt', number: true, cell: (each) => each.attempt },
-    { name: 'Took', number: true, cell: (each) => `${each.duration_ms} ms` },
+    { name: 'Duration', number: true, cell: (each) => `${each.duration_ms} ms` },
     { name: 'Actions', hideName: true, cell: (each) => <Resend small attempt={each} /> },
   ];
 }

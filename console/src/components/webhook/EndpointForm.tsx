@@ -8,8 +8,8 @@ import { ErrorNotice } from '../Notice.tsx';
 import styles from './webhook.module.css';
 
 /**
- * What an endpoint is: its address, and what it takes. `submit` gets `events` only where the choice was changed, so that
- * an endpoint that names none goes on naming none.
+ * The URL and events of an endpoint. `submit` gets `events` only if the choice changed, so that an endpoint without explicit
+ * events stays that way.
  */
 export function EndpointForm({
   initial,
@@ -33,8 +33,8 @@ export function EndpointForm({
     },
     {
       check: ({ url }) => ({
-        ...(url.trim() === '' ? { url: 'must be the address that events are sent to' } : {}),
-        ...(chosen.size === 0 ? { events: 'must name at least one kind of event' } : {}),
+        ...(url.trim() === '' ? { url: 'must be the address to send events to' } : {}),
+        ...(chosen.size === 0 ? { events: 'must include at least one event' } : {}),
       }),
     },
   );
@@ -51,7 +51,7 @@ export function EndpointForm({
         autoFocus
         required
         placeholder="https://hooks.example.com/purser"
-        hint="https, and a public host: addresses of private networks are refused, here and again at every delivery. Redirects are not followed."
+        hint="Must use HTTPS and a public host. Private addresses are refused here and at every delivery. Redirects are not followed."
         {...form.field('url')}
       />
       <fieldset className={styles.events}>

@@ -6,7 +6,7 @@ import { ErrorNotice } from '../Notice.tsx';
 import { Card, Loading, Tabs } from '../Page.tsx';
 import { CodeBlock } from '../Value.tsx';
 
-/** The bytes of an event as they are delivered. They never change, so they are asked for once. */
+/** The delivered bytes of an event. They never change, so they are fetched once. */
 export function useEventBody(id: string | undefined) {
   const may = useMay('admin');
   return useQuery({
@@ -17,21 +17,21 @@ export function useEventBody(id: string | undefined) {
   });
 }
 
-/** The body that every delivery of an event carries, readable and byte for byte. */
+/** The body of an event, formatted or byte for byte. */
 export function EventBody({ id }: { id: string }) {
   const query = useEventBody(id);
   const [is_raw, setRaw] = useState(false);
   const is_gone = codeOfError(query.error) === 'not_found';
   return (
     <Card title="Body">
-      {is_gone && <p>It is no longer kept.</p>}
+      {is_gone && <p>This event is no longer stored.</p>}
       {query.isError && !is_gone && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Loading lines={6} />}
       {query.data !== undefined && (
         <>
-          <Tabs label="How the body is shown">
+          <Tabs label="Format">
             <button type="button" aria-pressed={!is_raw} onClick={() => setRaw(false)}>
-              Readable
+              Formatted
             </button>
             <button type="button" aria-pressed={is_raw} onClick={() => setRaw(true)}>
               As sent

@@ -5,7 +5,7 @@ import { useAction } from '../../lib/hooks/use-action.ts';
 import { Button } from '../Button.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 
-/** Sends an event to the endpoint once more. A test event is not kept, so that has to be sent anew. */
+/** Sends an event to the endpoint again. Test events are not stored, so they have no such button. */
 export function Resend({ attempt, small = false }: { attempt: WebhookAttempt; small?: boolean }) {
   const sending = useAction(async () => {
     await purser.webhookDeliveries.replay(attempt.endpoint_id, { event_id: attempt.event_id });

@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react';
 
-/** A button's work: whether it is under way, and how it failed. */
+/** The state of an action: running, and its last error. */
 export interface Action<Args extends unknown[]> {
   run: (...args: Args) => Promise<void>;
   busy: boolean;
@@ -8,7 +8,7 @@ export interface Action<Args extends unknown[]> {
   clear: () => void;
 }
 
-/** Runs work once at a time and keeps what went wrong, to be shown where the button is. */
+/** Runs `work` once at a time and keeps its error for display beside the button. */
 export function useAction<Args extends unknown[]>(work: (...args: Args) => Promise<unknown>): Action<Args> {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);

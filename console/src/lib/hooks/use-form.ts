@@ -2,27 +2,27 @@ import { InvalidRequestError } from '@purser/sdk';
 import { type FormEvent, useState } from 'react';
 import { problemOf } from '../../api/client.ts';
 
-/** The state of a form while it is filled in and sent. */
+/** The state of a form. */
 export interface Form<Values extends Record<string, string>> {
   values: Values;
   set: <Name extends keyof Values>(name: Name, value: Values[Name]) => void;
-  /** What is wrong with a field. */
+  /** The problem of a field. */
   problemOf: (name: keyof Values & string) => string | undefined;
-  /** For the control of a text: its value, what is wrong with it, and where what is typed goes. */
+  /** Props of a text control: value, problem and change handler. */
   field: (name: keyof Values & string) => {
     value: string;
     problem: string | undefined;
     onValue: (value: string) => void;
   };
-  /** What went wrong that no field is to blame for. */
+  /** An error that belongs to no field. */
   error: unknown;
   busy: boolean;
   onSubmit: (event?: FormEvent) => Promise<void>;
 }
 
 /**
- * A form whose values stay whatever the server says. `check` finds problems before anything is sent; a refusal that names
- * a field is shown beside it. `fields` gives the field of a name in the API where they differ.
+ * A form that keeps its values after an error. `check` finds problems before anything is sent. A refusal that names a field
+ * becomes that field's problem. `fields` maps API names to the form's names if they differ.
  */
 export function useForm<Values extends Record<string, string>>(
   initial: Values,
@@ -75,7 +75,7 @@ export function useForm<Values extends Record<string, string>>(
   };
 }
 
-/** Once the problems are shown, the keyboard is where the first of them is. */
+/** Focuses the first field with a problem, after it is rendered. */
 function focusFirstProblem(event: FormEvent | undefined): void {
   const form = event?.currentTarget ?? null;
   setTimeout(() => {

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether a media query holds, now and whenever that changes. */
+/** True while a media query matches. */
 export function useMedia(text: string): boolean {
   return useSyncExternalStore(
     (listener) => {

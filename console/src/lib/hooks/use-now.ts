@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** One clock for the whole page: whoever shows a time or counts down is told once a second, and nobody else is. */
+/** One clock for the whole page. It ticks every second while components show times. */
 let now_ms = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
 const listeners = new Set<() => void>();
@@ -20,7 +20,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The present moment in milliseconds, in steps of `step_ms`, so that a component renders no oftener than it shows. */
+/** The current time in milliseconds, in steps of `step_ms`, so that a component renders only when its text can change. */
 export function useNow(step_ms = 1000): number {
   return useSyncExternalStore(subscribe, () => Math.floor(now_ms / step_ms) * step_ms);
 }

@@ -57,7 +57,7 @@ function Whole({ agent, above }: { agent: AgentWithBudgets; above: React.ReactNo
         <>
           {agent.authority_version === null && (
             <Link to={`/agents/${agent.slug}/authority`} className={buttonClass('primary')}>
-              Set its authority
+              Set policy
             </Link>
           )}
           <ModeSwitch agent={agent} />
@@ -66,21 +66,21 @@ function Whole({ agent, above }: { agent: AgentWithBudgets; above: React.ReactNo
     >
       <AgentTabs slug={agent.slug} at="agent" />
       {agent.authority_version === null && agent.status !== 'revoked' && (
-        <Notice tone="warn" title="It has no authority yet.">
-          Every spend that it asks for is denied until somebody says what it may spend and what for.
+        <Notice tone="warn" title="This agent has no policy yet.">
+          Every request is denied until you set a policy.
         </Notice>
       )}
       <CardGrid>
         <Card title="This month">
           <AgentBudgets budgets={agent.budgets} />
         </Card>
-        <Card title="Facts">
+        <Card title="Details">
           <Facts
             of={[
               ['Slug', <code key="s">{agent.slug}</code>],
-              ['Authority', agent.authority_version === null ? 'None' : `Version ${agent.authority_version}`],
-              ['Made', <Time key="c" at={agent.created_at} exact />],
-              ['Id', <Id key="i" id={agent.id} />],
+              ['Policy', agent.authority_version === null ? 'None' : `Version ${agent.authority_version}`],
+              ['Created', <Time key="c" at={agent.created_at} exact />],
+              ['ID', <Id key="i" id={agent.id} />],
             ]}
           />
         </Card>
@@ -109,11 +109,7 @@ function Recent({ agent }: { agent: AgentWithBudgets }) {
     );
   }
   return (
-    <Card
-      title="Latest decisions"
-      flush
-      aside={<Link to={`/agents/${agent.slug}/decisions`}>All of them</Link>}
-    >
+    <Card title="Latest decisions" flush aside={<Link to={`/agents/${agent.slug}/decisions`}>View all</Link>}>
       <Table<Decision>
         label="Latest decisions"
         rows={query.data}
@@ -152,12 +148,12 @@ function Keys({ agent }: { agent: AgentWithBudgets }) {
   const rows = query.data ?? [];
   return (
     <Card
-      title="Its keys"
+      title="API keys"
       flush={rows.length > 0}
       aside={<Link to={`/agents/${agent.slug}/keys`}>Manage</Link>}
     >
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
-      {query.isSuccess && rows.length === 0 && <p>It has no key, so it cannot ask.</p>}
+      {query.isSuccess && rows.length === 0 && <p>No API key yet.</p>}
       {rows.length > 0 && (
         <Table<ApiKey>
           label="Keys"
@@ -168,9 +164,9 @@ function Keys({ agent }: { agent: AgentWithBudgets }) {
             { name: 'Key', cell: (each) => <code>{each.hint}</code> },
             {
               name: 'Last used',
-              cell: (each) => (each.last_used_at ? <Time at={each.last_used_at} /> : 'never'),
+              cell: (each) => (each.last_used_at ? <Time at={each.last_used_at} /> : 'Never'),
             },
-            { name: 'Runs out', cell: (each) => (each.expires_at ? <Time at={each.expires_at} /> : 'never') },
+            { name: 'Expires', cell: (each) => (each.expires_at ? <Time at={each.expires_at} /> : 'Never') },
           ]}
         />
       )}

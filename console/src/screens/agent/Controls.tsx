@@ -1,7 +1,7 @@
 import type { AgentWithBudgets } from '@purser/sdk';
 import { useState } from 'react';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
-import { useUnderWay } from '../../api/under-way.ts';
+import { useStopImpact } from '../../api/stop-impact.ts';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { TextField } from '../../components/Field.tsx';
@@ -11,26 +11,26 @@ import { Card } from '../../components/Page.tsx';
 import { RecordedAs } from '../../components/Who.tsx';
 import styles from './AgentPage.module.css';
 
-/** Pausing and revoking, with what each of them stops. */
+/** Buttons to pause and revoke an agent, with their effects. */
 export function Controls({ agent }: { agent: AgentWithBudgets }) {
   const may = useMay('admin');
   const why = !may && WHY_NOT.admin;
   const update = useUpdateAgent(agent);
   const [is_revoking, setRevoking] = useState(false);
-  const affected = useUnderWay(agent.id);
+  const affected = useStopImpact(agent.id);
   if (agent.status === 'revoked') {
-    return <Notice title="This agent is revoked.">It never asks again. Its history stays.</Notice>;
+    return <Notice title="This agent is revoked.">It cannot make requests. Its history stays.</Notice>;
   }
   const is_paused = agent.status === 'paused';
   return (
-    <Card title="Stop it">
+    <Card title="Stop this agent">
       <div className={styles.stop}>
         {update.error !== null && <ErrorNotice error={update.error} />}
         <div className={styles.stopRow}>
           <p>
             {is_paused
-              ? 'It is paused: its requests are refused. Resuming gives its capabilities back that have not run out.'
-              : `Pausing refuses its requests from the next one on, and its capabilities cannot be used until it is resumed. ${affected}`}
+              ? 'Paused: all requests are refused. Resuming restores capabilities that have not expired.'
+              : `Pausing refuses new requests and blocks capabilities until you resume the agent. ${affected}`}
           </p>
           {is_paused ? (
             <Button why={why} busy={update.busy} onClick={() => update.run({ status: 'active' })}>
@@ -48,7 +48,9 @@ export function Controls({ agent }: { agent: AgentWithBudgets }) {
           )}
         </div>
         <div className={styles.stopRow}>
-          <p>Revoking is for ever: it never asks again, and its open capabilities are void.</p>
+          <p>
+            Revoking is permanent: the agent can never request again, and its open capabilities become void.
+          </p>
           <Button kind="danger" why={why} onClick={() => setRevoking(true)}>
             Revoke
           </Button>
@@ -73,7 +75,7 @@ function Revoke({
   const update = useUpdateAgent(agent, onClose);
   return (
     <Dialog title={`Revoke ${agent.name}?`} onClose={onClose}>
-      <p>This cannot be taken back. {affected}</p>
+      <p>This cannot be undone. {affected}</p>
       {update.error !== null && <ErrorNotice error={update.error} />}
       <form
         style={{ display: 'grid', gap: '1rem' }}
@@ -83,7 +85,7 @@ function Revoke({
         }}
       >
         <TextField
-          label={`Type ${agent.slug} to revoke it`}
+          label={`Type ${agent.slug} to confirm`}
           autoFocus
           autoComplete="off"
           spellCheck={false}
@@ -96,7 +98,7 @@ function Revoke({
             kind="danger-primary"
             type="submit"
             busy={update.busy}
-            why={typed !== agent.slug && 'Type its slug first.'}
+            why={typed !== agent.slug && 'Type the slug first.'}
           >
             Revoke
           </Button>

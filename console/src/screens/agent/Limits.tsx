@@ -6,7 +6,7 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card } from '../../components/Page.tsx';
 import { localTime } from '../../lib/time.ts';
 
-/** How the limits over time of an agent's authority stand. Nothing where it has none; the month stands by itself. */
+/** Usage of an agent's velocity limits. Renders nothing without any. The monthly budget has its own card. */
 export function Limits({ agent }: { agent: AgentWithBudgets }) {
   const query = useQuery({
     queryKey: ['agents', 'limits', agent.slug],
@@ -23,7 +23,7 @@ export function Limits({ agent }: { agent: AgentWithBudgets }) {
     return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined || query.data.limits.length === 0) return null;
   return (
-    <Card title="Limits over time">
+    <Card title="Velocity limits">
       <LimitMeters {...query.data} windowOf={windowNow} nameOf={(limit) => limit.subject_name} />
     </Card>
   );
@@ -33,9 +33,9 @@ function windowNow({ window, counted_since }: LimitStanding): string {
   const since = counted_since === null ? '' : ` · counted since ${localTime(counted_since)}`;
   const span =
     window.type === 'TOTAL'
-      ? 'never begins anew'
+      ? 'never resets'
       : window.type === 'ROLLING'
         ? `since ${localTime(window.starts_at)}, rolling`
-        : `begins anew ${localTime(window.ends_at)}`;
+        : `resets ${localTime(window.ends_at)}`;
   return span + since;
 }

@@ -3,15 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { useHidden } from '../../api/hidden.ts';
-import { pageLimit, useKept } from '../../api/lists.ts';
+import { useHiddenCount } from '../../api/hidden-count.ts';
+import { type PageQuery, useList } from '../../api/lists.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { BudgetLine } from '../../components/AgentBudget.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Sparkline } from '../../components/Charts.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
-import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { StopButton } from '../../components/Stop.tsx';
@@ -27,8 +27,8 @@ const FILTERS: readonly Filter[] = [
     param: 'mode',
     name: 'Mode',
     options: [
-      ['SHADOW', 'SHADOW'],
-      ['ENFORCE', 'ENFORCE'],
+      ['SHADOW', 'Shadow'],
+      ['ENFORCE', 'Enforce'],
     ],
   },
   {
@@ -38,12 +38,12 @@ const FILTERS: readonly Filter[] = [
       ['active', 'Active'],
       ['paused', 'Paused'],
       ['revoked', 'Revoked'],
-      ['active,paused,revoked', 'All, with the revoked'],
+      ['active,paused,revoked', 'All, including revoked'],
     ],
   },
 ];
 
-/** A file has a row for each agent; its budgets, of which there may be one a currency, stand in one cell. */
+/** One row per agent. Its budgets, one per currency, share a cell. */
 const CSV: CsvColumns<AgentWithBudgets> = [
   ['id', (each) => each.id],
   ['slug', (each) => each.slug],
@@ -57,10 +57,10 @@ const CSV: CsvColumns<AgentWithBudgets> = [
 ];
 
 const DAYS = 30;
-/** The service tells the days of as many agents. */
+/** The service returns daily counts for this many agents. */
 const MAX_COUNTED = 100;
 
-/** How many decisions each agent asked for by day; of the hundred that ask most. */
+/** Daily decision counts of the most active agents. */
 function useDays() {
   const from = utcDay(Date.now(), 1 - DAYS);
   const to = utcDay(Date.now());
@@ -101,10 +101,10 @@ const columnsOf = ({
   { name: 'Status', cell: (each) => <StateBadge state={each.status} /> },
   { name: 'Mode', cell: (each) => <StateBadge state={each.mode} /> },
   {
-    name: 'Authority',
+    name: 'Policy',
     cell: (each) => (
       <Link to={`/agents/${each.slug}/authority`}>
-        {each.authority_version === null ? 'Set one' : `Version ${each.authority_version}`}
+        {each.authority_version === null ? 'Set policy' : `Version ${each.authority_version}`}
       </Link>
     ),
   },
@@ -133,23 +133,21 @@ export default function Agents() {
   const days = useDays();
   const columns = useMemo(() => columnsOf(days), [days]);
   const navigate = useNavigate();
-  // A link may lead right to the form; once it is open the address is the list's.
+  // A link may open the form directly. The URL then returns to the list's.
   const is_asked = may && pick(given, ['new']).new !== undefined;
   const [is_making, setMaking] = useState(is_asked);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what stood in the address that was opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only for the URL that was opened
   useEffect(() => {
     if (is_asked) void navigate({ to: '/agents', search, replace: true });
   }, [is_asked]);
-  // Revoked agents never come back: they are shown when they are asked for.
+  // Revoked agents are hidden unless a filter asks for them.
   const query = { status: 'active,paused', ...search };
-  const fetchPage = (limit: number, cursor: string | undefined) =>
-    purser.agents.list({ ...query, limit, cursor } as ListAgentsQuery);
-  const list = useKept<AgentWithBudgets>(
-    ['agents', 'list', query],
-    (cursor) => fetchPage(pageLimit(cursor), cursor),
-    (each) => each.id,
-  );
-  const hidden = useHidden(
+  const fetchPage = (page: PageQuery) => purser.agents.list({ ...query, ...page } as ListAgentsQuery);
+  const list = useList<AgentWithBudgets>(['agents', 'list', query], fetchPage, {
+    mode: 'first',
+    idOf: (each) => each.id,
+  });
+  const hidden = useHiddenCount(
     ['agents', 'list', query],
     (limit) => purser.agents.list({ ...query, status: ['revoked'], limit } as ListAgentsQuery),
     { enabled: search.status === undefined },
@@ -176,7 +174,7 @@ export default function Agents() {
               {hidden === undefined ? 'Show revoked' : `Show revoked (${hidden})`}
             </Button>
           )}
-          <ExportCsv name="agents" columns={CSV} fetch={(cursor) => fetchPage(CSV_PAGE, cursor)} />
+          <ExportCsv name="agents" columns={CSV} fetch={fetchPage} />
           <StopButton />
           {make}
         </>
@@ -195,7 +193,7 @@ export default function Agents() {
           <Card>
             {is_filtered ? (
               <Empty
-                title="No agent fits these filters"
+                title="No agents match these filters"
                 action={
                   <Link to="/agents" search={{}}>
                     Show all agents
@@ -203,11 +201,8 @@ export default function Agents() {
                 }
               />
             ) : (
-              <Empty title="No agent yet">
-                <p>
-                  An agent is a program that wants to spend. Make one, say what it may spend and what for, and
-                  give it a key.
-                </p>
+              <Empty title="No agents yet">
+                <p>An agent is a program that spends. Create one, set its policy, and give it an API key.</p>
               </Empty>
             )}
           </Card>

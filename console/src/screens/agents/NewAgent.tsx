@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useExampleCurrency } from '../../api/agent-names.ts';
 import { codeOfError, purser } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { workspaceQuery } from '../../api/queries.ts';
 import { Button, buttonClass } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
@@ -13,22 +13,23 @@ import { decisionCurl } from '../../components/FirstSteps.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
+import { words } from '../../lib/words.ts';
 
-interface Made {
+interface Created {
   agent: Agent;
-  /** Null: none was wanted, or making it failed. */
+  /** Null if no key was requested or its creation failed. */
   key: NewApiKey | null;
   key_error: unknown;
 }
 
-/** Makes an agent and, if wanted, its first key, in one go. */
+/** Dialog that creates an agent and optionally its first key. */
 export function NewAgent({ onClose }: { onClose: () => void }) {
-  const [made, setMade] = useState<Made | null>(null);
+  const [made, setMade] = useState<Created | null>(null);
   if (made !== null) return <FirstKey made={made} onClose={onClose} />;
   return <Form onClose={onClose} onMade={setMade} />;
 }
 
-function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) => void }) {
+function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Created) => void }) {
   const workspace = useQuery(workspaceQuery).data;
   const [with_key, setWithKey] = useState(true);
   const form = useForm(
@@ -39,11 +40,11 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) =
         ...(name.trim() === '' ? {} : { name: name.trim() }),
         ...(mode === '' ? {} : { mode: mode as 'SHADOW' | 'ENFORCE' }),
       });
-      void makeOld('agents');
+      void invalidate('agents');
       let key: NewApiKey | null = null;
       let key_error: unknown = null;
       if (with_key) {
-        // The agent is there whatever becomes of its key.
+        // The agent exists even if its key cannot be created.
         try {
           key = await purser.apiKeys.create({ name: `${agent.slug} 1`.slice(-64), agent_id: agent.id });
         } catch (error) {
@@ -56,7 +57,9 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) =
       check: ({ slug }): { slug?: string } =>
         /^[a-z0-9][a-z0-9_-]{0,63}$/.test(slug.trim())
           ? {}
-          : { slug: 'must be 1 to 64 of a-z, 0-9, "_" and "-", and begin with a letter or digit' },
+          : {
+              slug: 'must use only a-z, 0-9, "_" and "-", begin with a letter or digit, and have at most 64 characters',
+            },
     },
   );
   const code = codeOfError(form.error);
@@ -66,7 +69,11 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) =
         {code === 'plan_required' || code === 'agent_limit' ? (
           <Notice
             tone="warn"
-            title={code === 'plan_required' ? 'Your plan only watches.' : 'Your plan is full.'}
+            title={
+              code === 'plan_required'
+                ? 'Your plan does not include Enforce.'
+                : 'Your plan’s agent limit is reached.'
+            }
           >
             {(form.error as Error).message}
           </Notice>
@@ -80,27 +87,27 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) =
           autoComplete="off"
           spellCheck={false}
           placeholder="infra-bot"
-          hint="The name in requests and addresses. It cannot be changed."
+          hint="Identifies the agent in requests and URLs. Cannot be changed later."
           {...form.field('slug')}
           problem={
             form.problemOf('slug') ??
-            (code === 'agent_exists' ? 'An agent with this slug exists already' : undefined)
+            (code === 'agent_exists' ? 'An agent with this slug already exists' : undefined)
           }
         />
         <TextField label="Name" optional autoComplete="off" {...form.field('name')} />
         <SelectField
           label="Mode"
-          hint="SHADOW watches and stops nothing. ENFORCE binds."
+          hint="Shadow observes and stops nothing. Enforce makes decisions binding."
           {...form.field('mode')}
           options={[
-            ['', `The workspace’s${workspace === undefined ? '' : ` (${workspace.mode})`}`],
-            ['SHADOW', 'SHADOW'],
-            ['ENFORCE', 'ENFORCE'],
+            ['', `Workspace default${workspace === undefined ? '' : ` (${words(workspace.mode)})`}`],
+            ['SHADOW', 'Shadow'],
+            ['ENFORCE', 'Enforce'],
           ]}
         />
         <label style={{ display: 'flex', gap: '0.5rem', alignItems: 'center' }}>
           <input type="checkbox" checked={with_key} onChange={(event) => setWithKey(event.target.checked)} />
-          Make its first key too
+          Also create its first API key
         </label>
         <Actions recorded>
           <Button onClick={onClose}>Cancel</Button>
@@ -113,27 +120,27 @@ function Form({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) =
   );
 }
 
-function FirstKey({ made: { agent, key, key_error }, onClose }: { made: Made; onClose: () => void }) {
+function FirstKey({ made: { agent, key, key_error }, onClose }: { made: Created; onClose: () => void }) {
   const currency = useExampleCurrency(agent.slug);
   return (
-    <Dialog title={`${agent.name} is there`} wide onClose={onClose}>
+    <Dialog title={`${agent.name} created`} wide onClose={onClose}>
       {key_error !== null && (
-        <ErrorNotice error={key_error} title="Its key could not be made. Make one in Keys." />
+        <ErrorNotice error={key_error} title="The key could not be created. Create one in Keys." />
       )}
       {key !== null && (
         <>
-          <Notice tone="warn" title="This key is shown only now.">
-            Copy it to where the agent runs. Nobody can show it again.
+          <Notice tone="warn" title="This key is shown only once.">
+            Copy it to the agent’s environment. It cannot be shown again.
           </Notice>
           <CodeBlock label="the key for a .env file" code={`PURSER_API_KEY=${key.key}`} />
         </>
       )}
       <p>
-        Without an authority every spend is denied. Say what it may spend and what for; then it can ask, for
-        example like this:
+        Without a policy every request is denied. Set the policy first. Then the agent can send requests, for
+        example:
       </p>
       <CodeBlock
-        label="a first spend"
+        label="a first request"
         code={decisionCurl(agent.slug, currency).replace(
           '$PURSER_API_KEY',
           (variable) => key?.key ?? variable,
@@ -142,7 +149,7 @@ function FirstKey({ made: { agent, key, key_error }, onClose }: { made: Made; on
       <Actions>
         <Button onClick={onClose}>Close</Button>
         <Link to={`/agents/${agent.slug}/authority`} className={buttonClass('primary')} onClick={onClose}>
-          Set its authority
+          Set policy
         </Link>
       </Actions>
     </Dialog>

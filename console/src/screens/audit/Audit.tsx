@@ -1,8 +1,7 @@
 import type { AuditRecord, ListAuditRecordsQuery } from '@purser/sdk';
 import { useSearch } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
-import { pageLimit } from '../../api/lists.ts';
-import { useNewestFirst } from '../../api/newest-first.ts';
+import { useList } from '../../api/lists.ts';
 import { useMe } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
@@ -25,8 +24,8 @@ const PARAMS = ['action', 'actor', 'target', 'from', 'to'] as const;
 
 const FILTERS: readonly Filter[] = [
   { param: 'action', name: 'Action', options: AUDIT_ACTIONS.map((each) => [each, words(each)]) },
-  { param: 'actor', name: 'Who', placeholder: 'An id or principal' },
-  { param: 'target', name: 'What', placeholder: 'An id' },
+  { param: 'actor', name: 'Who', placeholder: 'ID or principal' },
+  { param: 'target', name: 'What', placeholder: 'ID' },
   { param: 'from', name: 'From', type: 'date' },
   { param: 'to', name: 'To', type: 'date' },
 ];
@@ -42,10 +41,10 @@ const COLUMNS: readonly Column<AuditRecord>[] = [
 
 export default function Audit() {
   const filters = pick(useSearch({ strict: false }), PARAMS) as Search;
-  const list = useNewestFirst<AuditRecord>(
+  const list = useList<AuditRecord>(
     ['audit', filters],
-    (cursor) => purser.audit.list({ ...filters, limit: pageLimit(cursor), cursor } as ListAuditRecordsQuery),
-    (each) => each.id,
+    (page) => purser.audit.list({ ...filters, ...page } as ListAuditRecordsQuery),
+    { mode: 'counted', idOf: (each) => each.id },
   );
   const exporting = useAction(async () => {
     const csv = await purser.audit.csv(filters as ListAuditRecordsQuery);
@@ -55,7 +54,7 @@ export default function Audit() {
   return (
     <Page
       title="Audit"
-      lead="Who changed what, when and from where. Every record is sealed in the ledger too."
+      lead="Who changed what, when and from where. Every record is also sealed in the ledger."
       actions={
         <Button busy={exporting.busy} onClick={() => void exporting.run()}>
           Export CSV
@@ -70,7 +69,7 @@ export default function Audit() {
       {list.isSuccess && (
         <Card flush>
           {list.rows.length === 0 ? (
-            <Empty title={is_filtered ? 'No record fits these filters' : 'Nothing was changed yet'} />
+            <Empty title={is_filtered ? 'No records match these filters' : 'No changes yet'} />
           ) : (
             <>
               <Table label="Audit" columns={COLUMNS} rows={list.rows} keyOf={(each) => each.id} />
@@ -99,7 +98,7 @@ function Actor({ of }: { of: AuditRecord['actor'] }) {
   );
 }
 
-/** What was changed: in one line, and field by field when it is opened. */
+/** A change in one line that opens to its fields. */
 function Changes({ of }: { of: AuditRecord }) {
   const lines = linesOf(of.changes);
   if (lines.length === 0) return null;

@@ -1,6 +1,6 @@
 import type { AuditRecord } from '@purser/sdk';
 
-/** One field of a change as texts; `from` is null where there was nothing before. */
+/** One changed field as text. `from` is null for a new field. */
 export interface ChangedField {
   field: string;
   from: string | null;
@@ -23,7 +23,7 @@ function textOf(value: unknown): string {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Within objects only what differs is told, by a path of names. */
+/** Lists the differing fields of nested objects by path. */
 function fieldsOf(field: string, from: unknown, to: unknown): ChangedField[] {
   if (isObject(to) && (isObject(from) || from === null || from === undefined)) {
     const before: Record<string, unknown> = isObject(from) ? from : {};
@@ -38,20 +38,20 @@ function fieldsOf(field: string, from: unknown, to: unknown): ChangedField[] {
   return [{ field, from: is_new ? null : textOf(from), to: textOf(to) }];
 }
 
-/** The fields of a change, the objects among them taken apart. What was nothing and is nothing is left out. */
+/** The fields of a change, with nested objects flattened. Fields that stay empty are left out. */
 export function linesOf(changes: AuditRecord['changes']): ChangedField[] {
   return Object.entries(changes)
     .flatMap(([field, change]) => fieldsOf(field, change.from, change.to))
     .filter(({ from, to }) => from !== null || to !== NOTHING);
 }
 
-/** What says nothing in one line: it stands in other columns, or only machines read it. */
+/** Fields left out of the summary: other columns show them, or only machines read them. */
 const NOT_SUMMED_UP = /^(id|hash|version)$/;
 
 /** A change in one line: "status: active → paused, name: Ads". */
 export function summaryOf(lines: readonly ChangedField[]): string {
-  const told = lines.filter(({ field }) => !NOT_SUMMED_UP.test(field));
-  return (told.length > 0 ? told : lines)
+  const shown = lines.filter(({ field }) => !NOT_SUMMED_UP.test(field));
+  return (shown.length > 0 ? shown : lines)
     .map(({ field, from, to }) => `${field}: ${from === null ? '' : `${from} → `}${to}`)
     .join(', ');
 }

@@ -8,12 +8,12 @@ import { SharedBudgets } from './SharedBudgets.tsx';
 import { When } from './When.tsx';
 
 const BECOMES = [
-  ['ALLOW', 'Nothing stands against it'],
-  ['REVIEW', 'A person decides'],
-  ['DENY', 'The spend is denied'],
+  ['ALLOW', 'Allow'],
+  ['REVIEW', 'Review'],
+  ['DENY', 'Deny'],
 ] as const;
 
-/** The fields of an authority, or its JSON. */
+/** The fields of a policy, or its JSON. */
 export function AuthorityForm({
   draft,
   json,
@@ -50,12 +50,12 @@ export function AuthorityForm({
       <Card>
         <div className={styles.json}>
           <AreaField
-            label="Authority as JSON"
+            label="Policy as JSON"
             value={json}
             spellCheck={false}
             disabled={!may}
             problem={Object.values(problems)[0]}
-            hint="Amounts are whole numbers of minor units."
+            hint="Amounts are whole numbers in minor units."
             onValue={setJson}
           />
         </div>
@@ -68,35 +68,35 @@ export function AuthorityForm({
         <AreaField
           label="Objective"
           required
-          hint="What the agent was put there for. Spends are held against these words."
+          hint="What the agent is for. Each request is judged against this text."
           {...field('objective')}
         />
         <AreaField
           label="Success criteria"
           optional
-          hint="One a line."
+          hint="One per line."
           rows={2}
           {...field('success_criteria')}
         />
         <AreaField
           label="Constraints"
           optional
-          hint="What it must not do, one a line: “No gift cards”."
+          hint="What the agent must not buy, one per line: “No gift cards”."
           rows={2}
           {...field('constraints')}
         />
         <AreaField
           label="Context"
           optional
-          hint="What else helps to understand the purpose."
+          hint="Anything else that helps to understand the purpose."
           rows={2}
           {...field('context')}
         />
         <SelectField
-          label="When the purpose is unclear"
+          label="Unclear purpose"
           options={[
-            ['REVIEW', 'A person decides'],
-            ['ALLOW', 'The spend is allowed'],
+            ['REVIEW', 'Review'],
+            ['ALLOW', 'Allow'],
           ]}
           {...field('on_purpose_unclear')}
         />
@@ -112,10 +112,16 @@ export function AuthorityForm({
           />
           <TextField
             label="Per-transaction limit"
-            {...amount('per_transaction_limit', 'A spend over it is denied, or capped where less would do.')}
+            {...amount(
+              'per_transaction_limit',
+              'Larger amounts are denied, or reduced if the agent accepts less.',
+            )}
           />
-          <TextField label="Review threshold" {...amount('review_threshold', 'A person decides above it.')} />
-          <TextField label="Monthly budget" {...amount('monthly_budget', 'For a calendar month (UTC).')} />
+          <TextField
+            label="Review threshold"
+            {...amount('review_threshold', 'Larger amounts need review.')}
+          />
+          <TextField label="Monthly budget" {...amount('monthly_budget', 'Per calendar month (UTC).')} />
         </div>
         <datalist id="currencies">
           {['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'DKK', 'NOK', 'PLN', 'CAD', 'AUD', 'KWD'].map(
@@ -144,42 +150,38 @@ export function AuthorityForm({
         <AreaField
           label="Blocked merchants"
           optional
-          hint="Names or host names, one a line. A host name blocks its subdomains too."
+          hint="Names or host names, one per line. A host name also blocks its subdomains."
           rows={2}
           {...field('blocked_merchants')}
         />
         <AreaField
           label="Allowed merchants"
           optional
-          hint="One a line. Paying one of them speaks for a spend; it lifts no limit and no constraint."
+          hint="One per line. A listed merchant supports a request, but limits and constraints still apply."
           rows={2}
           {...field('allowed_merchants')}
         />
         <AreaField
           label="Allowed payees"
           optional
-          hint="One a line: the account, and behind a space the merchant. A merchant named here is paid at no other account."
+          hint="One per line: account, a space, then the merchant name. A merchant named here can only be paid at its listed accounts."
           placeholder="iban:DE44500105175407324931 Hetzner Online"
           rows={2}
           spellCheck={false}
           {...field('allowed_payees')}
         />
         <SelectField
-          label="At other merchants"
-          hint="Those that are neither above nor listed for the agent."
+          label="Other merchants"
+          hint="Merchants that are neither listed above nor in the agent’s merchant list."
           options={BECOMES}
           {...field('on_other_merchants')}
         />
         <div className={styles.amounts}>
-          <SelectField
-            label="At a merchant it has not paid before"
-            options={BECOMES}
-            {...field('on_new_merchant')}
-          />
+          <SelectField label="First payment to a merchant" options={BECOMES} {...field('on_new_merchant')} />
           {draft.on_new_merchant !== 'ALLOW' && (
             <TextField
-              label="Passes all the same up to"
-              {...amount('new_merchant_threshold', 'Smaller first payments are not held up.')}
+              label="Allowed up to"
+              {...amount('new_merchant_threshold', 'Smaller first payments are allowed.')}
               placeholder="No amount"
             />
           )}
@@ -187,16 +189,16 @@ export function AuthorityForm({
       </Card>
       <Card title="Actions">
         <AreaField
-          label="Allowed types of action"
+          label="Allowed action types"
           optional
-          hint="One a line, such as purchase. Any other type is denied. The type is the agent’s own word."
+          hint="One per line, such as purchase. Any other type is denied. The agent states the type itself."
           rows={2}
           {...field('allowed_action_types')}
         />
         <AreaField
-          label="Types that go to a person"
+          label="Action types that need review"
           optional
-          hint="One a line, such as subscription."
+          hint="One per line, such as subscription."
           rows={2}
           {...field('review_action_types')}
         />

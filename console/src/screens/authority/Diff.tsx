@@ -1,9 +1,9 @@
 import type { Change } from '../../lib/authority/diff.ts';
 import styles from './Authority.module.css';
 
-/** What differs between two authorities, field by field. */
+/** The differences between two policies, field by field. */
 export function Diff({ changes }: { changes: readonly Change[] }) {
-  if (changes.length === 0) return <p>They are the same.</p>;
+  if (changes.length === 0) return <p>No differences.</p>;
   return (
     <dl className={styles.diff}>
       {changes.map(({ name, before, after, removed, added }) => (

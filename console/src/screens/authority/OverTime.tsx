@@ -7,26 +7,26 @@ import { newLimit, type Span, UNIT_OPTIONS, type VelocityDraft } from '../../lib
 import styles from './Authority.module.css';
 import type { FieldOf } from './fields.ts';
 
-/** The service takes no more. */
+/** The service's maximum. */
 const MAX_LIMITS = 10;
 
 const WINDOWS = [
   ['DAY', 'A calendar day'],
   ['WEEK', 'A week from Monday'],
   ['MONTH', 'A calendar month'],
-  ['ROLLING', 'Any time as long as'],
+  ['ROLLING', 'A rolling period'],
 ] as const;
 const PER = [
-  ['AGENT', 'All spends together'],
-  ['MERCHANT', 'Each merchant by itself'],
-  ['PAYEE', 'Each payee by itself'],
+  ['AGENT', 'All requests'],
+  ['MERCHANT', 'Each merchant separately'],
+  ['PAYEE', 'Each payee separately'],
 ] as const;
 const BEYOND = [
-  ['DENY', 'A spend is denied'],
-  ['REVIEW', 'A person decides'],
+  ['DENY', 'Deny'],
+  ['REVIEW', 'Review'],
 ] as const;
 
-/** What may be spent, and how often, over time, and what is taken for a duplicate. */
+/** Velocity limits, and the detection of duplicates. */
 export function OverTime({
   field,
   limits,
@@ -44,11 +44,9 @@ export function OverTime({
 }) {
   const duplicate = field('duplicate_window');
   return (
-    <Card title="Limits over time">
+    <Card title="Velocity limits">
       {limits.length === 0 && (
-        <p className={styles.status}>
-          None but the monthly budget. All that are set hold; the strictest wins.
-        </p>
+        <p className={styles.status}>None besides the monthly budget. All limits apply.</p>
       )}
       {problems.velocity_limits !== undefined && (
         <p role="alert" className={styles.problem}>
@@ -57,7 +55,7 @@ export function OverTime({
       )}
       {limits.map((limit, i) => (
         <Limit
-          // biome-ignore lint/suspicious/noArrayIndexKey: its name is being typed
+          // biome-ignore lint/suspicious/noArrayIndexKey: its name changes while it is typed
           key={i}
           limit={limit}
           number={i + 1}
@@ -80,11 +78,11 @@ export function OverTime({
       <div className={styles.rows}>
         <h3>Duplicates</h3>
         <SpanFields
-          label="Again within"
-          hint="The same amount at the same merchant, asked for anew."
+          label="Duplicate window"
+          hint="A repeated request for the same amount at the same merchant."
           span={{ length: duplicate.value, unit: field('duplicate_unit').value }}
           problem={duplicate.problem}
-          placeholder="Never a duplicate"
+          placeholder="No detection"
           may={may}
           onSpan={({ length, unit }) => {
             if (length !== undefined) duplicate.onValue(length);
@@ -93,10 +91,10 @@ export function OverTime({
         />
         {duplicate.value.trim() !== '' && (
           <SelectField
-            label="Is a duplicate, and"
+            label="Duplicate requests"
             options={[
-              ['REVIEW', 'A person decides'],
-              ['DENY', 'It is denied'],
+              ['REVIEW', 'Review'],
+              ['DENY', 'Deny'],
             ]}
             {...field('on_duplicate')}
           />
@@ -118,7 +116,7 @@ function Limit({
   limit: VelocityDraft;
   number: number;
   currency: string;
-  /** Of one of its fields; of the limit as a whole where none is named. */
+  /** The problem of a field, or of the whole limit if `name` is empty. */
   problemOf: (name: string) => string | undefined;
   may: boolean;
   onChange: (to: Partial<VelocityDraft>) => void;
@@ -141,7 +139,7 @@ function Limit({
       )}
       <div className={styles.span}>
         <TextField label="Name" autoComplete="off" spellCheck={false} maxLength={64} {...field('name')} />
-        <SelectField label="Within" options={WINDOWS} {...field('window')} />
+        <SelectField label="Period" options={WINDOWS} {...field('window')} />
         <Button small kind="quiet" disabled={!may} onClick={onRemove} aria-label={`Remove limit ${number}`}>
           Remove
         </Button>
@@ -165,30 +163,30 @@ function Limit({
           {...field('amount', 'limit_amount_minor')}
         />
         <TextField
-          label="Spends"
+          label="Requests"
           inputMode="numeric"
           placeholder="Any number"
           {...field('count', 'limit_count')}
         />
-        <SelectField label="Counted" options={PER} {...field('per')} />
-        <SelectField label="Beyond it" options={BEYOND} {...field('on_exceeded')} />
+        <SelectField label="Count" options={PER} {...field('per')} />
+        <SelectField label="If exceeded" options={BEYOND} {...field('on_exceeded')} />
       </div>
       <details
         className={styles.more}
         open={limit.merchants !== '' || limit.action_types !== '' || undefined}
       >
-        <summary>Only some spends</summary>
+        <summary>Only some requests</summary>
         <AreaField
           label="Merchants"
           optional
-          hint="One a line. Only spends at these count."
+          hint="One per line. Only requests for these count."
           rows={2}
           {...field('merchants')}
         />
         <AreaField
-          label="Types of action"
+          label="Action types"
           optional
-          hint="One a line. Only spends of these types count."
+          hint="One per line. Only requests of these types count."
           rows={2}
           {...field('action_types')}
         />

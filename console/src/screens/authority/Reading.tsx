@@ -7,16 +7,16 @@ import { Card, Loading } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Money } from '../../components/Value.tsx';
 import { cx } from '../../lib/cx.ts';
-import { useSettled } from '../../lib/hooks/use-settled.ts';
+import { useDebounced } from '../../lib/hooks/use-debounced.ts';
 import { visible } from '../../lib/visible.ts';
 import styles from './Authority.module.css';
 
 type Example = AuthorityReading['examples'][number];
 
-/** How the words of the draft are read: beside it, so that its author sees what is misread before it holds. */
+/** Purser's interpretation of the draft, so that its author notices misreadings before saving. */
 export function Reading({ authority }: { authority: Authority | null }) {
   const text = authority === null ? null : JSON.stringify(authority);
-  const asked = useSettled(text);
+  const asked = useDebounced(text);
   const query = useQuery({
     queryKey: ['reading', asked],
     queryFn: async ({ signal }) =>
@@ -27,7 +27,7 @@ export function Reading({ authority }: { authority: Authority | null }) {
   });
   const is_old = text !== asked || query.isPlaceholderData;
   return (
-    <Card title="How it is read">
+    <Card title="How Purser reads it">
       {query.isError &&
         (query.error instanceof InvalidRequestError ? (
           <p className={styles.status}>{query.error.message}</p>
@@ -36,7 +36,7 @@ export function Reading({ authority }: { authority: Authority | null }) {
         ))}
       {query.isLoading && <Loading lines={5} />}
       {asked === null && (
-        <p className={styles.status}>While you write, this shows what your words are taken to mean.</p>
+        <p className={styles.status}>As you type, this shows how Purser interprets your text.</p>
       )}
       {query.data !== undefined && (
         <div className={cx(styles.reading, is_old && styles.stale)} aria-busy={is_old}>
@@ -68,8 +68,8 @@ function Shown({ reading }: { reading: AuthorityReading }) {
               <li key={`${from.field} ${from.index} ${text}`}>{text}</li>
             ))}
           </ul>
-          Say it in other words, such as “No …”, “… only from …” or “… only after …”. What is not understood
-          holds nobody back.
+          Try other wording, such as “No …”, “… only from …” or “… only after …”. Purser cannot enforce text
+          that it does not understand.
         </Notice>
       )}
       <dl className={styles.terms}>
@@ -92,12 +92,12 @@ function Shown({ reading }: { reading: AuthorityReading }) {
           ))}
       </dl>
       <Table<Example>
-        label="Spends, and what the rules would make of them"
+        label="Example requests with their assessment"
         rows={examples}
         keyOf={({ spend }) => `${spend.action.merchant} ${spend.action.description}`}
         columns={[
           {
-            name: 'For example',
+            name: 'Example',
             heading: true,
             wrap: true,
             cell: ({ spend: { action }, because }) => (
@@ -108,7 +108,7 @@ function Shown({ reading }: { reading: AuthorityReading }) {
             ),
           },
           {
-            name: 'Would be',
+            name: 'Assessment',
             cell: ({ spend: { action }, assessment }) => (
               <>
                 <StateBadge state={assessment} />

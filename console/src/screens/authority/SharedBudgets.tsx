@@ -6,10 +6,10 @@ import { nestedBudgets } from '../../lib/budgets.ts';
 import { formatMoney } from '../../lib/money.ts';
 import styles from './Authority.module.css';
 
-/** The service takes no more. */
+/** The service's maximum. */
 const MAX_CHOSEN = 5;
 
-/** Which shared budgets a spend counts in. Those of another currency cannot be chosen. */
+/** Selects the shared budgets that requests count toward. Only budgets in the policy's currency are offered. */
 export function SharedBudgets({
   chosen,
   currency,
@@ -38,13 +38,13 @@ export function SharedBudgets({
       )}
       {query.isSuccess && rows.length === 0 ? (
         <p className={styles.status}>
-          There is none in {currency || 'this currency'}. <Link to="/budgets">Budgets</Link> are what several
-          agents spend from together.
+          None in {currency || 'this currency'} yet. Several agents can share one of the{' '}
+          <Link to="/budgets">budgets</Link>.
         </p>
       ) : (
         <fieldset className={styles.budgets}>
           <legend className={styles.status}>
-            A spend counts in each that is chosen, and in all above it; at most {MAX_CHOSEN}.
+            Requests count toward each selected budget and every budget above it. Select up to {MAX_CHOSEN}.
           </legend>
           {rows.map(({ budget: { slug, name, status, standing }, depth }) => {
             const is_chosen = chosen.includes(slug);
@@ -62,7 +62,7 @@ export function SharedBudgets({
                   {name}
                   <span className={styles.status}>
                     {status === 'frozen'
-                      ? 'frozen: every spend is denied'
+                      ? 'frozen: every request is denied'
                       : `${formatMoney(standing.remaining_minor ?? 0, currency)} left`}
                   </span>
                 </span>

@@ -10,24 +10,24 @@ import { Card, Loading } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
 import { cx } from '../../lib/cx.ts';
-import { useSettled } from '../../lib/hooks/use-settled.ts';
-import { type ChangedDecision, judgedBy, KINDS, type Kind, matrixOf } from '../../lib/simulation.ts';
+import { useDebounced } from '../../lib/hooks/use-debounced.ts';
+import { type ChangedDecision, KINDS, type Kind, matrixOf, wronglyChanged } from '../../lib/simulation.ts';
 import { visible } from '../../lib/visible.ts';
 import { reasonWords, words } from '../../lib/words.ts';
 import styles from './Authority.module.css';
 
-/** How grave a kind is: a change to a graver one tightens. */
+/** Severity of a decision. A change to a higher one is stricter. */
 const GRAVITY: Record<Kind, number> = { ALLOW: 0, REVIEW: 1, DENY: 2 };
 
-/** The most decisions that the service replays take far longer than other requests. */
+/** Large replays take far longer than other requests. Milliseconds. */
 const TIMEOUT_MS = 300_000;
 
-/** What would have happened under the draft: always beside it, and never older than its last pause in typing. */
+/** Replays past decisions under the draft, updated after each pause in typing. */
 export function Simulated({ slug, authority }: { slug: string; authority: Authority | null }) {
   const [limit, setLimit] = useState('500');
   const [days, setDays] = useState({ from: '', to: '' });
   const text = authority === null ? null : JSON.stringify(authority);
-  const asked = useSettled(text);
+  const asked = useDebounced(text);
   const query = useQuery({
     queryKey: ['simulation', slug, asked, limit, days],
     queryFn: async ({ signal }) =>
@@ -48,10 +48,10 @@ export function Simulated({ slug, authority }: { slug: string; authority: Author
   const is_old = text !== asked || query.isPlaceholderData;
   return (
     <Card
-      title="What would have happened"
+      title="Simulation on past requests"
       aside={
         <SelectField
-          label="How many of the newest decisions"
+          label="Number of past decisions"
           hideLabel
           value={limit}
           onValue={setLimit}
@@ -66,7 +66,7 @@ export function Simulated({ slug, authority }: { slug: string; authority: Author
       }
     >
       <details className={styles.more}>
-        <summary>{daysSaid(days)}</summary>
+        <summary>{periodInWords(days)}</summary>
         <div className={styles.period}>
           <TextField
             label="From"
@@ -75,7 +75,7 @@ export function Simulated({ slug, authority }: { slug: string; authority: Author
             onValue={(from) => setDays((before) => ({ ...before, from }))}
           />
           <TextField
-            label="To, included"
+            label="To (inclusive)"
             type="date"
             value={days.to}
             onValue={(to) => setDays((before) => ({ ...before, to }))}
@@ -89,7 +89,7 @@ export function Simulated({ slug, authority }: { slug: string; authority: Author
       {query.isLoading && <Loading lines={5} />}
       {asked === null && (
         <p className={styles.status}>
-          While you write, this shows what the agent’s earlier spends would have come to under it.
+          As you type, this shows how the policy would have decided the agent’s past requests.
         </p>
       )}
       {query.data !== undefined && (
@@ -110,11 +110,11 @@ export function Simulated({ slug, authority }: { slug: string; authority: Author
 
 function Result({ simulation, currency }: { simulation: Simulation; currency: string }) {
   const { evaluated, skipped, current, draft, transitions, changed } = simulation;
-  const { stopped_wrongly, passed_wrongly } = judgedBy(simulation);
+  const { stopped_wrongly, passed_wrongly } = wronglyChanged(simulation);
   const matrix = matrixOf(simulation);
   const moves = transitions.filter((each) => each.from !== each.to);
   if (evaluated === 0) {
-    return <p>The agent has asked for nothing yet in this currency, so there is nothing to try this on.</p>;
+    return <p>This agent has no past requests in this currency to simulate.</p>;
   }
   const sums: [string, number, number][] = [
     ['Allow', current.allow, draft.allow],
@@ -126,11 +126,11 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
       <div className={styles.two}>
         <div className={styles.number} data-some={stopped_wrongly > 0 ? 'bad' : undefined}>
           <strong>{stopped_wrongly}</strong>
-          <span>labelled as fitting, and would now be stopped</span>
+          <span>labelled as fitting, but would be stopped</span>
         </div>
         <div className={styles.number} data-some={passed_wrongly > 0 ? 'bad' : undefined}>
           <strong>{passed_wrongly}</strong>
-          <span>labelled as against the purpose, and would now pass</span>
+          <span>labelled as against the purpose, but would pass</span>
         </div>
       </div>
       <dl className={styles.sums}>
@@ -157,15 +157,15 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
       </dl>
       <table className={styles.matrix}>
         <caption>
-          Of {evaluated} decisions
+          {evaluated} decisions
           {skipped.length > 0 &&
-            `, ${skipped.reduce((sum, each) => sum + each.count, 0)} in other currencies left out`}
-          : from rows to columns
+            ` (${skipped.reduce((sum, each) => sum + each.count, 0)} in other currencies left out)`}
+          : before (rows) → after (columns)
         </caption>
         <thead>
           <tr>
             <th scope="col">
-              <span className="visually-hidden">Was</span>
+              <span className="visually-hidden">Before</span>
             </th>
             {KINDS.map((to) => (
               <th key={to} scope="col" style={{ textAlign: 'center' }}>
@@ -198,11 +198,11 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
         </p>
       )}
       {changed.length === 0 ? (
-        <p>Nothing would have been decided otherwise.</p>
+        <p>No past decision would change.</p>
       ) : (
         <div className={styles.changed}>
           <Table<ChangedDecision>
-            label="Decisions that would have been others"
+            label="Decisions that would change"
             rows={changed}
             keyOf={(each) => each.decision_id}
             columns={[
@@ -214,7 +214,7 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
                   <>
                     <Link to={`/decisions/${each.decision_id}`}>{visible(each.merchant)}</Link>
                     <div className={styles.was}>
-                      {reasonsSaid(each)} · <Time at={each.created_at} />
+                      {reasonsInWords(each)} · <Time at={each.created_at} />
                     </div>
                   </>
                 ),
@@ -225,7 +225,7 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
                 cell: (each) => <Money amount_minor={each.amount_minor} currency={currency} />,
               },
               {
-                name: 'Was, would be',
+                name: 'Before → after',
                 cell: (each) => (
                   <span>
                     <StateBadge state={each.current.decision} /> <span aria-hidden="true">→</span>{' '}
@@ -246,14 +246,13 @@ function Result({ simulation, currency }: { simulation: Simulation; currency: st
   );
 }
 
-/** Of which days decisions are replayed. */
-function daysSaid({ from, to }: { from: string; to: string }): string {
-  if (from === '' && to === '') return 'Of all days';
-  return ['Of days', from !== '' && `from ${from}`, to !== '' && `to ${to}`].filter(Boolean).join(' ');
+function periodInWords({ from, to }: { from: string; to: string }): string {
+  if (from === '' && to === '') return 'All days';
+  return ['Days', from !== '' && `from ${from}`, to !== '' && `to ${to}`].filter(Boolean).join(' ');
 }
 
-/** The first reason as it was, and as it would be. */
-function reasonsSaid({ current, draft }: ChangedDecision): string {
+/** The first reason before and after. */
+function reasonsInWords({ current, draft }: ChangedDecision): string {
   const [was, is] = [reasonWords(current.reason_code), reasonWords(draft.reason_code)];
   return was === is ? is : `${was} → ${is}`;
 }

@@ -12,7 +12,7 @@ import { diffOf } from '../../lib/authority/diff.ts';
 import styles from './Authority.module.css';
 import { Diff } from './Diff.tsx';
 
-/** All versions, and how the one that is looked at differs from the one in force. */
+/** All versions, and the differences between the selected and the current one. */
 export function Versions({
   slug,
   current,
@@ -23,9 +23,9 @@ export function Versions({
 }: {
   slug: string;
   current: AuthorityVersion | null;
-  /** What is being written, where it differs from what it began from. */
+  /** The draft if it differs from its base. */
   written: Authority | null;
-  /** The number of the version that is looked at. */
+  /** The selected version's number. */
   shown: string | undefined;
   may: boolean;
   onStart: (authority: Authority) => void;
@@ -49,7 +49,7 @@ export function Versions({
         <Card
           title={
             old.version === current.version
-              ? `Version ${old.version} is in force`
+              ? `Version ${old.version} (current)`
               : `From version ${old.version} to version ${current.version}`
           }
           aside={
@@ -61,7 +61,7 @@ export function Versions({
           {old.version !== current.version && <Diff changes={diffOf(old.authority, current.authority)} />}
           {old.version !== current.version && written !== null && (
             <>
-              <h3 className={styles.heading}>From version {old.version} to what you write</h3>
+              <h3 className={styles.heading}>From version {old.version} to your draft</h3>
               <Diff changes={diffOf(old.authority, written)} />
             </>
           )}
@@ -72,7 +72,7 @@ export function Versions({
           {may && (
             <p>
               <Button small onClick={() => onStart(old.authority)}>
-                Start from this one
+                Start from this version
               </Button>
             </p>
           )}
@@ -94,7 +94,7 @@ export function Versions({
                       <Link to={`/agents/${slug}/authority`} search={{ version: String(each.version) }}>
                         {each.version}
                       </Link>{' '}
-                      {each.version === current.version && <Badge tone="accent">in force</Badge>}
+                      {each.version === current.version && <Badge tone="accent">Current</Badge>}
                     </>
                   ),
                 },

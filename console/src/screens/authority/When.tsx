@@ -8,10 +8,10 @@ import { timeZones } from '../../lib/authority/zones.ts';
 import styles from './Authority.module.css';
 import type { FieldOf } from './fields.ts';
 
-/** The service takes no more. */
+/** The service's maximum. */
 const MAX_ROWS = 14;
 
-/** From when until when an authority holds, and at which hours. */
+/** Validity and active hours. */
 export function When({
   field,
   hours,
@@ -36,7 +36,7 @@ export function When({
         autoComplete="off"
         spellCheck={false}
         placeholder="UTC"
-        hint="Of all days and hours here. The monthly budget stays UTC."
+        hint="Applies to every day and hour below. The monthly budget always uses UTC."
         {...field('time_zone')}
       />
       <datalist id="time-zones">
@@ -50,17 +50,17 @@ export function When({
           label="Valid until"
           type="datetime-local"
           optional
-          hint="From then on nothing is allowed, and no capability lasts longer."
+          hint="After this, every request is denied and all capabilities have expired."
           {...field('valid_until')}
         />
       </div>
       <div className={styles.rows}>
         <h3>Active hours</h3>
-        {hours.length === 0 && <p className={styles.status}>At any hour.</p>}
+        {hours.length === 0 && <p className={styles.status}>Any time.</p>}
         {problems.active_hours !== undefined && <p role="alert">{problems.active_hours}</p>}
         {hours.map((row, i) => (
           <HoursRow
-            // biome-ignore lint/suspicious/noArrayIndexKey: a row has no name but its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a row has no ID
             key={i}
             row={row}
             number={i + 1}
@@ -79,10 +79,10 @@ export function When({
         </Button>
         {hours.length > 0 && (
           <SelectField
-            label="At other hours"
+            label="Outside active hours"
             options={[
-              ['DENY', 'A spend is denied'],
-              ['REVIEW', 'A person decides'],
+              ['DENY', 'Deny'],
+              ['REVIEW', 'Review'],
             ]}
             {...field('on_outside_hours')}
           />
@@ -142,7 +142,7 @@ function HoursRow({
       </div>
       {wrong_days !== undefined && (
         <p role="alert" className={styles.problem}>
-          It {wrong_days}.
+          This row {wrong_days}.
         </p>
       )}
       <div className={styles.span}>

@@ -1,7 +1,7 @@
 import type { Budget } from '@purser/sdk';
 import { useMemo } from 'react';
 import { codeOfError, purser } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
@@ -17,7 +17,7 @@ const PERIOD_OPTIONS = Object.entries(PERIODS).map(
   ([period, says]) => [period, says.charAt(0).toUpperCase() + says.slice(1)] as const,
 );
 
-/** A new budget; or, where `of` is given, what of that one can be changed: its name and its limit. */
+/** Form for a new budget, or with `of` for the name and limit of an existing one. */
 export function BudgetForm({
   budgets,
   of,
@@ -54,7 +54,7 @@ export function BudgetForm({
           limit_minor,
           ...(values.parent === '' ? {} : { parent: values.parent }),
         });
-      await makeOld('budgets');
+      await invalidate('budgets');
       onClose();
     },
     {
@@ -64,12 +64,14 @@ export function BudgetForm({
         return {
           ...(/^[a-z0-9][a-z0-9_-]{0,63}$/.test(slug.trim())
             ? {}
-            : { slug: 'must be 1 to 64 of a-z, 0-9, "_" and "-", and begin with a letter or digit' }),
+            : {
+                slug: 'must use only a-z, 0-9, "_" and "-", begin with a letter or digit, and have at most 64 characters',
+              }),
           ...(/^[A-Z]{3}$/.test(currencyOf(currency)) ? {} : { currency: 'must be a currency such as EUR' }),
           ...('problem' in read
             ? { limit: read.problem }
             : read.amount_minor === null
-              ? { limit: 'must be the most that may be spent' }
+              ? { limit: 'must be the maximum that may be spent' }
               : {}),
         };
       },
@@ -92,10 +94,10 @@ export function BudgetForm({
             autoComplete="off"
             spellCheck={false}
             placeholder="marketing"
-            hint="What authorities name it by. It cannot be changed."
+            hint="Identifies the budget in policies. Cannot be changed later."
             {...form.field('slug')}
             problem={
-              form.problemOf('slug') ?? (is_taken ? 'A budget with this slug exists already' : undefined)
+              form.problemOf('slug') ?? (is_taken ? 'A budget with this slug already exists' : undefined)
             }
           />
         )}
@@ -106,12 +108,12 @@ export function BudgetForm({
               label="Currency"
               maxLength={3}
               autoComplete="off"
-              hint="Only agents that spend in it can use it."
+              hint="Only agents with a policy in this currency can use it."
               {...form.field('currency')}
             />
             <SelectField
               label="Period"
-              hint="How long the limit holds before it begins anew."
+              hint="How often the budget resets."
               {...form.field('period')}
               options={PERIOD_OPTIONS}
             />
@@ -126,17 +128,17 @@ export function BudgetForm({
           hint={
             of === undefined
               ? minorHint(form.values.limit, currency)
-              : `${formatMoney(of.standing.used_minor, currency)} is used. Below that nothing more is let through, and nothing is taken back.`
+              : `${formatMoney(of.standing.used_minor, currency)} used. A lower limit stops new spending and takes nothing back.`
           }
         />
         {of === undefined && (
           <>
             <SelectField
-              label="Counts in"
-              hint="A budget above it: what is spent here counts there too."
+              label="Parent budget"
+              hint="Spending here also counts toward the parent."
               {...form.field('parent')}
               options={[
-                ['', 'No other budget'],
+                ['', 'None'],
                 ...parents.map(
                   ({ budget, depth }) => [budget.slug, `${'– '.repeat(depth)}${budget.name}`] as const,
                 ),
@@ -150,7 +152,7 @@ export function BudgetForm({
                 autoComplete="off"
                 spellCheck={false}
                 placeholder="UTC"
-                hint="By whose clocks a period begins."
+                hint="Determines when a period begins."
                 {...form.field('time_zone')}
               />
             )}
@@ -159,7 +161,7 @@ export function BudgetForm({
                 <option key={each} value={each} />
               ))}
             </datalist>
-            <p className={styles.soft}>Currency, period, zone and the budget above it are fixed for good.</p>
+            <p className={styles.soft}>Currency, period, time zone and parent cannot be changed later.</p>
           </>
         )}
         <Actions recorded>

@@ -3,13 +3,13 @@ import { useState } from 'react';
 import { useExampleCurrency } from '../../api/agent-names.ts';
 import { useBudgets } from '../../api/budgets.ts';
 import { purser } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { Meter } from '../../components/limits/Meter.tsx';
-import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
@@ -18,7 +18,7 @@ import { formatMoney, majorUnits } from '../../lib/money.ts';
 import { BudgetForm } from './BudgetForm.tsx';
 import styles from './Budgets.module.css';
 
-/** What is asked about: a new budget, or what to do with one that is there. */
+/** The open dialog: a new budget, or an action on an existing one. */
 type Asked = { kind: 'new' } | { kind: 'edit' | 'freeze' | 'unfreeze'; budget: Budget };
 
 const CSV: CsvColumns<Budget> = [
@@ -43,14 +43,10 @@ export default function Budgets() {
   return (
     <Page
       title="Budgets"
-      lead="Several agents spend from a shared budget: those whose authority names it, or one below it. Nobody can spend the last of it twice."
+      lead="Agents share a budget if their policy names it or a budget below it. Concurrent requests can never overspend it."
       actions={
         <>
-          <ExportCsv
-            name="budgets"
-            columns={CSV}
-            fetch={(cursor) => purser.budgets.list({ limit: CSV_PAGE, cursor })}
-          />
+          <ExportCsv name="budgets" columns={CSV} fetch={(page) => purser.budgets.list(page)} />
           <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => setAsked({ kind: 'new' })}>
             New budget
           </Button>
@@ -89,20 +85,18 @@ function Nothing() {
   ].join('\n');
   return (
     <Empty
-      title="No shared budget yet"
+      title="No shared budgets yet"
       action={
         <div className={styles.example}>
           <CodeBlock label="a first budget" code={code} />
           <p>
-            <code>PURSER_API_KEY</code> is an admin key here. The limit is {formatMoney(600_000, currency)},
+            <code>PURSER_API_KEY</code> must be an admin key. The limit of {formatMoney(600_000, currency)} is
             in minor units.
           </p>
         </div>
       }
     >
-      <p>
-        Make one for a team or a project, and name it in the authorities of the agents that spend from it.
-      </p>
+      <p>Create one for a team or project, and select it in the policies of the agents that spend from it.</p>
     </Empty>
   );
 }
@@ -129,7 +123,7 @@ function Row({
           {name !== slug && <code>{slug}</code>}
           {parent !== null && (
             <span className={styles.soft}>
-              {name !== slug && ' · '}counts in {parent} too
+              {name !== slug && ' · '}part of {parent}
             </span>
           )}
         </div>
@@ -161,7 +155,7 @@ function Row({
 
 async function setStatus({ id }: Budget, status: Budget['status']): Promise<void> {
   await purser.budgets.update(id, { status });
-  await makeOld('budgets');
+  await invalidate('budgets');
 }
 
 function Freeze({
@@ -182,14 +176,12 @@ function Freeze({
       onClose={onClose}
     >
       <p>
-        Every spend of every agent that counts in it is denied from the next request on, until somebody
-        unfreezes it. Nobody can allow a pending review in ENFORCE either. What is held of it stays held, and
-        a capability that was issued before may still be used; to stop that too, pause the agents.
+        Every request that counts toward this budget is denied until somebody unfreezes it. In Enforce mode,
+        nobody can allow a pending review either. Held amounts stay held, and capabilities that were already
+        issued still work. To stop those too, pause the agents.
       </p>
       {below.length > 0 && (
-        <p>
-          That stops what counts in the budgets below it as well: {below.map(({ name }) => name).join(', ')}.
-        </p>
+        <p>This also stops the budgets below it: {below.map(({ name }) => name).join(', ')}.</p>
       )}
     </Confirm>
   );
@@ -199,16 +191,13 @@ function Unfreeze({ budget, onClose }: { budget: Budget; onClose: () => void }) 
   const { currency, standing } = budget;
   return (
     <Confirm
-      title={`Let agents spend from ${budget.name} again?`}
+      title={`Unfreeze ${budget.name}?`}
       action="Unfreeze"
       danger={false}
       work={() => setStatus(budget, 'active')}
       onClose={onClose}
     >
-      <p>
-        From the next request on what is left may be spent:{' '}
-        {formatMoney(standing.remaining_minor ?? 0, currency)}.
-      </p>
+      <p>Agents can then spend the remaining {formatMoney(standing.remaining_minor ?? 0, currency)}.</p>
     </Confirm>
   );
 }

@@ -2,14 +2,14 @@ import type { Decision } from '@purser/sdk';
 import { CodeBlock } from '../../components/Value.tsx';
 import styles from './DecisionPage.module.css';
 
-/** What was asked, as the JSON of the request and as a command that asks the same again. */
+/** The request as JSON and as a curl command. */
 export function Asked({ decision }: { decision: Decision }) {
   const body = JSON.stringify(bodyOf(decision), null, 2);
   return (
     <>
       <CodeBlock label="the request as JSON" code={body} />
       <details className={styles.folded}>
-        <summary>As a command that asks the same again</summary>
+        <summary>As a curl command</summary>
         <CodeBlock label="the request as curl" code={curlOf(body)} />
       </details>
     </>

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ComponentProps, useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Budget } from '../../components/decision/Budget.tsx';
@@ -56,8 +56,8 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
   const [is_reviewing, setReviewing] = useState(false);
   const is_refused = useRefusedReviews().has(decision_id);
   const changed = () => {
-    void makeOld('decision', decision_id);
-    void makeOld('decisions');
+    void invalidate('decision', decision_id);
+    void invalidate('decisions');
   };
   return (
     <Page
@@ -100,7 +100,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
         <div className={styles.column}>
           {(review_state === 'PENDING' || is_reviewing || is_refused) && (
             <Card
-              title="A person decides"
+              title="Review"
               aside={
                 decision.reservation.expires_at !== null && (
                   <Countdown until={decision.reservation.expires_at} />
@@ -111,30 +111,30 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
             </Card>
           )}
           <Remedies decision={decision} />
-          <Card title="What was checked">
+          <Card title="Checks">
             <PolicyTrace decision={decision} />
           </Card>
-          <Card title="What the agent said">
+          <Card title="Agent’s statement">
             <Request decision={decision} />
           </Card>
-          <Card title="Does it serve the purpose?">
+          <Card title="Purpose assessment">
             <Purpose decision={decision} />
           </Card>
-          <Card title="What people said">
+          <Card title="Reviews and labels">
             <Thread decision={decision} />
           </Card>
-          <Card title="What became of it">
+          <Card title="Outcome">
             <Outcomes decision={decision} />
           </Card>
-          <Card title="This merchant, before">
+          <Card title="History with this merchant">
             <Past decision={decision} />
           </Card>
-          <Card title="The request">
+          <Card title="Request">
             <Asked decision={decision} />
           </Card>
         </div>
         <div className={styles.column}>
-          <Card title="Facts">
+          <Card title="Details">
             <Facts
               of={[
                 [
@@ -143,13 +143,13 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
                     {agent.slug}
                   </Link>,
                 ],
-                ['Kind', action.type],
+                ['Action type', action.type],
                 ['Decided', <Time key="t" at={decision.created_at} exact />],
-                ['Asked by', <Who key="k" {...decision.requested_by} />],
+                ['Requested by', <Who key="k" {...decision.requested_by} />],
                 [
-                  'Authority',
+                  'Policy',
                   decision.authority_version === null ? (
-                    'None was set'
+                    'None'
                   ) : (
                     <Link
                       key="v"
@@ -172,8 +172,8 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
             <Budget decision={decision} />
           </Card>
           {decision.reservation.limits !== undefined && (
-            <Card title="Limits over time">
-              <p>As they stood after this decision.</p>
+            <Card title="Velocity limits">
+              <p>After this decision.</p>
               <LimitMeters
                 limits={decision.reservation.limits}
                 currency={currency}
@@ -195,7 +195,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
           <UnderToday decision={decision} />
           <Sent decision={decision} />
           {decision.context !== null && (
-            <Card title="Context that came with it">
+            <Card title="Attached context">
               <CodeBlock label="the context" code={JSON.stringify(decision.context, null, 2)} />
             </Card>
           )}
@@ -207,12 +207,12 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
 
 const windowThen = ({ window }: CountedLimit): string =>
   window.type === 'TOTAL'
-    ? 'in all'
+    ? 'in total'
     : `${localTime(window.starts_at)} to ${localTime(window.ends_at)}${window.type === 'ROLLING' ? ', rolling' : ''}`;
 
 function Hold({ decision: { reservation, currency } }: { decision: Decision }) {
   const { status, amount_minor, expires_at } = reservation;
-  if (status === 'NONE') return <p>Nothing was held.</p>;
+  if (status === 'NONE') return <p>No hold.</p>;
   return (
     <Facts
       of={[
@@ -222,14 +222,14 @@ function Hold({ decision: { reservation, currency } }: { decision: Decision }) {
           ? null
           : [
               'Until',
-              expires_at === null ? 'an outcome settles it' : <Countdown key="c" until={expires_at} />,
+              expires_at === null ? 'an outcome is reported' : <Countdown key="c" until={expires_at} />,
             ],
       ]}
     />
   );
 }
 
-/** For what, and by whom, a capability was used. */
+/** The use of a capability: payment and caller. */
 function usedFor(
   { amount_minor, payee_id, merchant, external_reference, consumed_by }: ConsumptionRecord,
   currency: string,
@@ -238,7 +238,7 @@ function usedFor(
     ['Consumed by', <Who key="w" {...consumed_by} />],
     ['Paid', <Money key="a" amount_minor={amount_minor} currency={currency} />],
     merchant === null ? null : ['To', merchant],
-    payee_id === null ? null : ['Payee paid', <code key="y">{payee_id}</code>],
+    payee_id === null ? null : ['Paid payee', <code key="y">{payee_id}</code>],
     external_reference === null ? null : ['Reference', <Id key="x" id={external_reference} />],
   ];
 }
@@ -253,9 +253,9 @@ function CapabilityFacts({ decision: { capability } }: { decision: Decision }) {
         ['At most', <Money key="m" amount_minor={max_amount_minor} currency={currency} />],
         payee_id === null ? null : ['Payee', <code key="p">{payee_id}</code>],
         consumed_at === null
-          ? [status === 'ISSUED' ? 'Runs out' : 'Good until', <Time key="e" at={expires_at} />]
+          ? [status === 'ISSUED' ? 'Expires' : 'Expired', <Time key="e" at={expires_at} />]
           : ['Consumed', <Time key="c" at={consumed_at} exact />],
-        ['Id', <Id key="i" id={capability.capability_id} />],
+        ['ID', <Id key="i" id={capability.capability_id} />],
         ...(consumption === undefined ? [] : usedFor(consumption, currency)),
       ]}
     />

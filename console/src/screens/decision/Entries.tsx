@@ -7,7 +7,7 @@ import { words } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 import { type Computed, type Entries, useEntries } from './use-entries.ts';
 
-/** Every entry of the history about the decision, each computed again in this browser. */
+/** The ledger entries about the decision, each recomputed in this browser. */
 export function LedgerEntries({ decision }: { decision: Decision }) {
   const query = useEntries(decision);
   if (query.isError && query.data === undefined)
@@ -17,7 +17,7 @@ export function LedgerEntries({ decision }: { decision: Decision }) {
   const first = entries[0]?.event;
   return (
     <>
-      <Found {...query.data} />
+      <Verdict {...query.data} />
       <ol className={styles.thread} aria-label="Entries">
         {entries.map((each) => (
           <Entry key={each.event.seq} of={each} />
@@ -28,10 +28,7 @@ export function LedgerEntries({ decision }: { decision: Decision }) {
           <Link to="/ledger" search={{ since: String(first.seq - 1) }}>
             Verify the history from here
           </Link>
-          <span className={styles.sub}>
-            {' '}
-            holds the stored rows against these entries, and starts at once.
-          </span>
+          <span className={styles.sub}> compares the stored rows with these entries. It starts at once.</span>
         </p>
       )}
     </>
@@ -40,13 +37,13 @@ export function LedgerEntries({ decision }: { decision: Decision }) {
 
 const isWrong = ({ event, hash }: Computed) => hash !== null && hash !== event.hash;
 
-/** What came of computing them all, in a sentence. */
-function Found({ entries, missing }: Entries) {
+/** The result of recomputing all entries. */
+function Verdict({ entries, missing }: Entries) {
   const wrong = entries.filter(isWrong).map(({ event }) => event.seq);
   if (missing.length > 0) {
     return (
-      <Notice tone="bad" title="The ledger does not speak of all that was recorded.">
-        No entry was found of {missing.join(', ')}.
+      <Notice tone="bad" title="The ledger lacks some records.">
+        There is no entry for {missing.join(', ')}.
       </Notice>
     );
   }
@@ -56,22 +53,22 @@ function Found({ entries, missing }: Entries) {
         tone="bad"
         title={
           wrong.length === 1
-            ? `Entry ${wrong[0]} does not make the hash that it carries.`
-            : `Entries ${wrong.join(', ')} do not make the hashes that they carry.`
+            ? `The hash of entry ${wrong[0]} does not match.`
+            : `The hashes of entries ${wrong.join(', ')} do not match.`
         }
       >
-        Something of it was altered after it was written.
+        It was altered after it was written.
       </Notice>
     );
   }
   if (entries.some(({ hash }) => hash === null)) {
-    return <p className={styles.sub}>This browser computes hashes only over https or on localhost.</p>;
+    return <p className={styles.sub}>Browsers can compute hashes only over HTTPS or on localhost.</p>;
   }
   return (
     <Notice tone="good">
       {entries.length === 1
-        ? 'Computed again in this browser: the entry makes the hash that it carries.'
-        : `Computed again in this browser: each of the ${entries.length} entries makes the hash that it carries.`}
+        ? 'Recomputed in this browser: the hash matches.'
+        : `Recomputed in this browser: all ${entries.length} hashes match.`}
     </Notice>
   );
 }
@@ -84,7 +81,7 @@ function Entry({ of }: { of: Computed }) {
         <Link to={`/ledger/${event.seq}`}>Entry {event.seq}</Link>
         {words(event.type)}
         {hash !== null && (
-          <Badge tone={isWrong(of) ? 'deny' : 'allow'}>{isWrong(of) ? 'Other hash' : 'Same hash'}</Badge>
+          <Badge tone={isWrong(of) ? 'deny' : 'allow'}>{isWrong(of) ? 'Hash differs' : 'Hash matches'}</Badge>
         )}
       </p>
       <p className={styles.sub}>

@@ -9,16 +9,16 @@ import { Who } from '../../components/Who.tsx';
 import { words } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 
-/** Whether the payment rail, a person, or a program said so, perhaps the very one that asked for the spend. */
-function wordOf({ source, reported_by: { key_id, principal_id } }: Outcome, asked_by: string): string {
+/** The kind of reporter: the payment rail, a person, or a program such as the requester itself. */
+function reporterOf({ source, reported_by: { key_id, principal_id } }: Outcome, requester: string): string {
   if (source === 'PAYMENT_RAIL') return 'The payment rail';
   if (key_id === null) return 'A person';
-  if (key_id === asked_by) return 'Whoever asked for it';
+  if (key_id === requester) return 'The requester';
   return principal_id === null ? 'A client' : 'A person’s key';
 }
 
-const columnsOf = (asked_by: string): readonly Column<Outcome>[] => [
-  { name: 'What', heading: true, cell: (each) => words(each.type) },
+const columnsOf = (requester: string): readonly Column<Outcome>[] => [
+  { name: 'Outcome', heading: true, cell: (each) => words(each.type) },
   {
     name: 'Amount',
     number: true,
@@ -26,11 +26,11 @@ const columnsOf = (asked_by: string): readonly Column<Outcome>[] => [
       each.amount_minor === null ? '' : <Money amount_minor={each.amount_minor} currency={each.currency} />,
   },
   {
-    name: 'Whose word',
+    name: 'Reported by',
     wrap: true,
     cell: (each) => (
       <>
-        {wordOf(each, asked_by)}
+        {reporterOf(each, requester)}
         <div className={styles.sub}>
           <Who {...each.reported_by} />
         </div>
@@ -50,7 +50,7 @@ const columnsOf = (asked_by: string): readonly Column<Outcome>[] => [
   },
 ];
 
-/** What was reported of the spend, by whom, and whether the payment rail says the same. */
+/** The reported outcomes, their reporters, and whether the payment rail confirms them. */
 export function Outcomes({ decision }: { decision: Decision }) {
   const { decision_id, outcome_state, verified } = decision;
   const query = useQuery({
@@ -60,17 +60,17 @@ export function Outcomes({ decision }: { decision: Decision }) {
   if (query.isError && query.data === undefined)
     return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined || query.data.length === 0) {
-    return <p>No outcome was reported. Until one is, it is not known whether money moved.</p>;
+    return <p>No outcome reported yet, so it is not known whether money moved.</p>;
   }
   return (
     <>
       <p>
         <StateBadge state={outcome_state} />{' '}
-        {verified ? 'All of it is the payment rail’s word.' : 'Not all of it is the payment rail’s word.'}
+        {verified ? 'Confirmed by the payment rail.' : 'Not fully confirmed by the payment rail.'}
       </p>
       {query.data.some((each) => each.flags.includes('CONTRADICTS_CLIENT')) && (
-        <Notice tone="warn" title="Client and payment rail disagree.">
-          What the rail says prevails.
+        <Notice tone="warn" title="The client and the payment rail disagree.">
+          The payment rail’s report counts.
         </Notice>
       )}
       <Table

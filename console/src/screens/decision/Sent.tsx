@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
 import { useEndpoints } from '../../api/endpoints.ts';
-import { inParts } from '../../api/in-parts.ts';
+import { inChunks } from '../../api/in-chunks.ts';
 import { useMay } from '../../api/queries.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -14,7 +14,7 @@ import { words } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 import { useEntries } from './use-entries.ts';
 
-/** What was sent to webhook endpoints of all that happened to the decision, as it happened. Administrators only. */
+/** Webhook attempts about the decision, oldest first. Administrators only. */
 export function Sent({ decision }: { decision: Decision }) {
   const may = useMay('admin');
   const entries = useEntries(decision).data?.entries;
@@ -22,7 +22,7 @@ export function Sent({ decision }: { decision: Decision }) {
   const query = useQuery({
     queryKey: ['webhooks', 'deliveries', 'of', ids],
     queryFn: () =>
-      inParts(ids, async (event) => (await purser.webhookDeliveries.list({ event, limit: 200 })).data),
+      inChunks(ids, async (event) => (await purser.webhookDeliveries.list({ event, limit: 200 })).data),
     enabled: may && ids.length > 0,
   });
   if (!may || query.data?.length === 0) return null;
@@ -52,10 +52,8 @@ function Attempts({ of }: { of: readonly WebhookAttempt[] }) {
             <StateBadge state={each.status} />
           </p>
           <p className={styles.sub}>
-            {resultOf(each) || 'No answer'} ·{' '}
-            <Link to={`/webhooks/${each.endpoint_id}`}>
-              {endpoints.get(each.endpoint_id) ?? 'its endpoint'}
-            </Link>{' '}
+            {resultOf(each) || 'No response'} ·{' '}
+            <Link to={`/webhooks/${each.endpoint_id}`}>{endpoints.get(each.endpoint_id) ?? 'endpoint'}</Link>{' '}
             · <Link to={`/webhooks/attempts/${each.id}`}>attempt {each.attempt}</Link> ·{' '}
             <Time at={each.attempted_at} />
           </p>

@@ -9,7 +9,7 @@ import { ByKeyMaker, Who } from '../../components/Who.tsx';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 
-/** A review or a label, as one said after the other. */
+/** A review or a label of the thread. */
 interface Entry {
   id: string;
   state: string;
@@ -45,7 +45,7 @@ const ofLabel = (each: Label): Entry => ({
   by_key_maker: false,
 });
 
-/** All reviews and labels of a decision, oldest first; what was corrected stays to be seen. */
+/** All reviews and labels of a decision, oldest first. Superseded ones stay visible. */
 export function Thread({ decision }: { decision: Decision }) {
   const { decision_id } = decision;
   const query = useQuery({
@@ -64,7 +64,7 @@ export function Thread({ decision }: { decision: Decision }) {
   return (
     <>
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
-      {query.isSuccess && entries.length === 0 && <p>Nobody has said anything about this spend yet.</p>}
+      {query.isSuccess && entries.length === 0 && <p>No reviews or labels yet.</p>}
       {entries.length > 0 && (
         <ol className={styles.thread}>
           {entries.map((each) => (
@@ -76,7 +76,7 @@ export function Thread({ decision }: { decision: Decision }) {
                   <ByKeyMaker of={each} />
                 </span>
                 {each.reason !== null && <span className={styles.sub}>{reasonWords(each.reason)}</span>}
-                {corrected.has(each.id) && <span className={styles.sub}>corrected later</span>}
+                {corrected.has(each.id) && <span className={styles.sub}>superseded</span>}
               </p>
               {each.comment !== null && <p>{each.comment}</p>}
             </li>
@@ -85,7 +85,7 @@ export function Thread({ decision }: { decision: Decision }) {
       )}
       <div>
         <p className={styles.sub} style={{ marginBottom: '0.4rem' }}>
-          Did this spend serve the purpose? Labels teach the assessor and count in the shadow report.
+          Did this request fit the purpose? Labels train the assessor and count in the shadow report.
         </p>
         <LabelBox decision_id={decision_id} label={decision.label} />
       </div>

@@ -11,18 +11,18 @@ import { useAction } from '../../lib/hooks/use-action.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 
-/** The agent's authority of today, and what it makes of one decision; null: it has none. */
+/** The agent's current policy and its simulated result. Null if there is none. */
 type Replayed = { version: number; currency: string; result: Simulation } | null;
 
-/** What the agent's current authority would decide of this spend, with the budget as it stood then. Nothing is saved. */
+/** Replays the request under the agent's current policy and the budget of that time. Nothing is saved. */
 export function UnderToday({ decision }: { decision: Decision }) {
   const may = useMay('admin');
   const [replayed, setReplayed] = useState<Replayed | undefined>(undefined);
   const replaying = useAction(async () => setReplayed(await replay(decision)));
   return (
-    <Card title="Under the authority of today">
+    <Card title="Replay with current policy">
       <p className={styles.sub}>
-        The same spend, against the budget as it stood then, judged by what the agent may do now. Nothing is
+        Decides the same request under the agent’s current policy, with the budget of that time. Nothing is
         saved.
       </p>
       <div role="status">{replayed !== undefined && <Result decision={decision} replayed={replayed} />}</div>
@@ -50,22 +50,22 @@ async function replay({ agent, created_at }: Decision): Promise<Replayed> {
 }
 
 function Result({ decision, replayed }: { decision: Decision; replayed: Replayed }) {
-  if (replayed === null) return <Notice>The agent has no authority, so every spend is denied.</Notice>;
+  if (replayed === null) return <Notice>The agent has no policy, so every request is denied.</Notice>;
   const { version, currency, result } = replayed;
-  const drafted = result.changed.find((each) => each.decision_id === decision.decision_id)?.draft;
+  const simulated = result.changed.find((each) => each.decision_id === decision.decision_id)?.draft;
   if (currency !== decision.currency) {
     return (
       <Notice tone="warn">
-        Version {version} is in {currency}: a spend in {decision.currency} is outside of it.
+        Version {version} is in {currency}, so a request in {decision.currency} is denied.
       </Notice>
     );
   }
-  if (drafted === undefined) return <Notice tone="good">Version {version} decides the same.</Notice>;
+  if (simulated === undefined) return <Notice tone="good">Version {version} gives the same decision.</Notice>;
   return (
-    <Notice tone="warn" title={`Version ${version} decides otherwise.`}>
-      <DecisionBadges decision={drafted.decision} effective={drafted.decision} />{' '}
-      {reasonWords(drafted.reason_code)}, authorizing{' '}
-      <Money amount_minor={drafted.authorized_amount_minor} currency={currency} />.
+    <Notice tone="warn" title={`Version ${version} gives a different decision.`}>
+      <DecisionBadges decision={simulated.decision} effective={simulated.decision} />{' '}
+      {reasonWords(simulated.reason_code)}, authorizing{' '}
+      <Money amount_minor={simulated.authorized_amount_minor} currency={currency} />.
     </Notice>
   );
 }

@@ -1,24 +1,24 @@
 import type { Decision, LedgerEvent } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { purser } from '../../api/client.ts';
-import { inParts } from '../../api/in-parts.ts';
+import { inChunks } from '../../api/in-chunks.ts';
 import { canHash, hashOf } from '../../lib/ledger.ts';
 
-/** An entry of the ledger, and the hash that this browser makes of it; null: it cannot make any. */
+/** A ledger entry and the hash computed in this browser. Null if the browser cannot compute hashes. */
 export interface Computed {
   event: LedgerEvent;
   hash: string | null;
 }
 
-/** What the ledger has of a decision, oldest first, and the records of it that no entry speaks of. */
+/** The ledger entries about a decision, oldest first, and the IDs of its records without an entry. */
 export interface Entries {
   entries: Computed[];
   missing: string[];
 }
 
 /**
- * All entries about a decision: its making, each review, label and outcome, the use of its capability and the end of its
- * hold. The records are read before the entries, so that one recorded meanwhile is not missed.
+ * Loads all entries about a decision: its creation, each review, label and outcome, the use of its capability and the end
+ * of its hold. Records are read before entries, so that a record made in between does not count as missing.
  */
 export function useEntries({ decision_id, capability, reservation }: Decision) {
   return useQuery({
@@ -38,7 +38,7 @@ export function useEntries({ decision_id, capability, reservation }: Decision) {
       ];
       const possible = [capability?.capability_id, reservation.reservation_id].filter((id) => id != null);
       const subjects = [...new Set([...recorded, ...possible])];
-      const found = await inParts(subjects, async (subject) => {
+      const found = await inChunks(subjects, async (subject) => {
         const page = await purser.ledger.events({ subject, order: 'asc', limit: 200 });
         return page.data;
       });
@@ -46,8 +46,8 @@ export function useEntries({ decision_id, capability, reservation }: Decision) {
       const entries = await Promise.all(
         events.map(async (event) => ({ event, hash: canHash() ? await hashOf(event) : null })),
       );
-      const told = new Set(events.map(({ subject }) => subject.id));
-      return { entries, missing: recorded.filter((id) => !told.has(id)) };
+      const sealed = new Set(events.map(({ subject }) => subject.id));
+      return { entries, missing: recorded.filter((id) => !sealed.has(id)) };
     },
   });
 }

@@ -11,7 +11,7 @@ import { useCounts } from './use-counts.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The decisions of a time by day, from what the service has counted. */
+/** Decisions by day from the service's counts. */
 export function CountedBars({ filters, place }: { filters: Search; place: Place }) {
   const { data, isError, error, refetch } = useCounts({ ...filters, ...place.fixed });
   if (isError) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
@@ -23,12 +23,12 @@ export function CountedBars({ filters, place }: { filters: Search; place: Place 
       span={{ from: data.from.slice(0, 10), to: last }}
       filters={filters}
       place={place}
-      said={filters.from === undefined ? '30 days' : 'All of this time'}
+      scope={filters.from === undefined ? 'Last 30 days' : 'Selected period'}
     />
   );
 }
 
-/** The same of rows that were read, where the service has counted nothing. */
+/** Decisions by day from the loaded rows, for filters that the service does not count. */
 export function RowBars({
   rows,
   filters,
@@ -43,7 +43,7 @@ export function RowBars({
       days={daysOfRows(rows)}
       filters={filters}
       place={place}
-      said={rows.length === 1 ? 'The 1 that was read so far' : `The ${rows.length} that were read so far`}
+      scope={rows.length === 1 ? '1 loaded decision' : `${rows.length} loaded decisions`}
     />
   );
 }
@@ -53,25 +53,25 @@ function Bars({
   span,
   filters,
   place,
-  said,
+  scope,
 }: {
   days: readonly DayCounts[];
   span?: { from: string; to: string };
   filters: Search;
   place: Place;
-  /** Which decisions these are. */
-  said: string;
+  /** The decisions that the chart covers. */
+  scope: string;
 }) {
   const sum = (kind: 'allow' | 'review' | 'deny') => days.reduce((all, each) => all + each[kind], 0);
   const { from: _from, to: _to, ...others } = filters;
   return (
     <Card title="Decisions by day" aside={<KindLegend />}>
       <p className={styles.said}>
-        {said}:{' '}
+        {scope}:{' '}
         {(['allow', 'review', 'deny'] as const)
           .map((kind) => `${words(kind.toUpperCase())} ${sum(kind).toLocaleString('en-US')}`)
           .join(', ')}
-        . Days are UTC; a bar leads to its decisions.
+        . Days are in UTC. Select a bar to see its decisions.
       </p>
       <StackedBars days={days} {...span} search={others} path={place.path} />
     </Card>

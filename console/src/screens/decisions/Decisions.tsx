@@ -2,8 +2,7 @@ import type { Decision, DecisionListQuery } from '@purser/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { pageLimit } from '../../api/lists.ts';
-import { useNewestFirst } from '../../api/newest-first.ts';
+import { useList } from '../../api/lists.ts';
 import { type Place, usePlace } from '../../components/AgentTabs.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -53,14 +52,14 @@ const COLUMNS: readonly Column<Decision>[] = [
   },
   { name: 'Reason', cell: (each) => reasonWords(each.reason_code) },
   {
-    name: 'Since then',
+    name: 'Status',
     cell: ({ review_state, label, outcome_state }) => {
       const states = [review_state, label?.label, outcome_state === 'NONE' ? null : outcome_state];
-      const told = states.filter((state) => state != null);
+      const shown = states.filter((state) => state != null);
       return (
-        told.length > 0 && (
+        shown.length > 0 && (
           <span className={styles.since}>
-            {told.map((state) => (
+            {shown.map((state) => (
               <StateBadge key={state} state={state} />
             ))}
           </span>
@@ -70,10 +69,10 @@ const COLUMNS: readonly Column<Decision>[] = [
   },
 ];
 
-/** What stands in the address and is no filter. */
+/** URL parameters that are not filters. */
 const KEPT = ['live', 'view'] as const;
 
-/** Which view is shown is told by the filters alone. */
+/** A view is current only if its filters match exactly. */
 const EXACTLY = { exact: true, includeSearch: true };
 
 export default function Decisions() {
@@ -95,11 +94,10 @@ export default function Decisions() {
   };
   const is_bars = kept.view === 'bars';
   const is_counted = is_bars && isCounted(filters);
-  const list = useNewestFirst<Decision>(
+  const list = useList<Decision>(
     ['decisions', 'list', asked],
-    (cursor) => purser.decisions.list({ ...asked, limit: pageLimit(cursor), cursor } as DecisionListQuery),
-    (each) => each.decision_id,
-    filters.order !== 'asc',
+    (page) => purser.decisions.list({ ...asked, ...page } as DecisionListQuery),
+    { mode: 'counted', idOf: (each) => each.decision_id, is_newest_first: filters.order !== 'asc' },
   );
   const exporting = useAction(() =>
     downloadStreamed(`/v1/decisions/export${stringifySearch({ format: 'csv', ...asked })}`),
@@ -158,9 +156,7 @@ export default function Decisions() {
             {is_filtered ? (
               <Empty
                 title={
-                  list.hasNextPage
-                    ? 'None of those that were looked at fits these filters'
-                    : 'No decision fits these filters'
+                  list.hasNextPage ? 'No matching decisions found so far' : 'No decisions match these filters'
                 }
                 action={
                   <Link to={place.path} search={{}}>
@@ -178,10 +174,10 @@ export default function Decisions() {
   );
 }
 
-/** Filters under a name: those that everybody has, and the person's own in this browser. */
+/** Named filters: the built-in ones, and those saved in this browser. */
 function Views({ search, place }: { search: Search; place: Place }) {
   const of_agent = place.fixed.agent !== undefined;
-  // One's own views name agents: they are those of the whole workspace.
+  // Saved views may filter by agent, so they belong to the workspace's list.
   const saved = useViews('decisions');
   const own = of_agent ? [] : saved;
   const [is_naming, setNaming] = useState(false);
@@ -216,7 +212,7 @@ function Views({ search, place }: { search: Search; place: Place }) {
           </Link>
           <button
             type="button"
-            aria-label={`Forget the view ${view.name}`}
+            aria-label={`Delete view ${view.name}`}
             onClick={() => removeView('decisions', view.name)}
           >
             ✕
@@ -241,11 +237,11 @@ function Views({ search, place }: { search: Search; place: Place }) {
             }}
           >
             <TextField
-              label="Name of the view"
+              label="View name"
               autoFocus
               required
               maxLength={40}
-              hint="It is kept in this browser. To share it, send the address of this page."
+              hint="Saved in this browser. To share it, send the URL of this page."
               value={name}
               onValue={setName}
             />

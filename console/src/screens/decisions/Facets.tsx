@@ -8,22 +8,22 @@ import { countsOf, countsOfRows, type ValueCounts } from './facet-counts.ts';
 import { useCounts } from './use-counts.ts';
 
 const MAX_VALUES = 6;
-/** What the counts are narrowed by themselves, and what narrows nothing. */
+/** Filters that the counts already apply, and the order. */
 const OF_ALL = ['agent', 'from', 'to', 'order'];
 const plain = (value: string) => value;
 
-/** The filters whose values are counted, with how their values are said. */
-const FACETS: readonly { param: keyof ValueCounts; name: string; say: (value: string) => string }[] = [
-  { param: 'decision', name: 'Decision', say: words },
-  { param: 'mode', name: 'Mode', say: words },
-  { param: 'reason', name: 'Reason', say: reasonWords },
-  { param: 'agent', name: 'Agent', say: plain },
-  { param: 'currency', name: 'Currency', say: plain },
+/** Filters with counted values, and the words for their values. */
+const FACETS: readonly { param: keyof ValueCounts; name: string; inWords: (value: string) => string }[] = [
+  { param: 'decision', name: 'Decision', inWords: words },
+  { param: 'mode', name: 'Mode', inWords: words },
+  { param: 'reason', name: 'Reason', inWords: reasonWords },
+  { param: 'agent', name: 'Agent', inWords: plain },
+  { param: 'currency', name: 'Currency', inWords: plain },
 ];
 
 /**
- * How many decisions each value of a filter would leave. The service counts by agent and time alone, and with one further
- * filter still that one's own values; of any others what was read is counted, and said to be no more than that.
+ * The number of decisions for each value of a filter. The service counts by agent and time, so its counts also hold for the
+ * values of one more filter. For other combinations only the loaded rows are counted, and the text says so.
  */
 export function Facets({
   filters,
@@ -36,7 +36,7 @@ export function Facets({
   kept: Search;
   place: Place;
   rows: readonly Decision[];
-  /** Whether more rows fit than were read. */
+  /** True if more rows match than are loaded. */
   has_more: boolean;
 }) {
   const set = Object.keys(filters).filter((name) => !OF_ALL.includes(name));
@@ -53,7 +53,7 @@ export function Facets({
   if (facets.length === 0) return null;
   return (
     <nav className={styles.facets} aria-label="Counts">
-      {facets.map(({ param, name, say, values }) => (
+      {facets.map(({ param, name, inWords, values }) => (
         <div key={param}>
           <span>{name}</span>
           {values.slice(0, MAX_VALUES).map(({ value, count }) => {
@@ -67,7 +67,7 @@ export function Facets({
                 aria-current={is_set ? 'true' : undefined}
                 activeOptions={{ exact: true, includeSearch: true }}
               >
-                {say(value)} <b>{count.toLocaleString('en-US')}</b>
+                {inWords(value)} <b>{count.toLocaleString('en-US')}</b>
               </Link>
             );
           })}
@@ -76,11 +76,11 @@ export function Facets({
       <p>
         {!is_counted
           ? has_more
-            ? `Of the ${rows.length.toLocaleString('en-US')} that were read so far.`
-            : 'Of all that fit.'
+            ? `Among ${rows.length.toLocaleString('en-US')} loaded decisions.`
+            : 'Among all matching decisions.'
           : filters.from === undefined && filters.to === undefined
-            ? 'Of the last 30 days.'
-            : 'Of this time.'}
+            ? 'In the last 30 days.'
+            : 'In this period.'}
       </p>
     </nav>
   );

@@ -1,6 +1,6 @@
 import type { Decision, Overview } from '@purser/sdk';
 
-/** How many decisions of each kind on a UTC day. */
+/** Counts of decisions by kind for a UTC day. */
 export interface DayCounts {
   day: string;
   allow: number;
@@ -10,12 +10,12 @@ export interface DayCounts {
 
 const KINDS = ['allow', 'review', 'deny'] as const;
 
-/** The filters of the list by which the service has counted every day. */
+/** Filters that the service's daily counts support. */
 const COUNTED = ['agent', 'from', 'to', 'mode', 'decision', 'order'];
 export const isCounted = (filters: Readonly<Record<string, string>>): boolean =>
   Object.keys(filters).every((name) => COUNTED.includes(name));
 
-/** The days of an overview, of one mode and of some kinds alone where the filters name them. */
+/** The days of an overview, limited to the mode and kinds of the filters. */
 export function countedDays(
   by_day: Overview['by_day'],
   { mode, decision }: { mode?: string; decision?: string },
@@ -28,7 +28,7 @@ export function countedDays(
   });
 }
 
-/** The days of these decisions, oldest first. */
+/** Counts of loaded decisions by day, oldest first. */
 export function daysOfRows(rows: readonly Pick<Decision, 'created_at' | 'decision'>[]): DayCounts[] {
   const days = new Map<string, DayCounts>();
   for (const { created_at, decision } of rows) {

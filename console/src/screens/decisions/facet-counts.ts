@@ -1,12 +1,12 @@
 import type { Decision, Overview } from '@purser/sdk';
 
-/** The values of some filters with how many decisions have them, the most frequent first. */
+/** Counts of decisions by value for each facet, the most frequent first. */
 export type ValueCounts = Record<
   'decision' | 'mode' | 'reason' | 'agent' | 'currency',
   { value: string; count: number }[]
 >;
 
-/** What the service has counted. */
+/** Counts from the service's overview. */
 export function countsOf({ by_decision, by_reason, by_agent, by_currency }: Overview): ValueCounts {
   const all = (mode: 'shadow' | 'enforce') => by_decision.reduce((sum, each) => sum + each[mode], 0);
   const counts: ValueCounts = {
@@ -22,7 +22,7 @@ export function countsOf({ by_decision, by_reason, by_agent, by_currency }: Over
   return counts;
 }
 
-/** The same of decisions that were read. A decision has each of its reasons, as the filter takes it. */
+/** Counts of loaded decisions. A decision counts for each of its reasons, as in the filter. */
 export function countsOfRows(rows: readonly CountedRow[]): ValueCounts {
   const by = (valuesOf: (row: CountedRow) => readonly string[]) => {
     const counts = new Map<string, number>();

@@ -3,14 +3,14 @@ import type { Filter } from '../../components/Filters.tsx';
 import type { View } from '../../lib/views.ts';
 import { reasonWords, words } from '../../lib/words.ts';
 
-const said = (codes: readonly string[]) => codes.map((code) => [code, words(code)] as const);
+const withWords = (codes: readonly string[]) => codes.map((code) => [code, words(code)] as const);
 
-/** The filters of decisions, as the API has them. Those of fixed values take several, separated by commas. */
+/** The API's filters of decisions. Filters with fixed values accept several, separated by commas. */
 export const FILTERS: readonly Filter[] = [
   { param: 'q', name: 'Merchant', type: 'search', placeholder: 'Part of the name' },
-  { param: 'agent', name: 'Agent', placeholder: 'Slug or id' },
-  { param: 'decision', name: 'Decision', options: said(['ALLOW', 'REVIEW', 'DENY']) },
-  { param: 'mode', name: 'Mode', options: said(['SHADOW', 'ENFORCE']) },
+  { param: 'agent', name: 'Agent', placeholder: 'Slug or ID' },
+  { param: 'decision', name: 'Decision', options: withWords(['ALLOW', 'REVIEW', 'DENY']) },
+  { param: 'mode', name: 'Mode', options: withWords(['SHADOW', 'ENFORCE']) },
   {
     param: 'reason',
     name: 'Reason',
@@ -19,19 +19,24 @@ export const FILTERS: readonly Filter[] = [
   {
     param: 'outcome_state',
     name: 'Outcome',
-    options: said(['NONE', 'EXECUTED', 'FAILED', 'CANCELLED', 'PARTIALLY_REFUNDED', 'REFUNDED']),
+    options: withWords(['NONE', 'EXECUTED', 'FAILED', 'CANCELLED', 'PARTIALLY_REFUNDED', 'REFUNDED']),
   },
-  { param: 'effective_decision', name: 'In force', options: said(['ALLOW', 'REVIEW', 'DENY']), more: true },
+  {
+    param: 'effective_decision',
+    name: 'Effective decision',
+    options: withWords(['ALLOW', 'REVIEW', 'DENY']),
+    more: true,
+  },
   {
     param: 'review_state',
     name: 'Review',
-    options: said(['PENDING', 'ALLOWED', 'DENIED', 'EXPIRED']),
+    options: withWords(['PENDING', 'ALLOWED', 'DENIED', 'EXPIRED']),
     more: true,
   },
   {
     param: 'label',
     name: 'Label',
-    options: said(['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR']),
+    options: withWords(['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR']),
     more: true,
   },
   {
@@ -52,7 +57,7 @@ export const FILTERS: readonly Filter[] = [
     ],
     more: true,
   },
-  { param: 'merchant', name: 'Merchant, exactly', more: true },
+  { param: 'merchant', name: 'Merchant (exact)', more: true },
   { param: 'currency', name: 'Currency', placeholder: 'EUR', more: true },
   { param: 'min_amount', name: 'At least', type: 'amount', more: true },
   { param: 'max_amount', name: 'At most', type: 'amount', more: true },
@@ -69,13 +74,11 @@ export const FILTERS: readonly Filter[] = [
   },
 ];
 
-export const FILTER_PARAMS = FILTERS.map(({ param }) => param);
-
-/** The views that everybody has. */
+/** The built-in views. */
 export const SYSTEM_VIEWS: readonly View[] = [
   { name: 'All', search: {} },
   { name: 'Stopped', search: { effective_decision: 'DENY,REVIEW' } },
   { name: 'Would have been stopped', search: { mode: 'SHADOW', decision: 'DENY,REVIEW' } },
-  { name: 'Executed although stopped', search: { decision: 'DENY,REVIEW', outcome_state: 'EXECUTED' } },
+  { name: 'Executed despite denial', search: { decision: 'DENY,REVIEW', outcome_state: 'EXECUTED' } },
   { name: 'Unlabelled', search: { labeled: 'false' } },
 ];

@@ -1,7 +1,7 @@
 import type { Decision } from '@purser/sdk';
 import { useId, useRef, useState } from 'react';
 import { purser, sentenceOf } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -18,7 +18,7 @@ import styles from './Inbox.module.css';
 export type Verdict = 'ALLOW' | 'DENY';
 type Result = { state: 'waiting' | 'done' | 'skipped' } | { state: 'failed'; error: unknown };
 
-/** One word on several spends: one call after the other, each with its own result. */
+/** Reviews several requests with one verdict: one call after the other, each with its own result. */
 export function BulkBar({
   decisions,
   verdict,
@@ -27,13 +27,13 @@ export function BulkBar({
   onReviewed,
 }: {
   decisions: readonly Decision[];
-  /** Which is asked about; null: none yet. */
+  /** The verdict of the open dialog. Null if it is closed. */
   verdict: Verdict | null;
   onVerdict: (verdict: Verdict | null) => void;
   onClear: () => void;
   onReviewed: (ids: ReadonlySet<string>) => void;
 }) {
-  // It outlives the dialog, which may be left to look at a row again.
+  // It outlives the dialog, which people may close to check a row.
   const [comment, setComment] = useState('');
   const may = useMay('review');
   const why = !may && WHY_NOT.review;
@@ -68,8 +68,8 @@ export function BulkBar({
             setComment('');
             onClear();
             onReviewed(reviewed);
-            void makeOld('decisions');
-            void makeOld('decision');
+            void invalidate('decisions');
+            void invalidate('decision');
           }}
         />
       )}
@@ -88,23 +88,23 @@ function Bulk({
   verdict: Verdict;
   comment: string;
   setComment: (comment: string) => void;
-  /** With the ids of what was reviewed; null when nothing was tried. */
+  /** Called with the reviewed IDs, or null if nothing was attempted. */
   onClose: (reviewed: ReadonlySet<string> | null) => void;
 }) {
   const me = useMe();
   const form_id = useId();
   const reasons = REVIEW_REASONS[verdict];
-  // What was selected when the dialog opened; the list below it goes on changing.
+  // The selection when the dialog opened. The list below keeps changing.
   const [decisions] = useState(given);
   const [reason_code, setReason] = useState(verdict === 'ALLOW' ? 'WITHIN_PURPOSE' : '');
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   const [state, setState] = useState<'asking' | 'running' | 'over'>('asking');
   const stopped = useRef(false);
-  /** Why this word is not said on a spend together with others; null: it is. */
+  /** The reason to leave a request out of a bulk review. Null if it is included. */
   const whyLeftOut = ({ requested_by, action }: Decision) => {
-    if (requested_by.principal_id === me.principal_id) return 'Your own request: it is left out.';
+    if (requested_by.principal_id === me.principal_id) return 'Left out: this is your own request.';
     return verdict === 'ALLOW' && hidesCharacters(action.merchant)
-      ? 'Its name hides characters: it is left out. Open it to allow it by itself.'
+      ? 'Left out: the merchant name contains hidden characters. Open the request to allow it individually.'
       : null;
   };
   const note = (id: string, result: Result) => setResults((before) => new Map(before).set(id, result));
@@ -137,7 +137,7 @@ function Bulk({
     [...results.values()].filter((each) => each.state === which).length;
   return (
     <Dialog
-      title={`${words(verdict)} ${decisions.length} ${decisions.length === 1 ? 'spend' : 'spends'}`}
+      title={`${words(verdict)} ${decisions.length} ${decisions.length === 1 ? 'request' : 'requests'}`}
       onClose={() => {
         if (state === 'running') stopped.current = true;
         else close();
@@ -227,10 +227,10 @@ function Bulk({
   );
 }
 
-/** What a refusal means, in its row. */
+/** A refusal in its row. */
 function Refused({ error }: { error: unknown }) {
   const refusal = refusalOf(error);
-  return <p>{refusal === undefined ? sentenceOf(error) : `${refusal.title} ${refusal.says}`}</p>;
+  return <p>{refusal === undefined ? sentenceOf(error) : `${refusal.title} ${refusal.text}`}</p>;
 }
 
 function ResultBadge({ result, verdict }: { result: Result; verdict: Verdict }) {

@@ -7,7 +7,7 @@ import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
 
-/** A spend in the list: what, how much, who asks, why it is here, and how long it can wait. */
+/** A row of the inbox: merchant, amount, agent, reason and time left. */
 export const InboxRow = memo(function InboxRow({
   decision,
   is_current,
@@ -22,12 +22,12 @@ export const InboxRow = memo(function InboxRow({
   is_current: boolean;
   is_aside: boolean;
   is_selected: boolean;
-  /** A review of it was sent and not recorded. */
+  /** True if a review of it was sent but not recorded. */
   is_refused: boolean;
-  /** What stands in the address besides the decision. */
+  /** The other URL parameters. */
   tab: string | undefined;
   agent: string | undefined;
-  /** None: it cannot be selected. */
+  /** Undefined if rows cannot be selected. */
   onToggle: ((decision_id: string, with_range: boolean) => void) | undefined;
 }) {
   const row = useRef<HTMLLIElement>(null);
@@ -64,7 +64,7 @@ export const InboxRow = memo(function InboxRow({
         <Money className={styles.amount} amount_minor={requested_amount_minor} currency={currency} />
         <span className={styles.meta}>
           {is_refused && <strong>Not recorded · </strong>}
-          {is_aside && 'Put aside · '}
+          {is_aside && 'Set aside · '}
           {agent.slug} · {reasonWords(reason_code)}
         </span>
         <span className={styles.due}>
@@ -72,7 +72,7 @@ export const InboxRow = memo(function InboxRow({
             <Countdown until={reservation.expires_at} />
           ) : is_pending ? (
             <>
-              SHADOW · <Time at={decision.created_at} />
+              Shadow · <Time at={decision.created_at} />
             </>
           ) : (
             <StateBadge state={review_state ?? 'NONE'} />

@@ -24,13 +24,13 @@ import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
 
-/** How much of what is to be seen goes by with a key: the last lines stay. */
+/** Scroll distance of a key as a share of the visible height, so that the last lines stay visible. */
 const READING = [
   ['PageDown', 0.85],
   ['PageUp', -0.85],
 ] as const;
 
-/** Everything that a reviewer needs to know of one spend, and the two buttons. */
+/** The details of one request for a reviewer, with the review buttons. */
 export function Pane({
   id,
   known,
@@ -41,9 +41,9 @@ export function Pane({
 }: {
   id: string;
   known: Decision | undefined;
-  /** Whether what is reviewed can be labelled here. */
+  /** True if a reviewed request can be labelled here. */
   has_label: boolean;
-  /** How it stands now. */
+  /** Called with the current decision. */
   onLoaded: (decision: Decision) => void;
   onBack: () => void;
   onReviewed: (decision: Decision, review: RecordedReview) => void;
@@ -63,13 +63,13 @@ export function Pane({
   const read = useRef<HTMLDivElement>(null);
   const scroll = (pages: number) => {
     const { current } = read;
-    // On a narrow screen the page itself scrolls, and knows its keys.
+    // On a narrow screen the page itself scrolls and handles these keys.
     if (current === null || current.scrollHeight <= current.clientHeight) return false;
     current.scrollBy({ top: pages * current.clientHeight });
     return true;
   };
   useKeys(Object.fromEntries(READING.map(([key, pages]) => [key, () => scroll(pages)])));
-  // A look that failed takes nothing away: somebody may be writing.
+  // A failed refresh removes nothing: the reviewer may be writing.
   const failure = query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (decision === undefined) return failure || <Loading lines={10} />;
   const { action, agent, reservation, review_state, context, reason_codes } = decision;
@@ -88,7 +88,7 @@ export function Pane({
                 {action.type} by <Link to={`/agents/${agent.slug}`}>{agent.slug}</Link>
               </span>
               <span>
-                asked <Time at={decision.created_at} />
+                requested <Time at={decision.created_at} />
               </span>
               {review_state === 'PENDING' && reservation.expires_at !== null && (
                 <Countdown until={reservation.expires_at} />
@@ -104,16 +104,16 @@ export function Pane({
             <p className={styles.badges}>Reasons: {reason_codes.map(reasonWords).join(' · ')}</p>
           )}
           <Remedies decision={decision} />
-          <Card title="What the agent says">
+          <Card title="Agent’s statement">
             <Request decision={decision} />
           </Card>
-          <Card title="Does it serve the purpose?">
-            <Purpose decision={decision} said={decision.explanation} />
+          <Card title="Purpose assessment">
+            <Purpose decision={decision} shown_above={decision.explanation} />
           </Card>
-          <Card title="The budget, before and after">
+          <Card title="Budget before and after">
             <Budget decision={decision} />
           </Card>
-          <Card title="This merchant, before">
+          <Card title="History with this merchant">
             <Past decision={decision} />
           </Card>
           <CardGrid>
@@ -124,12 +124,12 @@ export function Pane({
           </CardGrid>
           {context !== null && (
             <details className={styles.fold}>
-              <summary>Context that came with it</summary>
+              <summary>Attached context</summary>
               <CodeBlock label="the context" code={JSON.stringify(context, null, 2)} />
             </details>
           )}
           <p>
-            <Link to={`/decisions/${id}`}>Open the whole decision</Link>
+            <Link to={`/decisions/${id}`}>Open the full decision</Link>
           </p>
         </div>
       </div>
@@ -148,7 +148,7 @@ export function Pane({
   );
 }
 
-/** What became of a review that waits no more. In SHADOW it can be corrected; in ENFORCE it is final. */
+/** The result of a review that is no longer pending. It can be corrected in Shadow and is final in Enforce. */
 function Settled({
   decision,
   has_label,
@@ -160,13 +160,13 @@ function Settled({
 }) {
   const { decision_id, review, review_state, mode } = decision;
   const [is_correcting, setCorrecting] = useState(false);
-  const [unsaid, setUnsaid] = useState(() => draftOf(decision_id).comment.trim());
+  const [unrecorded, setUnrecorded] = useState(() => draftOf(decision_id).comment.trim());
   const is_expired = review === null || review_state === 'EXPIRED';
   return (
     <div className={styles.settled}>
       {is_expired ? (
-        <Notice title="Its time ran out.">
-          Nobody reviewed it in time, so the spend was not allowed and its hold is gone.
+        <Notice title="This review expired.">
+          Nobody reviewed it in time, so the request was not allowed and its hold was released.
         </Notice>
       ) : (
         <Notice tone={review.action === 'ALLOW' ? 'good' : 'warn'}>
@@ -176,33 +176,33 @@ function Settled({
           {review.comment !== null && <p>“{review.comment}”</p>}
         </Notice>
       )}
-      {unsaid !== '' && !is_correcting && (
+      {unrecorded !== '' && !is_correcting && (
         <Notice
           tone="warn"
-          title="You had written a comment that was not recorded."
+          title="Your comment was not recorded."
           actions={
             <>
-              <CopyButton text={unsaid} label="Copy your comment" />
+              <CopyButton text={unrecorded} label="Copy comment" />
               <Button
                 small
                 kind="quiet"
                 onClick={() => {
                   dropDraft(decision_id);
-                  setUnsaid('');
+                  setUnrecorded('');
                 }}
               >
-                Let it go
+                Discard
               </Button>
             </>
           }
         >
-          “{unsaid}”
+          “{unrecorded}”
         </Notice>
       )}
       {mode === 'SHADOW' && !is_expired && (
         <details className={styles.fold} onToggle={(event) => setCorrecting(event.currentTarget.open)}>
           <summary>Correct this review</summary>
-          {/* Its keys act only while it is to be seen. */}
+          {/* Its shortcuts are active only while it is visible. */}
           {is_correcting && (
             <ReviewBox decision={decision} onDone={(corrected) => onReviewed(decision, corrected)} />
           )}

@@ -3,9 +3,9 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type AgentName, useAgentNames } from '../../api/agent-names.ts';
 import { purser } from '../../api/client.ts';
-import { useHidden } from '../../api/hidden.ts';
-import { pageLimit, useKept } from '../../api/lists.ts';
-import { makeOld } from '../../api/live.ts';
+import { useHiddenCount } from '../../api/hidden-count.ts';
+import { type PageQuery, useList } from '../../api/lists.ts';
+import { invalidate } from '../../api/live.ts';
 import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { type Place, usePlace } from '../../components/AgentTabs.tsx';
@@ -13,7 +13,7 @@ import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
-import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
@@ -30,7 +30,7 @@ import { NewKey } from './NewKey.tsx';
 
 const SOON_MS = 14 * 86_400_000;
 
-/** Named otherwise than the fields of a new key, so that a name means one field while its dialog is open. */
+/** The names differ from the fields of a new key, so that each is unique while that dialog is open. */
 function filtersOf(agents: readonly AgentName[]): readonly Filter[] {
   return [
     {
@@ -55,7 +55,7 @@ export default function Keys() {
     <Page
       title="Keys"
       above={place.above}
-      lead="What programs call Purser with. People sign in instead. A key is shown once, when it is made."
+      lead="API keys for programs. People sign in instead. A key is shown only once, when it is created."
       actions={
         <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => setMaking(true)}>
           New key
@@ -96,16 +96,11 @@ function KeyList({ place }: { place: Place }) {
   ) as Search;
   const shows_all = pick(search, ['all']).all === '1';
   const asked = { ...filters, ...place.fixed };
-  // What no longer works is hidden until it is asked for.
+  // Revoked and expired keys are hidden by default.
   const query = { ...asked, ...(filters.status === undefined && !shows_all ? { status: 'active' } : {}) };
-  const fetchPage = (limit: number, cursor: string | undefined) =>
-    purser.apiKeys.list({ ...query, limit, cursor } as ListApiKeysQuery);
-  const list = useKept<ApiKey>(
-    ['keys', query],
-    (cursor) => fetchPage(pageLimit(cursor), cursor),
-    (each) => each.id,
-  );
-  const hidden = useHidden(
+  const fetchPage = (page: PageQuery) => purser.apiKeys.list({ ...query, ...page } as ListApiKeysQuery);
+  const list = useList<ApiKey>(['keys', query], fetchPage, { mode: 'first', idOf: (each) => each.id });
+  const hidden = useHiddenCount(
     ['keys', asked],
     (limit) => purser.apiKeys.list({ ...asked, status: ['expired', 'revoked'], limit } as ListApiKeysQuery),
     { enabled: filters.status === undefined && !shows_all },
@@ -120,28 +115,23 @@ function KeyList({ place }: { place: Place }) {
       {list.isSuccess && (
         <Card
           flush
-          title={is_filtered ? 'Found' : shows_all ? 'All keys' : 'Active keys'}
+          title={is_filtered ? 'Results' : shows_all ? 'All keys' : 'Active keys'}
           aside={
             <>
               {filters.status === undefined && (shows_all || hidden !== '0') && (
                 <Link to={place.path} search={{ ...filters, ...(shows_all ? {} : { all: '1' }) }}>
                   {shows_all
-                    ? 'Hide what no longer works'
+                    ? 'Hide revoked and expired'
                     : `Show revoked and expired${hidden === undefined ? '' : ` (${hidden})`}`}
                 </Link>
               )}
-              <ExportCsv
-                name="keys"
-                what="keys"
-                columns={CSV}
-                fetch={(cursor) => fetchPage(CSV_PAGE, cursor)}
-              />
+              <ExportCsv name="keys" what="keys" columns={CSV} fetch={fetchPage} />
             </>
           }
         >
           {list.rows.length === 0 ? (
-            <Empty title={is_filtered ? 'No key fits these filters' : 'No key yet'}>
-              <p>An agent needs a key to ask for spends. Each program gets one of its own.</p>
+            <Empty title={is_filtered ? 'No keys match these filters' : 'No keys yet'}>
+              <p>An agent needs a key to send requests. Give each program its own key.</p>
             </Empty>
           ) : (
             <>
@@ -202,7 +192,7 @@ function columnsOf(
       cell: (each) => (
         <>
           <Time at={each.created_at} />
-          <Maker of={each} />
+          <Creator of={each} />
         </>
       ),
     },
@@ -225,8 +215,8 @@ function columnsOf(
   ];
 }
 
-/** Who made the key, as the audit has it. */
-function Maker({ of: { created_by } }: { of: ApiKey }) {
+/** The creator of the key. */
+function Creator({ of: { created_by } }: { of: ApiKey }) {
   if (created_by === null) return null;
   const { type, key_id, principal_id } = created_by;
   return (
@@ -246,7 +236,7 @@ function Holder({ of, agents }: { of: ApiKey; agents: ReadonlyMap<string, AgentN
       </Link>
     );
   }
-  if (of.principal_id === null) return <span title="Nobody in particular">–</span>;
+  if (of.principal_id === null) return <span title="No principal">–</span>;
   return <span title={of.principal_id}>{of.principal_id === me.principal_id ? 'You' : of.principal_id}</span>;
 }
 
@@ -279,19 +269,19 @@ function Revoke({
       work={async () => {
         await purser.apiKeys.delete(revoked.id);
         onDone(revoked);
-        void makeOld('keys');
+        void invalidate('keys');
       }}
     >
       <p>
-        Whatever calls with <code>{revoked.hint}</code> is refused from its next request on. This cannot be
-        taken back; a new key can be made at any time.
+        Every program that uses <code>{revoked.hint}</code> is refused from its next request. This cannot be
+        undone, but you can create a new key at any time.
       </p>
       {last_used_at !== null && (
         <Notice tone="warn" title={`Last used ${relative(Date.parse(last_used_at), now_ms)}.`}>
-          Something may still depend on it.
+          A program may still depend on it.
         </Notice>
       )}
-      {last_used_at === null && <p>It was never used.</p>}
+      {last_used_at === null && <p>It has never been used.</p>}
     </Confirm>
   );
 }

@@ -2,7 +2,7 @@ import type { NewApiKey } from '@purser/sdk';
 import { useState } from 'react';
 import { useAgentNames, useExampleCurrency } from '../../api/agent-names.ts';
 import { purser } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { useMe } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
@@ -14,7 +14,7 @@ import { CodeBlock } from '../../components/Value.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { DEFAULT_LIFE, KINDS, LIVES } from './kinds.ts';
 
-/** Makes a key, and shows its value once. `agent` is chosen beforehand. */
+/** Dialog that creates a key and shows its value once. `agent` is preselected. */
 export function NewKey({ agent = '', onClose }: { agent?: string; onClose: () => void }) {
   const [made, setMade] = useState<NewApiKey | null>(null);
   return (
@@ -49,7 +49,7 @@ function KeyForm({
         ...(scopes === null || principal_id.trim() === '' ? {} : { principal_id: principal_id.trim() }),
         ...(life === '' ? {} : { expires_in_seconds: Number(life) }),
       });
-      void makeOld('keys');
+      void invalidate('keys');
       onMade(made);
     },
     {
@@ -57,7 +57,7 @@ function KeyForm({
       check: (values) => ({
         ...(values.name.trim() === '' ? { name: 'must say what the key is for' } : {}),
         ...(values.kind === 'agent' && values.agent === ''
-          ? { agent: 'must name the agent that the key is for' }
+          ? { agent: 'must be the agent that the key is for' }
           : {}),
       }),
     },
@@ -72,12 +72,12 @@ function KeyForm({
         autoFocus
         required
         maxLength={64}
-        hint="Where it will be used, so that somebody dares to revoke it later."
+        hint="Where it’s used (helps whoever revokes it later)."
         {...form.field('name')}
       />
       <SelectField
         label="Kind"
-        hint={kind?.says}
+        hint={kind?.hint}
         {...form.field('kind')}
         options={KINDS.map((each) => [each.kind, each.name])}
       />
@@ -85,7 +85,7 @@ function KeyForm({
         <SelectField
           label="Agent"
           {...form.field('agent')}
-          hint={usable.length === 0 ? 'There is no agent yet: create one under Agents first.' : undefined}
+          hint={usable.length === 0 ? 'No agents yet. Create one under Agents first.' : undefined}
           options={[
             ['', 'Choose an agent'],
             ...usable.map((each) => [each.slug, `${each.name} (${each.slug})`] as const),
@@ -97,7 +97,7 @@ function KeyForm({
           optional
           autoComplete="off"
           spellCheck={false}
-          hint="Whose reviews these are, as user:name. Nobody reviews what their own keys asked for; it is you unless you name somebody else."
+          hint="The person behind this key, such as user:ada; you by default. Nobody can review requests of their own keys."
           {...form.field('principal_id')}
         />
       )}
@@ -120,14 +120,14 @@ function MadeKey({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
   const { byId } = useAgentNames();
   const slug = made.agent_id === null ? undefined : byId.get(made.agent_id)?.slug;
   const currency = useExampleCurrency(slug);
-  const asks = made.scopes.includes('authorize');
+  const can_request = made.scopes.includes('authorize');
   return (
     <>
       <ShownOnce title="Copy this key now." label="the key" secret={made.key}>
         <CodeBlock label="a line for .env" code={`PURSER_API_KEY=${made.key}`} />
-        {asks ? (
+        {can_request ? (
           <>
-            <p>Try it, with that line in your shell:</p>
+            <p>Set that variable in your shell and try it:</p>
             <CodeBlock label="a request" code={decisionCurl(slug ?? 'infra-bot', currency)} />
           </>
         ) : (
@@ -139,7 +139,7 @@ function MadeKey({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
           )
         )}
         {made.kind === 'payment_adapter' && (
-          <Notice>Give it to the program that pays; see “Writing a payment adapter” in the guides.</Notice>
+          <Notice>Give it to the program that pays. See “Writing a payment adapter” in the guides.</Notice>
         )}
       </ShownOnce>
       <Actions>

@@ -2,13 +2,13 @@ import type { ApiKey } from '@purser/sdk';
 
 type Scope = ApiKey['scopes'][number];
 
-/** What a key can be made for: its scopes, and in words what whoever holds it can do. */
+/** A kind of key: its scopes and a description. */
 export interface KeyKind {
   kind: string;
   name: string;
   /** Null: the key is bound to an agent instead. */
   scopes: Scope[] | null;
-  says: string;
+  hint: string;
 }
 
 export const KINDS: readonly KeyKind[] = [
@@ -16,37 +16,37 @@ export const KINDS: readonly KeyKind[] = [
     kind: 'agent',
     name: 'Agent',
     scopes: null,
-    says: 'Asks for spends of one agent and reads what became of them. Give it to the program that spends.',
+    hint: 'Sends requests for one agent and reads their results. For the program that spends.',
   },
   {
     kind: 'admin',
     name: 'Admin',
     scopes: ['authorize', 'admin', 'review', 'read'],
-    says: 'Can change everything, and asks for spends of any agent. Give it to nothing that an agent can read.',
+    hint: 'Full access, including requests for any agent. Keep it where no agent can read it.',
   },
   {
     kind: 'reviewer',
     name: 'Reviewer',
     scopes: ['review', 'read'],
-    says: 'Reads everything and answers reviews. For a bot that brings reviews to people elsewhere.',
+    hint: 'Reads everything and reviews requests. For a bot that brings reviews to people elsewhere.',
   },
   {
     kind: 'read_only',
     name: 'Read-only',
     scopes: ['read'],
-    says: 'Reads everything and changes nothing. For dashboards, exports and auditors.',
+    hint: 'Reads everything and changes nothing. For dashboards, exports and auditors.',
   },
   {
     kind: 'payment_adapter',
     name: 'Payment adapter',
     scopes: ['consume'],
-    says: 'Uses capabilities up at the payment point and reports what the rail did. It reads nothing else.',
+    hint: 'Consumes capabilities at the point of payment and reports what the rail did. Reads nothing else.',
   },
 ];
 
 const DAY_S = 86_400;
 
-/** How long a key lives, in seconds; empty: for ever. */
+/** Lifetimes of a key in seconds. Empty for no expiry. */
 export const LIVES: readonly (readonly [string, string])[] = [
   [String(30 * DAY_S), '30 days'],
   [String(90 * DAY_S), '90 days'],

@@ -7,12 +7,12 @@ import { LoadMore } from '../../components/Table.tsx';
 import { CodeBlock, Id, Time } from '../../components/Value.tsx';
 import styles from './Ledger.module.css';
 
-/** The signed notes of where the chain ended, the newest first and whole, to be kept elsewhere. */
+/** Signed checkpoints of the chain, the newest shown in full, to be stored elsewhere. */
 export function Checkpoints() {
   const list = useList<SignedCheckpoint>(
     ['ledger', 'checkpoints'],
-    (cursor) => purser.ledger.checkpoints({ limit: 10, cursor }),
-    { still: true },
+    (page) => purser.ledger.checkpoints({ ...page, limit: 10 }),
+    { mode: 'first', idOf: (each) => String(each.seq) },
   );
   const [newest, ...older] = list.rows;
   return (
@@ -20,17 +20,17 @@ export function Checkpoints() {
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={4} />}
       {list.isSuccess && newest === undefined && (
-        <p>None was signed yet: the first follows a few seconds after a change.</p>
+        <p>No checkpoints yet. The first is signed a few seconds after a change.</p>
       )}
       {newest !== undefined && (
         <>
           <p>
-            A signed note of where the history ended. Keep it somewhere else: whatever is done to the database
-            later, a verification must still agree with it.
+            A signed statement of where the history ended. Store it outside Purser: whatever happens to the
+            database later, verification must still match it.
           </p>
           <Signed checkpoint={newest} label="the newest checkpoint" />
           <p>
-            <a href="/.well-known/jwks.json">The public keys</a> that check its signature.
+            Verify its signature with the <a href="/.well-known/jwks.json">public keys</a>.
           </p>
         </>
       )}

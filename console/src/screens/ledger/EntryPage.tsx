@@ -11,7 +11,7 @@ import styles from './Ledger.module.css';
 
 const ZERO_HASH = `sha256:${'0'.repeat(64)}`;
 
-/** An entry, with the one before it, and what this browser makes of it. */
+/** Loads an entry and the one before it, and computes its hash in this browser. */
 async function recompute(seq: number) {
   const [event, before] = await Promise.all([
     purser.ledger.event(seq),
@@ -54,56 +54,54 @@ function Entry({ event, before, computed }: Awaited<ReturnType<typeof recompute>
         <Facts
           of={[
             ['Type', words(event.type)],
-            ['About', <SubjectLink key="s" subject={event.subject} />],
-            ['Happened', <Time key="t" at={event.occurred_at} exact />],
+            ['Subject', <SubjectLink key="s" subject={event.subject} />],
+            ['Time', <Time key="t" at={event.occurred_at} exact />],
             ['Event', <Id key="i" id={event.id} />],
           ]}
         />
       </Card>
-      <Card title="Computed again in this browser">
+      <Card title="Recomputed in this browser">
         <ol className={styles.steps}>
           <li>
-            <p>The entry names the hash of the one before it:</p>
+            <p>The entry contains the hash of the previous entry:</p>
             <code className={styles.hash}>{event.prev_hash}</code>
             {event.prev_hash === prev_hash ? (
               <Notice tone="good">
                 {before === null
-                  ? 'It is the first entry, which begins with zeros.'
-                  : `That is the hash of entry ${before.seq}.`}
+                  ? 'This is the first entry, so the hash is all zeros.'
+                  : `This matches the hash of entry ${before.seq}.`}
               </Notice>
             ) : (
-              <Notice tone="bad" title="It does not follow from the entry before it.">
-                That one has <code className={styles.hash}>{prev_hash}</code>
+              <Notice tone="bad" title="It does not match the previous entry.">
+                The previous entry has <code className={styles.hash}>{prev_hash}</code>
               </Notice>
             )}
           </li>
           <li>
             <p>
-              To its 32 bytes this text is added, in which <code>data_hash</code> stands for all of what
-              happened:
+              This text is appended to its 32 bytes. Its <code>data_hash</code> covers all data of the event:
             </p>
             <CodeBlock label="the sealed text" code={sealedText(event)} />
           </li>
           <li>
-            <p>The SHA-256 of both is the entry’s own hash, which the next entry names:</p>
+            <p>The SHA-256 of both is the entry’s own hash, which the next entry contains:</p>
             <code className={styles.hash}>{event.hash}</code>
             {computed === null ? (
-              <Notice tone="warn">This browser computes hashes only over https or on localhost.</Notice>
+              <Notice tone="warn">Browsers can compute hashes only over HTTPS or on localhost.</Notice>
             ) : computed === event.hash ? (
-              <Notice tone="good">Computed here: the same hash.</Notice>
+              <Notice tone="good">Computed here: the hash matches.</Notice>
             ) : (
-              <Notice tone="bad" title="The hash is not what the entry makes.">
+              <Notice tone="bad" title="The hash does not match the entry.">
                 Computed here: <code className={styles.hash}>{computed}</code>
               </Notice>
             )}
           </li>
         </ol>
         <p>
-          Whether <code>data_hash</code> still fits the stored rows is what{' '}
           <Link to="/ledger" search={{ since: String(event.seq - 1) }}>
             Verify
           </Link>{' '}
-          tells.
+          checks that <code>data_hash</code> still matches the stored rows.
         </p>
       </Card>
     </>

@@ -1,8 +1,7 @@
 import type { LedgerEvent, ListLedgerEventsQuery } from '@purser/sdk';
 import { Link, useSearch } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
-import { pageLimit } from '../../api/lists.ts';
-import { useNewestFirst } from '../../api/newest-first.ts';
+import { useList } from '../../api/lists.ts';
 import { Button } from '../../components/Button.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { NewRows } from '../../components/list/NewRows.tsx';
@@ -23,7 +22,7 @@ const PARAMS = ['type', 'subject', 'from', 'to', 'order'] as const;
 
 const FILTERS: readonly Filter[] = [
   { param: 'type', name: 'Type', options: LEDGER_TYPES.map((each) => [each, words(each)]) },
-  { param: 'subject', name: 'Subject', placeholder: 'An id' },
+  { param: 'subject', name: 'Subject', placeholder: 'ID' },
   { param: 'from', name: 'From', type: 'date' },
   { param: 'to', name: 'To', type: 'date' },
   {
@@ -58,12 +57,10 @@ export default function Ledger() {
   const search = useSearch({ strict: false });
   const filters = pick(search, PARAMS) as Search;
   const { since } = pick(search, ['since']);
-  const list = useNewestFirst<LedgerEvent>(
+  const list = useList<LedgerEvent>(
     ['ledger', 'events', filters],
-    (cursor) =>
-      purser.ledger.events({ ...filters, limit: pageLimit(cursor), cursor } as ListLedgerEventsQuery),
-    (each) => String(each.seq),
-    filters.order !== 'asc',
+    (page) => purser.ledger.events({ ...filters, ...page } as ListLedgerEventsQuery),
+    { mode: 'counted', idOf: (each) => String(each.seq), is_newest_first: filters.order !== 'asc' },
   );
   const exporting = useAction(() => downloadStreamed('/v1/ledger/export'));
   const listing = useAction(async () => {
@@ -73,7 +70,7 @@ export default function Ledger() {
   return (
     <Page
       title="Ledger"
-      lead="Every decision and every change is an entry that carries the hash of the one before. Whoever edits one, or cuts the end off, is found out."
+      lead="Every decision and change is an entry with the hash of the previous one. Verification detects any edit or truncation."
       actions={
         <Button busy={exporting.busy} onClick={() => void exporting.run()}>
           Export whole history
@@ -101,7 +98,7 @@ export default function Ledger() {
         </div>
         {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
         {list.isPending && <Loading lines={10} />}
-        {list.isSuccess && list.rows.length === 0 && <Empty title="No entry fits these filters" />}
+        {list.isSuccess && list.rows.length === 0 && <Empty title="No entries match these filters" />}
         {list.rows.length > 0 && (
           <>
             <Table label="Entries" columns={COLUMNS} rows={list.rows} keyOf={(each) => each.seq} />

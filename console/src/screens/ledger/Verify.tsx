@@ -2,7 +2,7 @@ import type { LedgerVerification } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -15,8 +15,7 @@ import styles from './Ledger.module.css';
 import { breakWords, unfinishedOf, verdictOf } from './verdict.ts';
 
 /**
- * Has the service rebuild the chain from the rows, and says plainly what came of it. Where the address says from which
- * entry on, it begins by itself.
+ * Verifies the chain on the service and shows the result. If the URL names a first entry, the verification starts by itself.
  */
 export function Verify({ since }: { since: string }) {
   const [found, setFound] = useState<LedgerVerification | null>(null);
@@ -27,14 +26,13 @@ export function Verify({ since }: { since: string }) {
       setFound(null);
       setBegan(Date.now());
       const from = values.since.trim();
-      // What took too long once takes as long again.
+      // A retry after a timeout would take as long again.
       setFound(await purser.ledger.verify(from === '' ? {} : { since: Number(from) }, { maxRetries: 0 }));
-      // It says when the history was verified last.
-      await makeOld('overview');
+      // The overview shows the time of the last verification.
+      await invalidate('overview');
     },
     {
-      check: (values) =>
-        /^\d{0,15}$/.test(values.since.trim()) ? {} : { since: 'must be the number of an entry' },
+      check: (values) => (/^\d{0,15}$/.test(values.since.trim()) ? {} : { since: 'must be an entry number' }),
     },
   );
   const is_begun = useRef(false);
@@ -45,13 +43,13 @@ export function Verify({ since }: { since: string }) {
   });
   const unfinished = form.error === null ? null : unfinishedOf(form.error);
   return (
-    <Card title="Is the history what it was?">
+    <Card title="Verify history">
       <form onSubmit={form.onSubmit} noValidate className={styles.verify}>
         <TextField
           label="Only after entry"
           optional
           inputMode="numeric"
-          hint="Without it, from the beginning."
+          hint="Leave empty to verify from the beginning."
           {...form.field('since')}
         />
         <Button kind="primary" type="submit" busy={form.busy}>
@@ -61,7 +59,7 @@ export function Verify({ since }: { since: string }) {
       {form.error !== null && unfinished === null && <ErrorNotice error={form.error} />}
       {unfinished !== null && (
         <Notice tone="bad" title={unfinished.title}>
-          {unfinished.says}
+          {unfinished.text}
         </Notice>
       )}
       <div role="status" className={styles.result}>
@@ -72,24 +70,24 @@ export function Verify({ since }: { since: string }) {
   );
 }
 
-/** That it is still under way, and for how long; said anew only every ten seconds, since it is read aloud. */
+/** Progress of the verification. Changes only every ten seconds, since screen readers announce it. */
 function Running({ began_ms }: { began_ms: number }) {
-  const so_far_ms = Math.max(0, useNow(10_000) - began_ms);
+  const elapsed_ms = Math.max(0, useNow(10_000) - began_ms);
   return (
     <p>
-      Every hash is being made again from the stored rows…
-      {so_far_ms >= 10_000 &&
-        ` Still running after ${duration(so_far_ms)}: a history of millions of entries takes minutes. Nothing is known of it yet.`}
+      Recomputing every hash from the stored rows…
+      {elapsed_ms >= 10_000 &&
+        ` Still running after ${duration(elapsed_ms)}. A history of millions of entries takes minutes. No result yet.`}
     </p>
   );
 }
 
 function Verdict({ found }: { found: LedgerVerification }) {
-  const { title, says } = verdictOf(found);
+  const { title, text } = verdictOf(found);
   return (
     <>
       <Notice tone={found.valid ? 'good' : 'bad'} title={title}>
-        {says}
+        {text}
       </Notice>
       {found.breaks.length > 0 && (
         <ol className={styles.breaks}>
@@ -105,7 +103,7 @@ function Verdict({ found }: { found: LedgerVerification }) {
         of={[
           ['Checked', <Time key="t" at={found.checked_at} exact />],
           ['Entries', found.events_checked.toLocaleString('en-US')],
-          ['Took', `${(found.duration_ms / 1000).toFixed(2)} s`],
+          ['Duration', `${(found.duration_ms / 1000).toFixed(2)} s`],
           [
             'Head',
             <>

@@ -28,8 +28,8 @@ describe('the result of a verification', () => {
     expect(textOf(VALID)).toContain('1,234 entries');
     expect(textOf(VALID)).toContain('1 signed checkpoint.');
   });
-  test('without a checkpoint says what it could not see', () => {
-    expect(textOf({ ...VALID, checkpoint: null })).toContain('cut-off end would not show');
+  test('without a checkpoint says what it cannot detect', () => {
+    expect(textOf({ ...VALID, checkpoint: null })).toContain('truncation would not be detected');
   });
   test('that found a break names the first, and never says valid', () => {
     const broken = {
@@ -51,8 +51,8 @@ describe('a verification without a result', () => {
   test('that took too long says so, speaks neither for the history nor against it, and what to do', () => {
     const told = unfinishedOf(new TimeoutError('late'));
     expect(told?.title).toBe('The verification took too long.');
-    expect(told?.says).toContain('says nothing about the history');
-    expect(told?.says).toContain('only after an entry');
+    expect(told?.text).toContain('says nothing about the history');
+    expect(told?.text).toContain('only after an entry');
     expect(Object.values(told ?? {}).join(' ')).not.toMatch(/valid|break/);
   });
   test('that the connection ended is told as any other failure', () => {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { auth } from '../../api/auth.ts';
 import { codeOfError, purser } from '../../api/client.ts';
-import { door } from '../../api/door.ts';
 import { meQuery, queryClient, signInOptionsQuery, useMe } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
@@ -21,21 +21,21 @@ import { Sessions } from './Sessions.tsx';
 export default function Me() {
   const me = useMe();
   const options = useQuery(signInOptionsQuery);
-  const leaving = useAction(async () => {
-    await door.signOut();
-    // A whole new page: nothing of this person stays in memory.
+  const signingOut = useAction(async () => {
+    await auth.signOut();
+    // A full page load clears this person's data from memory.
     location.assign('/console/sign-in');
   });
   return (
     <Page
       title="Your account"
       actions={
-        <Button busy={leaving.busy} onClick={() => void leaving.run()}>
+        <Button busy={signingOut.busy} onClick={() => void signingOut.run()}>
           Sign out
         </Button>
       }
     >
-      {leaving.error !== null && <ErrorNotice error={leaving.error} />}
+      {signingOut.error !== null && <ErrorNotice error={signingOut.error} />}
       <CardGrid>
         <Card title="You">
           <NameForm />
@@ -44,15 +44,13 @@ export default function Me() {
               ['E-mail', me.user.email],
               ['Role', `${words(me.role)} in ${me.workspace.name}`],
               ['Reviews as', <code key="c">{me.principal_id}</code>],
-              ['Id', <Id key="i" id={me.user.id} />],
+              ['ID', <Id key="i" id={me.user.id} />],
             ]}
           />
         </Card>
         <Card title="Password">
           {options.data?.password === false ? (
-            <p>
-              Passwords are switched off here: you come in with a passkey or through the identity provider.
-            </p>
+            <p>Passwords are disabled here. Sign in with a passkey or through your identity provider.</p>
           ) : me.has_password ? (
             <>
               <PasswordForm />
@@ -60,12 +58,12 @@ export default function Me() {
             </>
           ) : (
             <p>
-              You have none: you come in with a passkey or through the identity provider. Whoever runs the
-              service can print you a link that sets one.
+              You have no password. You sign in with a passkey or through your identity provider. The operator
+              of this service can give you a link to set one.
             </p>
           )}
         </Card>
-        <Card title="In this browser">
+        <Card title="This browser">
           <Appearance />
         </Card>
       </CardGrid>
@@ -107,7 +105,7 @@ function PasswordForm() {
       setDone(false);
       setWrong(false);
       try {
-        await door.changePassword(values);
+        await auth.changePassword(values);
       } catch (error) {
         if (codeOfError(error) !== 'unauthenticated') throw error;
         setWrong(true);
@@ -120,7 +118,7 @@ function PasswordForm() {
     },
     {
       check: ({ current_password, new_password }) => ({
-        ...(current_password === '' ? { current_password: 'must be the password that you have now' } : {}),
+        ...(current_password === '' ? { current_password: 'must be your current password' } : {}),
         ...([...new_password.normalize('NFKC')].length < 12
           ? { new_password: 'must have at least 12 characters' }
           : {}),
@@ -132,7 +130,7 @@ function PasswordForm() {
       <input type="hidden" name="username" autoComplete="username" value={me.user.email} readOnly />
       {form.error !== null && <ErrorNotice error={form.error} />}
       <div role="status">
-        {is_done && <Notice tone="good">Your password is changed. Your other sessions have ended.</Notice>}
+        {is_done && <Notice tone="good">Password changed. Your other sessions have ended.</Notice>}
       </div>
       <TextField
         label="Current password"
@@ -140,7 +138,7 @@ function PasswordForm() {
         autoComplete="current-password"
         required
         {...form.field('current_password')}
-        {...(is_wrong ? { problem: 'that is not your password' } : {})}
+        {...(is_wrong ? { problem: 'wrong password' } : {})}
         onValue={(value) => {
           setWrong(false);
           form.set('current_password', value);
@@ -151,7 +149,7 @@ function PasswordForm() {
         type="password"
         autoComplete="new-password"
         required
-        hint="At least 12 characters. A few words in a row are easy to keep and hard to guess."
+        hint="At least 12 characters. A few random words are easy to remember and hard to guess."
         {...form.field('new_password')}
       />
       <div>
@@ -163,7 +161,7 @@ function PasswordForm() {
   );
 }
 
-/** Whoever has a passkey can do without a password. */
+/** Lets people with a passkey remove their password. */
 function RemovePassword() {
   const options = useQuery(signInOptionsQuery).data;
   const passkeys = useQuery({ ...passkeysQuery, enabled: options?.passkey === true }).data;
@@ -174,7 +172,7 @@ function RemovePassword() {
       <Button
         small
         kind="danger"
-        why={passkeys?.length === 0 && 'It is your only way in: add a passkey first.'}
+        why={passkeys?.length === 0 && 'This is your only way to sign in. Add a passkey first.'}
         disabled={passkeys === undefined}
         onClick={() => setAsking(true)}
       >
@@ -183,17 +181,17 @@ function RemovePassword() {
       {is_asking && (
         <Confirm
           title="Remove your password?"
-          action="Remove it"
+          action="Remove password"
           recorded={false}
           onClose={() => setAsking(false)}
           work={async () => {
-            await door.removePassword();
+            await auth.removePassword();
             await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
           }}
         >
           <p>
-            You then come in with a passkey alone, and your other sessions end now. If you lose your passkeys,
-            whoever runs the service can print you a link that sets a password again.
+            You can then sign in only with a passkey, and your other sessions end now. If you lose your
+            passkeys, the operator of this service can give you a link to set a password again.
           </p>
         </Confirm>
       )}
@@ -202,7 +200,7 @@ function RemovePassword() {
 }
 
 const THEMES = [
-  ['system', 'As the system'],
+  ['system', 'System'],
   ['light', 'Light'],
   ['dark', 'Dark'],
 ] as const;
@@ -233,8 +231,8 @@ function Appearance() {
         <span>
           Single-key shortcuts
           <span className={styles.soft}>
-            Such as a for Allow in the inbox. Switch them off if you dictate or if keys are pressed by
-            accident; those with Ctrl stay.
+            For example, “a” for Allow in the inbox. Turn them off if you dictate or press keys by accident.
+            Shortcuts with Ctrl stay on.
           </span>
         </span>
       </label>

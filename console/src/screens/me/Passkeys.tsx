@@ -1,8 +1,8 @@
 import type { Passkey } from '@purser/sdk';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { auth } from '../../api/auth.ts';
 import { purser } from '../../api/client.ts';
-import { door } from '../../api/door.ts';
 import { queryClient } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
@@ -19,15 +19,15 @@ export const passkeysQuery = queryOptions({
   queryFn: async () => (await purser.me.listPasskeys()).data,
 });
 
-/** The person's passkeys: a way in that is neither typed nor stolen. */
+/** The person's passkeys. */
 export function Passkeys() {
   const query = useQuery(passkeysQuery);
   const [name, setName] = useState('');
   const again = () => queryClient.invalidateQueries({ queryKey: passkeysQuery.queryKey });
   const adding = useAction(async () => {
     try {
-      const made = await makePasskey(await door.beginPasskey());
-      await door.addPasskey({ ...made, ...(name.trim() === '' ? {} : { name: name.trim() }) });
+      const made = await makePasskey(await auth.beginPasskey());
+      await auth.addPasskey({ ...made, ...(name.trim() === '' ? {} : { name: name.trim() }) });
     } catch (error) {
       if (wasCancelled(error)) return;
       throw error;
@@ -74,17 +74,17 @@ export function Passkeys() {
           }}
         >
           <TextField
-            label="What you call it"
+            label="Passkey name"
             placeholder="Laptop"
             maxLength={100}
             value={name}
             onValue={setName}
-            hint="You then sign in with the finger, face or code of your device."
+            hint="You then sign in with your device’s fingerprint, face or PIN."
           />
           <Button
             type="submit"
             busy={adding.busy}
-            why={canPasskeys() ? false : 'This browser has no passkeys.'}
+            why={canPasskeys() ? false : 'This browser does not support passkeys.'}
           >
             Add passkey
           </Button>

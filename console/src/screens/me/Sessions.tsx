@@ -13,7 +13,7 @@ import { useAction } from '../../lib/hooks/use-action.ts';
 import styles from './Me.module.css';
 import { userAgentWords } from './user-agent.ts';
 
-/** Where the person is signed in, with the way to end it there. */
+/** The person's sessions, which they can end. */
 export function Sessions() {
   const query = useQuery({
     queryKey: ['sessions'],
@@ -29,19 +29,19 @@ export function Sessions() {
   const has_others = query.data?.some((each) => !each.current) === true;
   const columns: readonly Column<Session>[] = [
     {
-      name: 'Where',
+      name: 'Browser',
       heading: true,
       wrap: true,
       cell: (each) => (
         <span title={each.user_agent ?? undefined}>
-          {userAgentWords(each.user_agent)} {each.current && <Badge tone="accent">This one</Badge>}
+          {userAgentWords(each.user_agent)} {each.current && <Badge tone="accent">This session</Badge>}
         </span>
       ),
     },
     { name: 'Address', cell: (each) => each.client_address ?? '' },
     { name: 'Last seen', cell: (each) => <Time at={each.last_seen_at} /> },
     { name: 'Signed in', cell: (each) => <Time at={each.created_at} /> },
-    { name: 'Ends at the latest', cell: (each) => <Time at={each.expires_at} /> },
+    { name: 'Expires', cell: (each) => <Time at={each.expires_at} /> },
     {
       name: 'Actions',
       hideName: true,
@@ -60,7 +60,7 @@ export function Sessions() {
       aside={
         has_others && (
           <Button small disabled={ending.busy} onClick={() => void ending.run('others')}>
-            End all others
+            End other sessions
           </Button>
         )
       }

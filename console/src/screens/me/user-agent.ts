@@ -14,7 +14,7 @@ const SYSTEMS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bLinux\b|\bX11\b/, 'Linux'],
 ];
 
-/** A browser's own name of itself, as people would say it: "Firefox on Windows". What is not known is given as it came. */
+/** A user agent in words: "Firefox on Windows". An unknown one is returned shortened. */
 export function userAgentWords(text: string | null): string {
   if (text === null || text === '') return 'Unknown';
   const browser = BROWSERS.find(([pattern]) => pattern.test(text))?.[1];

@@ -3,15 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { pageLimit, useKept } from '../../api/lists.ts';
-import { makeOld } from '../../api/live.ts';
+import { type PageQuery, useList } from '../../api/lists.ts';
+import { invalidate } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
-import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { LoadMore, Table } from '../../components/Table.tsx';
@@ -23,9 +23,10 @@ import { visible } from '../../lib/visible.ts';
 import styles from './Merchants.module.css';
 import { Suggestions } from './Suggestions.tsx';
 
-const REVIEWERS_MAY_NOT = 'Only an administrator can do this, unless the authority lets reviewers list.';
+const REVIEWERS_MAY_NOT =
+  'Only an administrator can do this, unless the policy lets reviewers list merchants.';
 
-/** Why the person may not list merchants for the agent; false: they may. */
+/** The reason why the person may not list merchants for the agent. False if they may. */
 function useWhyNot(slug: string): string | false {
   const is_admin = useMay('admin');
   const is_reviewer = useMay('review') && !is_admin;
@@ -46,8 +47,8 @@ function useWhyNot(slug: string): string | false {
 }
 
 const LISTS = ['agents', 'merchants'] as const;
-/** What was listed or unlisted changes both lists. */
-const refetchMerchants = (): Promise<void> => makeOld(...LISTS);
+/** A change of the directory affects both lists. */
+const refetchMerchants = (): Promise<void> => invalidate(...LISTS);
 
 export default function Merchants() {
   const { slug = '' } = useParams({ strict: false }) as { slug?: string };
@@ -56,7 +57,7 @@ export default function Merchants() {
     <Page
       title="Merchants"
       above={<Link to={`/agents/${slug}`}>← {slug}</Link>}
-      lead="Merchants that people allow or block for this agent. They stay when its authority changes. Allowing one lifts no limit and no prohibition."
+      lead="Merchants that people allow or block for this agent. They stay when its policy changes. Limits and prohibitions still apply to allowed merchants."
     >
       <AgentTabs slug={slug} at="merchants" />
       <Suggestions slug={slug} why={why} />
@@ -77,32 +78,25 @@ const CSV: CsvColumns<MerchantEntry> = [
   ['key_id', (each) => each.created_by.key_id],
 ];
 
-/** What is listed, by whom and since when. */
+/** The listed merchants. */
 function Entries({ slug, why }: { slug: string; why: string | false }) {
-  const list = useKept<MerchantEntry>(
-    [...LISTS, 'listed', slug],
-    (cursor) => purser.agents.merchants.list(slug, { limit: pageLimit(cursor), cursor }),
-    (each) => each.entry_id,
-  );
+  const fetchPage = (page: PageQuery) => purser.agents.merchants.list(slug, page);
+  const list = useList<MerchantEntry>([...LISTS, 'listed', slug], fetchPage, {
+    mode: 'first',
+    idOf: (each) => each.entry_id,
+  });
   const [removing, setRemoving] = useState<MerchantEntry | null>(null);
   return (
     <Card
       title="Listed"
       flush={list.rows.length > 0}
-      aside={
-        <ExportCsv
-          name={`merchants-${slug}`}
-          what="listed merchants"
-          columns={CSV}
-          fetch={(cursor) => purser.agents.merchants.list(slug, { limit: CSV_PAGE, cursor })}
-        />
-      }
+      aside={<ExportCsv name={`merchants-${slug}`} what="listed merchants" columns={CSV} fetch={fetchPage} />}
     >
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={3} />}
       {list.isSuccess && list.rows.length === 0 && (
-        <Empty title="No merchant is listed yet">
-          <p>Confirm suggestions above, or list one by its name.</p>
+        <Empty title="No merchants listed yet">
+          <p>Confirm suggestions above, or add a merchant by name.</p>
         </Empty>
       )}
       {list.rows.length > 0 && (
@@ -162,8 +156,8 @@ function Entries({ slug, why }: { slug: string; why: string | false }) {
         >
           <p>
             {removing.verdict === 'ALLOWED'
-              ? 'From the next spend on, nothing that you said here vouches for it.'
-              : 'From the next spend on, it is not denied for being this merchant.'}{' '}
+              ? 'From the next request, this entry no longer vouches for it.'
+              : 'From the next request, it is no longer denied because of this entry.'}{' '}
             You can list it again.
           </p>
         </Confirm>
@@ -172,7 +166,7 @@ function Entries({ slug, why }: { slug: string; why: string | false }) {
   );
 }
 
-/** A merchant by its name. */
+/** Form to list a merchant by name. */
 function ListOne({ slug, why }: { slug: string; why: string | false }) {
   const form = useForm(
     { merchant: '', verdict: 'ALLOWED', note: '' },
@@ -187,9 +181,9 @@ function ListOne({ slug, why }: { slug: string; why: string | false }) {
     { fields: { 'entries[0].merchant': 'merchant', 'entries[0].note': 'note' } },
   );
   return (
-    <Card title="List one by its name">
+    <Card title="Add a merchant by name">
       <form onSubmit={form.onSubmit} className={styles.form}>
-        <TextField label="Merchant" hint="Its whole name, or its host name." {...form.field('merchant')} />
+        <TextField label="Merchant" hint="The full name, or the host name." {...form.field('merchant')} />
         <SelectField
           label="Verdict"
           options={[

@@ -1,11 +1,11 @@
 import type { MerchantSuggestion } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { pageLimit, useKept } from '../../api/lists.ts';
-import { makeOld } from '../../api/live.ts';
+import { type PageQuery, useList } from '../../api/lists.ts';
+import { invalidate } from '../../api/live.ts';
 import { Badge, type Tone } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
-import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading } from '../../components/Page.tsx';
 import { LoadMore, Table } from '../../components/Table.tsx';
@@ -17,23 +17,23 @@ import { visible } from '../../lib/visible.ts';
 import styles from './Merchants.module.css';
 
 const SUGGESTED: Record<MerchantSuggestion['suggestion'], readonly [words: string, tone: Tone]> = {
-  ALLOW: ['Allow it', 'allow'],
-  BLOCK: ['Block it', 'deny'],
+  ALLOW: ['Allow', 'allow'],
+  BLOCK: ['Block', 'deny'],
   ASK: ['You decide', 'review'],
 };
-/** The most that one call takes. */
+/** The service's maximum per call. */
 const MAX_AT_ONCE = 200;
 
-/** What one or the other said, in a few words. */
-function saidOf({ labels, reviews, settled, outcomes }: MerchantSuggestion): string {
+/** Counts of labels, reviews and outcomes in words. */
+function recordOf({ labels, reviews, settled, outcomes }: MerchantSuggestion): string {
   const parts = [
-    [labels.ALIGNED + reviews.allowed, 'said right'],
-    [labels.MISALIGNED + reviews.denied, 'said wrong'],
-    [settled, 'settled by the rail'],
+    [labels.ALIGNED + reviews.allowed, 'approved'],
+    [labels.MISALIGNED + reviews.denied, 'rejected'],
+    [settled, 'paid by the rail'],
     [outcomes.failed, 'failed'],
   ] as const;
-  const said = parts.filter(([count]) => count > 0).map(([count, words]) => `${count} ${words}`);
-  return said.length === 0 ? 'nothing yet' : said.join(', ');
+  const found = parts.filter(([count]) => count > 0).map(([count, words]) => `${count} ${words}`);
+  return found.length === 0 ? 'none yet' : found.join(', ');
 }
 
 const CSV: CsvColumns<MerchantSuggestion> = [
@@ -48,15 +48,15 @@ const CSV: CsvColumns<MerchantSuggestion> = [
 ];
 
 /**
- * Merchants that the agent pays, to be ticked and confirmed at once. A tick allows, or blocks where that is suggested; those
- * that people or the payment rail vouch for are ticked already.
+ * Merchants that the agent pays, to select and confirm together. Confirming allows a merchant, or blocks it if that is
+ * suggested. Those that people or the payment rail vouch for are preselected.
  */
 export function Suggestions({ slug, why }: { slug: string; why: string | false }) {
-  const list = useKept<MerchantSuggestion>(
-    ['agents', 'merchants', 'suggestions', slug],
-    (cursor) => purser.agents.merchants.suggestions(slug, { limit: pageLimit(cursor), cursor }),
-    (each) => each.merchant,
-  );
+  const fetchPage = (page: PageQuery) => purser.agents.merchants.suggestions(slug, page);
+  const list = useList<MerchantSuggestion>(['agents', 'merchants', 'suggestions', slug], fetchPage, {
+    mode: 'first',
+    idOf: (each) => each.merchant,
+  });
   const [ticks, setTicks] = useState<Readonly<Record<string, boolean>>>({});
   const isTicked = ({ merchant, suggestion }: MerchantSuggestion) => ticks[merchant] ?? suggestion !== 'ASK';
   const ticked = list.rows.filter(isTicked).slice(0, MAX_AT_ONCE);
@@ -70,7 +70,7 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
     setTicks({});
     const listed = new Set(entries.map(({ merchant }) => merchant));
     list.patch((pages) => withEach(pages, (each) => (listed.has(each.merchant) ? null : each)));
-    await makeOld('agents', 'merchants');
+    await invalidate('agents', 'merchants');
   });
   return (
     <Card
@@ -78,21 +78,16 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
       flush={list.rows.length > 0}
       aside={
         <>
-          <span className={styles.soft}>From its spends of the last 90 days</span>
-          <ExportCsv
-            name={`suggestions-${slug}`}
-            what="suggestions"
-            columns={CSV}
-            fetch={(cursor) => purser.agents.merchants.suggestions(slug, { limit: CSV_PAGE, cursor })}
-          />
+          <span className={styles.soft}>From requests of the last 90 days</span>
+          <ExportCsv name={`suggestions-${slug}`} what="suggestions" columns={CSV} fetch={fetchPage} />
         </>
       }
     >
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={4} />}
       {list.isSuccess && list.rows.length === 0 && (
-        <Empty title="Nothing to suggest">
-          <p>Merchants that the agent pays, and that nobody has listed yet, come here.</p>
+        <Empty title="No suggestions">
+          <p>Merchants that the agent pays and nobody has listed appear here.</p>
         </Empty>
       )}
       {list.rows.length > 0 && (
@@ -103,12 +98,12 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
             keyOf={(each) => each.merchant}
             columns={[
               {
-                name: 'Tick',
+                name: 'Select',
                 hideName: true,
                 cell: (each) => (
                   <input
                     type="checkbox"
-                    aria-label={`Tick ${visible(each.merchant)}`}
+                    aria-label={`Select ${visible(each.merchant)}`}
                     disabled={why !== false}
                     checked={isTicked(each)}
                     onChange={(event) => {
@@ -133,7 +128,7 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
                   </>
                 ),
               },
-              { name: 'Spends', number: true, cell: (each) => each.count },
+              { name: 'Requests', number: true, cell: (each) => each.count },
               {
                 name: 'Amount',
                 number: true,
@@ -145,15 +140,15 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
                   )),
               },
               { name: 'Last', cell: (each) => <Time at={each.last_at} /> },
-              { name: 'People and rail', wrap: true, cell: saidOf },
+              { name: 'Track record', wrap: true, cell: recordOf },
               {
                 name: 'Suggestion',
                 wrap: true,
                 cell: (each) => {
-                  const [said, tone] = SUGGESTED[each.suggestion];
+                  const [suggested, tone] = SUGGESTED[each.suggestion];
                   return (
                     <>
-                      <Badge tone={tone}>{said}</Badge>
+                      <Badge tone={tone}>{suggested}</Badge>
                       <span className={styles.example}>{each.why}</span>
                     </>
                   );
@@ -165,7 +160,8 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
           <div className={styles.confirm}>
             {confirming.error !== null && <ErrorNotice error={confirming.error} />}
             <p className={styles.soft}>
-              A tick allows a merchant for the payees seen there, or blocks it where that is suggested.
+              Confirming allows the selected merchants for the payees seen there, or blocks those suggested
+              for blocking.
             </p>
             <div className={styles.buttons}>
               <Button
@@ -184,7 +180,7 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
                 disabled={ticked.length === 0}
                 onClick={() => void confirming.run('BLOCKED')}
               >
-                Block all that are ticked
+                Block selected
               </Button>
               {why === false && <RecordedAs />}
             </div>

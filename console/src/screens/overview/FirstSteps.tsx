@@ -8,13 +8,13 @@ import styles from './Overview.module.css';
 
 interface Step {
   name: string;
-  says: string;
+  hint: string;
   to: string;
   search?: Search;
   is_done: boolean;
 }
 
-/** What is there already decides which steps are done: nothing is ticked off by hand. */
+/** The steps, each done or not by what the workspace contains. */
 function useSteps(): Step[] | null {
   const may = useMay('admin');
   const workspace = useQuery(workspaceQuery).data;
@@ -45,39 +45,39 @@ function useSteps(): Step[] | null {
   const without = agents.find((each) => each.authority_version === null && each.status !== 'revoked');
   const steps: Step[] = [
     {
-      name: 'Make an agent',
-      says: 'The program that wants to spend, with a key of its own.',
+      name: 'Create an agent',
+      hint: 'A program that spends, with its own API key.',
       to: '/agents',
       search: { new: '1' },
       is_done: agents.length > 0,
     },
     {
-      name: 'Say what it may spend, and what for',
-      says: 'Without an authority every spend is denied.',
+      name: 'Set its spending policy',
+      hint: 'Without a policy every request is denied.',
       to: without === undefined ? '/agents' : `/agents/${without.slug}/authority`,
       is_done: agents.some((each) => each.authority_version !== null),
     },
     {
-      name: 'See the first decision',
-      says: 'Paste the command that the list of decisions shows.',
+      name: 'Send a first request',
+      hint: 'Decisions shows a command to paste.',
       to: '/decisions',
       is_done: decided,
     },
     {
-      name: 'Review a spend',
-      says: 'The inbox shows what waits, and how to have one wait.',
+      name: 'Review a request',
+      hint: 'Approve or deny a pending request.',
       to: '/reviews',
       is_done: reviewed,
     },
     {
-      name: 'Label a spend',
-      says: 'People’s words teach the assessor and back the report.',
+      name: 'Label a decision',
+      hint: 'Labels train the assessor and support the report.',
       to: '/decisions',
       is_done: labelled,
     },
     {
-      name: 'Let decisions bind',
-      says: 'Switch an agent to ENFORCE when its shadow report is ready.',
+      name: 'Turn on enforcement',
+      hint: 'Switch an agent to Enforce when its shadow report is ready.',
       to: '/report',
       is_done: agents.some((each) => each.mode === 'ENFORCE'),
     },
@@ -85,7 +85,7 @@ function useSteps(): Step[] | null {
   if (has_webhooks) {
     steps.splice(-1, 0, {
       name: 'Add a webhook',
-      says: 'Be told at once of what waits for a person.',
+      hint: 'Get notified when a request needs review.',
       to: '/webhooks',
       is_done: webhooks === true,
     });
@@ -93,7 +93,7 @@ function useSteps(): Step[] | null {
   return steps;
 }
 
-/** The way from nothing to decisions that bind, until it has been gone. */
+/** Checklist from an empty workspace to enforced decisions. Hidden once complete. */
 export function FirstSteps() {
   const steps = useSteps();
   if (steps === null || steps.every((each) => each.is_done)) return null;
@@ -104,7 +104,7 @@ export function FirstSteps() {
       aside={<span className={styles.sub}>{`${count} of ${steps.length} done`}</span>}
     >
       <ol className={styles.steps}>
-        {steps.map(({ name, says, to, search, is_done }) => (
+        {steps.map(({ name, hint, to, search, is_done }) => (
           <li key={name}>
             <span className={styles.mark} data-done={is_done || undefined} aria-hidden="true">
               ✓
@@ -120,7 +120,7 @@ export function FirstSteps() {
                   {name}
                 </Link>
                 <br />
-                <span className={styles.sub}>{says}</span>
+                <span className={styles.sub}>{hint}</span>
               </span>
             )}
           </li>

@@ -32,15 +32,15 @@ export default function Overview() {
     <Page
       title="Overview"
       actions={<StopButton />}
-      lead={workspace && `${workspace.name}, the last ${DAYS} days. Both modes; days and months are UTC.`}
+      lead={workspace && `${workspace.name}. All agents, last ${DAYS} days (UTC).`}
     >
       <FirstSteps />
       {overview.isError && <ErrorNotice error={overview.error} onRetry={() => void overview.refetch()} />}
       <div className={styles.top}>
-        <Card title="Waiting for a person">
+        <Card title="Pending review">
           {data === undefined ? <Loading /> : <Pending {...data.pending_reviews} />}
         </Card>
-        <Card title="State of things">
+        <Card title="System status">
           <State last_verification={data?.last_verification} />
         </Card>
       </div>
@@ -48,11 +48,11 @@ export default function Overview() {
         {data === undefined ? <Loading /> : <StackedBars days={data.by_day} from={from} to={to} />}
       </Card>
       <div className={styles.top}>
-        <Card title="Budgets of this month" aside={<Link to="/agents">All agents</Link>}>
+        <Card title="Budgets this month" aside={<Link to="/agents">All agents</Link>}>
           <Budgets />
         </Card>
-        <Card title="Why, most often">
-          <Most
+        <Card title="Top reasons">
+          <TopList
             rows={data?.by_reason.map(({ reason_code, count }) => ({
               name: reasonWords(reason_code),
               search: { reason: reason_code, from },
@@ -60,8 +60,8 @@ export default function Overview() {
             }))}
           />
         </Card>
-        <Card title="Where, most often">
-          <Most
+        <Card title="Top merchants">
+          <TopList
             rows={data?.by_merchant.map(({ merchant, count }) => ({
               name: visible(merchant),
               search: { merchant, from },
@@ -83,7 +83,7 @@ function Pending({ count, amounts, next_expires_at }: OverviewAnswer['pending_re
     enabled: count > 0,
   }).data;
   if (count === 0)
-    return <p className={styles.sub}>Nothing waits. Spends that need a person come to the inbox.</p>;
+    return <p className={styles.sub}>No pending requests. Requests that need review appear in the inbox.</p>;
   return (
     <>
       <p className={styles.big}>{count}</p>
@@ -97,26 +97,25 @@ function Pending({ count, amounts, next_expires_at }: OverviewAnswer['pending_re
       </p>
       {oldest && (
         <p className={styles.sub}>
-          The oldest, of{' '}
-          <Link to={`/decisions/${oldest.decision_id}`}>{visible(oldest.action.merchant)}</Link>, was asked
-          for <Time at={oldest.created_at} />
+          Oldest: <Link to={`/decisions/${oldest.decision_id}`}>{visible(oldest.action.merchant)}</Link>,{' '}
+          <Time at={oldest.created_at} />
         </p>
       )}
       {next_expires_at !== null && (
         <p className={styles.sub}>
-          The next one runs out: <Countdown until={next_expires_at} />
+          Next to expire: <Countdown until={next_expires_at} />
         </p>
       )}
       <p>
         <Link to="/reviews" className={buttonClass('primary')}>
-          {may ? 'Review them' : 'Look at them'}
+          {may ? 'Review' : 'View'}
         </Link>
       </p>
     </>
   );
 }
 
-/** How much of its budget an agent has used: those that come close stand first. */
+/** The used share of an agent's budget, for sorting. */
 function usedShare({ budgets }: AgentWithBudgets): number {
   const shares = budgets.map((each) =>
     each.limit_minor === null || each.limit_minor === 0
@@ -137,7 +136,7 @@ function Budgets() {
     return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined) return <Loading />;
   const rows = query.data.filter((each) => each.budgets.length > 0);
-  if (rows.length === 0) return <p className={styles.sub}>No agent has spent anything this month.</p>;
+  if (rows.length === 0) return <p className={styles.sub}>No spending this month.</p>;
   return (
     <ul className={styles.budgets}>
       {[...rows]
@@ -157,15 +156,15 @@ function Budgets() {
 
 interface Counted {
   name: string;
-  /** The decisions that were counted, as filters of their list. */
+  /** Filters of the list with the counted decisions. */
   search: Record<string, string>;
   count: number;
 }
 
-/** What was counted most often, as bars that lead to the decisions. Undefined: it is not read yet. */
-function Most({ rows }: { rows: readonly Counted[] | undefined }) {
+/** The most frequent values as bars that link to their decisions. Undefined while loading. */
+function TopList({ rows }: { rows: readonly Counted[] | undefined }) {
   if (rows === undefined) return <Loading />;
-  if (rows.length === 0) return <p className={styles.sub}>Nothing was asked yet.</p>;
+  if (rows.length === 0) return <p className={styles.sub}>No requests yet.</p>;
   const highest = Math.max(1, ...rows.map((each) => each.count));
   return (
     <ul className={styles.most}>

@@ -6,10 +6,10 @@ import { useMay, workspaceQuery } from '../../api/queries.ts';
 import { Time } from '../../components/Value.tsx';
 import styles from './Overview.module.css';
 
-/** Endpoints that fail are named up to so many. */
+/** The most failing endpoints to name. */
 const NAMED = 3;
 
-/** What an operator looks at in the morning: service, history, webhooks, plan. */
+/** Status of service, history, webhooks and plan. */
 export function State({
   last_verification: last,
 }: {
@@ -40,7 +40,7 @@ export function State({
       <p data-tone={ready.data === false || ready.isError ? 'bad' : 'good'}>
         <span>
           {ready.data === false || ready.isError
-            ? 'The service is not ready; see its log.'
+            ? 'The service is not ready. See its log.'
             : 'The service is ready.'}
         </span>
       </p>
@@ -61,7 +61,7 @@ export function State({
           <span>
             {last === null ? (
               <>
-                The history was never <Link to="/ledger">verified</Link>.
+                The history has never been <Link to="/ledger">verified</Link>.
               </>
             ) : last.valid ? (
               <>
@@ -70,7 +70,7 @@ export function State({
               </>
             ) : (
               <>
-                The history was found altered from entry <Link to="/ledger">{last.first_break_seq}</Link> on,{' '}
+                Verification failed: altered from entry <Link to="/ledger">{last.first_break_seq}</Link> on,{' '}
                 <Time at={last.checked_at} />.
               </>
             )}
@@ -86,7 +86,7 @@ export function State({
               </>
             ) : failing.length === 0 ? (
               <>
-                All <Link to="/webhooks">webhooks</Link> are delivered.
+                All <Link to="/webhooks">webhooks</Link> are being delivered.
               </>
             ) : (
               <>
@@ -115,7 +115,11 @@ export function State({
                 , trial until <Time at={workspace.trial.ends_at} exact />
               </>
             )}
-            {agents !== undefined && `, ${agents.used} of ${agents.limit ?? 'any number of'} agents`}.
+            {agents !== undefined &&
+              (agents.limit === null
+                ? `, ${agents.used} agents (no limit)`
+                : `, ${agents.used} of ${agents.limit} agents`)}
+            .
           </span>
         </p>
       )}

@@ -9,12 +9,12 @@ import styles from './Report.module.css';
 const ASSESSMENTS = ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'] as const;
 const percent = (share: number | null) => (share === null ? 'not known yet' : `${Math.round(share * 100)}%`);
 
-/** What people said, against what was assessed. */
+/** Labels compared with assessments. */
 export function Labels({ report, filters }: { report: ShadowReport; filters: Search }) {
   const { labels, reviews } = report;
   return (
     <Card
-      title="What people said"
+      title="Labels and reviews"
       aside={
         <Link to="/decisions" search={{ ...filters, labeled: 'false' }}>
           Label more
@@ -28,20 +28,20 @@ export function Labels({ report, filters }: { report: ShadowReport; filters: Sea
             'Precision',
             labels.precision === null
               ? 'not known yet'
-              : `${percent(labels.precision)} of what was stopped should have been`,
+              : `${percent(labels.precision)} of stopped requests were stopped correctly`,
           ],
           [
             'Recall',
             labels.recall === null
               ? 'not known yet'
-              : `${percent(labels.recall)} of what should be stopped was`,
+              : `${percent(labels.recall)} of requests that should be stopped were`,
           ],
           [
             'Reviews',
             `${reviews.pending} pending, ${reviews.allowed} allowed, ${reviews.denied} denied${
               reviews.median_seconds === null
                 ? ''
-                : `, after ${duration(reviews.median_seconds * 1000)} in the middle`
+                : `, median time to review ${duration(reviews.median_seconds * 1000)}`
             }`,
           ],
         ]}
@@ -49,7 +49,7 @@ export function Labels({ report, filters }: { report: ShadowReport; filters: Sea
       {labels.labeled > 0 && (
         <table className={styles.matrix}>
           <caption className={styles.sub} style={{ textAlign: 'left' }}>
-            Rows: what was assessed. Columns: what people said.
+            Rows: assessment. Columns: label.
           </caption>
           <thead>
             <tr>

@@ -7,7 +7,7 @@ import styles from './Report.module.css';
 
 type Blocker = ShadowReport['readiness']['blockers'][number];
 
-/** Where each blocker is removed: the words of the link, its screen and its filters. */
+/** The link that resolves a blocker: text, path and filters. */
 function wayOut(
   { code, agents }: Blocker,
   search: Search,
@@ -20,7 +20,9 @@ function wayOut(
     case 'NO_DECISIONS':
       return ['See agents', '/agents', {}];
     case 'AGENT_WITHOUT_AUTHORITY':
-      return slug === undefined ? ['See agents', '/agents', {}] : ['Set it', `/agents/${slug}/authority`, {}];
+      return slug === undefined
+        ? ['See agents', '/agents', {}]
+        : ['Set policy', `/agents/${slug}/authority`, {}];
     case 'TOO_MANY_UNCLEAR':
       return slug === undefined
         ? ['See them', '/decisions', { ...filters, reason: 'PURPOSE_UNCLEAR' }]
@@ -31,7 +33,7 @@ function wayOut(
       return ['Label some', '/decisions', { ...filters, labeled: 'false' }];
     case 'LOW_PRECISION':
       return [
-        'See where people disagree',
+        'See disagreements',
         '/decisions',
         { ...filters, label: 'PURPOSE_ALIGNED', decision: 'REVIEW,DENY' },
       ];
@@ -48,16 +50,16 @@ function wayOut(
   }
 }
 
-/** What was found against its bound, in words. Bounds below one are shares. */
+/** The observed value and its bound in words. Fractions are shares. */
 function measured({ code, observed, bound }: Blocker): string | null {
   if (observed === null || bound === null) return null;
   const is_share = !Number.isInteger(bound) || !Number.isInteger(observed);
-  const say = (value: number) => (is_share ? `${Math.round(value * 100)}%` : String(value));
+  const format = (value: number) => (is_share ? `${Math.round(value * 100)}%` : String(value));
   const is_least = /^(TOO_FEW|LOW)_/.test(code);
-  return `${say(observed)} now, ${is_least ? 'at least' : 'at most'} ${say(bound)} wanted`;
+  return `${format(observed)} now, ${is_least ? 'at least' : 'at most'} ${format(bound)} needed`;
 }
 
-/** Whether anything speaks against binding, the click that removes it, and what else deserves a look before. */
+/** Blockers of enforcement, each with a link that resolves it, and warnings. */
 export function Readiness({ readiness, search }: { readiness: ShadowReport['readiness']; search: Search }) {
   return (
     <>
@@ -71,14 +73,16 @@ function Blockers({ readiness, search }: { readiness: ShadowReport['readiness'];
   const { ready, blockers, merchants } = readiness;
   if (ready) {
     return (
-      <Notice tone="good" title="Ready for ENFORCE.">
-        Nothing in this report speaks against letting decisions bind.
+      <Notice tone="good" title="Ready for Enforce.">
+        This report has no blockers.
         {search.agent === undefined && ' Choose an agent to switch it.'}
       </Notice>
     );
   }
   return (
-    <Card title={`Before ENFORCE: ${blockers.length} ${blockers.length === 1 ? 'thing' : 'things'} to clear`}>
+    <Card
+      title={`Before Enforce: ${blockers.length} ${blockers.length === 1 ? 'blocker' : 'blockers'} to resolve`}
+    >
       <ul className={styles.checks}>
         {blockers.map((each) => {
           const [text, to, filters] = wayOut(each, search);
@@ -116,11 +120,11 @@ function Blockers({ readiness, search }: { readiness: ShadowReport['readiness'];
   );
 }
 
-/** What speaks against nothing, and should be read once: whose sentence is meant, and the way to it. */
+/** Findings that do not block, with the quoted sentences and links to their policies. */
 function Warnings({ warnings }: { warnings: ShadowReport['readiness']['warnings'] }) {
   if (warnings.length === 0) return null;
   return (
-    <Card title="Worth a look">
+    <Card title="Warnings">
       <ul className={styles.checks}>
         {warnings.map(({ code, message, agents, sentences }) => (
           <li key={`${code}:${agents.join()}`}>
@@ -136,7 +140,7 @@ function Warnings({ warnings }: { warnings: ShadowReport['readiness']['warnings'
             <span className={styles.ways}>
               {agents.map((slug) => (
                 <Link key={slug} to={`/agents/${slug}/authority`}>
-                  {agents.length === 1 ? 'Say it otherwise' : slug}
+                  {agents.length === 1 ? 'Edit policy' : slug}
                 </Link>
               ))}
             </span>

@@ -42,7 +42,7 @@ export default function Report() {
       title="Shadow report"
       above={place.above}
       width="wide"
-      lead="What Purser would have done with spends that it only watched, and whether that can be trusted to bind."
+      lead="What Purser would have decided for requests in Shadow mode, and whether the agent is ready to enforce."
       actions={
         <>
           <Button busy={csv.busy} onClick={() => csv.run()}>
@@ -65,7 +65,7 @@ export default function Report() {
   );
 }
 
-/** The report's end is the moment after its last day. */
+/** The report's `to` is exclusive. */
 const lastDayOf = ({ to }: ShadowReport) => new Date(Date.parse(to) - 1).toISOString().slice(0, 10);
 
 function Period({
@@ -132,11 +132,11 @@ function Whole({ report, search }: { report: ShadowReport; search: Search }) {
     return (
       <>
         <Card>
-          <Empty title="Nothing was watched in this time">
+          <Empty title="No Shadow decisions in this period">
             <p>
               {enforced.count > 0
-                ? `${enforced.count} decisions were made in ENFORCE; this report is about SHADOW.`
-                : 'Let an agent run in SHADOW for a while: every spend that it asks for is judged, and none is stopped.'}
+                ? `There were ${enforced.count} Enforce decisions. This report covers Shadow only.`
+                : 'Run an agent in Shadow mode for a while: every request is judged and none is stopped.'}
             </p>
           </Empty>
         </Card>
@@ -153,9 +153,9 @@ function Whole({ report, search }: { report: ShadowReport; search: Search }) {
   return (
     <>
       <div className={styles.heads}>
-        {head('decisions watched', totals.count, {})}
+        {head('Shadow decisions', totals.count, {})}
         {head('would have been allowed', totals.allow, { decision: 'ALLOW' })}
-        {head('would have waited for a person', totals.review, { decision: 'REVIEW' })}
+        {head('would have needed review', totals.review, { decision: 'REVIEW' })}
         {head('would have been denied', totals.deny, { decision: 'DENY' })}
       </div>
       <Readiness readiness={readiness} search={search} />
@@ -177,8 +177,8 @@ function Whole({ report, search }: { report: ShadowReport; search: Search }) {
       <ByMerchant report={report} filters={filters} />
       {enforced.count > 0 && (
         <Notice>
-          Besides these, {enforced.count} {enforced.count === 1 ? 'decision was' : 'decisions were'} made in
-          ENFORCE in this time. They are counted nowhere above.
+          This report does not include {enforced.count} Enforce{' '}
+          {enforced.count === 1 ? 'decision' : 'decisions'} of this period.
         </Notice>
       )}
     </>

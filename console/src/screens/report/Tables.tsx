@@ -13,7 +13,7 @@ import styles from './Report.module.css';
 
 type Amounts = readonly { currency: string; amount_minor: number }[];
 
-/** Sums of several currencies, one below the other: they are never added up. */
+/** Sums per currency. Currencies are never added up. */
 function Sums({ amounts }: { amounts: Amounts }) {
   return (
     <span className={styles.amounts}>
@@ -35,14 +35,14 @@ const COUNTS: readonly Column<Counted>[] = [
   { name: 'Requested', number: true, cell: (each) => <Sums amounts={each.amounts} /> },
 ];
 
-/** Spends that went through although they would have been stopped: the price of only watching. */
+/** Executed payments that Enforce would have stopped. */
 export function Executed({ report, filters }: { report: ShadowReport; filters: Search }) {
   const { executed_although_stopped } = report.outcomes;
   if (executed_although_stopped.count === 0) return null;
   return (
     <Notice
       tone="warn"
-      title={`${executed_although_stopped.count} ${executed_although_stopped.count === 1 ? 'spend was' : 'spends were'} executed although they would have been stopped.`}
+      title={`Enforce would have stopped ${executed_although_stopped.count} executed ${executed_although_stopped.count === 1 ? 'payment' : 'payments'}.`}
       actions={
         <Link to="/decisions" search={{ ...filters, decision: 'DENY,REVIEW', outcome_state: 'EXECUTED' }}>
           See them
@@ -55,17 +55,17 @@ export function Executed({ report, filters }: { report: ShadowReport; filters: S
           <Money amount_minor={each.amount_minor} currency={each.currency} />
         </span>
       ))}{' '}
-      went out that ENFORCE would have held back.
+      in total.
     </Notice>
   );
 }
 
-/** Sums by currency and by what would have been done. */
+/** Sums by currency and decision. */
 export function Totals({ report }: { report: ShadowReport }) {
   return (
-    <Card title="Money, by currency" flush>
+    <Card title="Amounts by currency" flush>
       <Table
-        label="Money by currency"
+        label="Amounts by currency"
         rows={report.totals.by_currency}
         keyOf={(each) => each.currency}
         columns={[
@@ -86,7 +86,7 @@ export function Totals({ report }: { report: ShadowReport }) {
   );
 }
 
-/** Why, with the newest examples of each reason. */
+/** Decisions by reason, with the newest examples. */
 export function ByReason({ report, filters }: { report: ShadowReport; filters: Search }) {
   return (
     <Card title="By reason" flush>
@@ -127,7 +127,7 @@ export function ByReason({ report, filters }: { report: ShadowReport; filters: S
   );
 }
 
-/** Agents, each with the way to its own report. */
+/** Decisions by agent, with links to the agents' reports. */
 export function ByAgent({ report, search }: { report: ShadowReport; search: Search }) {
   if (report.agent !== null || report.by_agent.length === 0) return null;
   return (
@@ -147,7 +147,7 @@ export function ByAgent({ report, search }: { report: ShadowReport; search: Sear
               </Link>
             ),
           },
-          { name: 'Mode now', cell: (each) => <StateBadge state={each.mode} /> },
+          { name: 'Current mode', cell: (each) => <StateBadge state={each.mode} /> },
           ...COUNTS,
         ]}
       />
@@ -155,7 +155,7 @@ export function ByAgent({ report, search }: { report: ShadowReport; search: Sear
   );
 }
 
-/** Merchants as the agents named them. */
+/** Decisions by merchant, as named by the agents. */
 export function ByMerchant({ report, filters }: { report: ShadowReport; filters: Search }) {
   return (
     <Card title="By merchant" flush>

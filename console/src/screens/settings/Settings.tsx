@@ -45,7 +45,7 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
     separation_of_duties: workspace.separation_of_duties as string,
   };
   const form = useForm(saved, async (values) => {
-    // What is not sent needs no proof of identity.
+    // Unchanged fields are left out, since some of them require a fresh proof of identity.
     const changes = Object.entries(values).filter(
       ([field, value]) => value !== saved[field as keyof typeof saved],
     );
@@ -72,22 +72,22 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
         <SelectField
           label="Mode of new agents"
           disabled={!may}
-          hint="Agents that there are keep theirs: each has its own switch. SHADOW only watches and reports; ENFORCE decides."
+          hint="Existing agents keep their mode. Shadow observes and reports. Enforce makes decisions binding."
           {...form.field('mode')}
           options={[
-            ['SHADOW', 'SHADOW'],
-            ['ENFORCE', 'ENFORCE'],
+            ['SHADOW', 'Shadow'],
+            ['ENFORCE', 'Enforce'],
           ]}
         />
         <SelectField
           label="Who may review"
           disabled={!may}
-          hint="Nobody reviews their own request. This is about the person who made the requesting key, or a key that led to it."
+          hint="Nobody can review their own request. This setting covers the person who created the requesting key, or a key that led to it."
           {...form.field('separation_of_duties')}
           options={[
-            ['AUTO', 'Not the key’s maker, as soon as another member may review'],
-            ['MAKER', 'Never the key’s maker'],
-            ['REQUESTER', 'The key’s maker too'],
+            ['AUTO', 'Not the key’s creator, once another member can review'],
+            ['MAKER', 'Never the key’s creator'],
+            ['REQUESTER', 'Also the key’s creator'],
           ]}
         />
         <div className={styles.save}>
@@ -106,7 +106,7 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
       </form>
       <Facts
         of={[
-          ['Id', <Id key="i" id={workspace.id} />],
+          ['ID', <Id key="i" id={workspace.id} />],
           ['Created', <Time key="t" at={workspace.created_at} exact />],
         ]}
       />
@@ -132,9 +132,9 @@ function Plan({ workspace }: { workspace: Workspace }) {
                   {words(trial.plan)}, {trial.active ? 'until' : 'ended'} <Time at={trial.ends_at} exact />
                 </>,
               ],
-          ['ENFORCE', has(features.enforce)],
+          ['Enforce', has(features.enforce)],
           ['Webhooks', has(features.webhooks)],
-          ['Agents', limit === null ? `${used}, without a limit` : `${used} of ${limit}`],
+          ['Agents', limit === null ? `${used} (no limit)` : `${used} of ${limit}`],
         ]}
       />
       {limit !== null && (
@@ -142,7 +142,7 @@ function Plan({ workspace }: { workspace: Workspace }) {
           {used} of {limit}
         </meter>
       )}
-      <p className={styles.soft}>The plan is changed by whoever runs the service:</p>
+      <p className={styles.soft}>The operator of this service changes the plan with this command:</p>
       <CodeBlock
         label="the command"
         code={`npm run -s purser -- workspace set-plan --workspace ${workspace.id} --plan ${plan === 'free' ? 'team' : 'enterprise'}`}
@@ -156,7 +156,6 @@ interface Readiness {
   detail?: { skipped_events?: Record<string, number> };
 }
 
-/** The service itself, as it says. */
 function Service() {
   const ready = useQuery({
     queryKey: ['readiness'],
@@ -181,7 +180,7 @@ function Service() {
                 Not ready
               </Badge>
             ) : ready.isPending ? (
-              'Looking…'
+              'Checking…'
             ) : (
               <Badge key="b" tone="allow">
                 Ready
@@ -191,22 +190,22 @@ function Service() {
           ['Version', version.data ?? '…'],
           ['Address', <code key="c">{location.origin}</code>],
           [
-            'Documents',
+            'Documentation',
             <>
-              <a href="/docs">Reference of the API</a> · <a href="/openapi.json">OpenAPI</a> ·{' '}
+              <a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI</a> ·{' '}
               <a href="/.well-known/jwks.json">Public keys</a>
             </>,
           ],
         ]}
       />
       {skipped.length > 0 && (
-        <Notice tone="warn" title="Events were left out in the background.">
-          {skipped.map(([name, count]) => `${words(name)}: ${count}`).join(', ')}. “Operating” in the guides
-          says what to do.
+        <Notice tone="warn" title="Background workers skipped events.">
+          {skipped.map(([name, count]) => `${words(name)}: ${count}`).join(', ')}. See “Operating” in the
+          guides.
         </Notice>
       )}
       <p className={styles.soft}>
-        How it is set up stands in the environment of its process, which no page shows.
+        The service is configured by its environment variables, which no page shows.
       </p>
     </Card>
   );
@@ -214,8 +213,8 @@ function Service() {
 
 function Connecting() {
   return (
-    <Card title="Connecting a program">
-      <p>With a key from Keys, in its environment:</p>
+    <Card title="Connect a program">
+      <p>Create a key in Keys and set these environment variables:</p>
       <CodeBlock label="lines for .env" code={`PURSER_BASE_URL=${location.origin}\nPURSER_API_KEY=sk_…`} />
       <CodeBlock
         label="a request"

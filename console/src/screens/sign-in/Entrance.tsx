@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useTitle } from '../../components/Page.tsx';
 import styles from './Entrance.module.css';
 
-/** What surrounds the screens before somebody is signed in. */
+/** Layout of the screens before sign-in. */
 export function Entrance({
   title,
   lead,

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { auth } from '../../api/auth.ts';
 import { codeOfError } from '../../api/client.ts';
-import { door } from '../../api/door.ts';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { Notice } from '../../components/Notice.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
@@ -17,7 +17,7 @@ export default function Invitation() {
     async ({ name, password }) => {
       setRefused(false);
       try {
-        const me = await door.accept({ token, name, password });
+        const me = await auth.accept({ token, name, password });
         queryClient.clear();
         queryClient.setQueryData(meQuery.queryKey, me);
         await navigate({ to: '/', replace: true });
@@ -31,12 +31,12 @@ export default function Invitation() {
   return (
     <Entrance
       title="Join Purser"
-      lead="You were invited. If your e-mail has an account here already, use that account's password."
+      lead="You’ve been invited. If your e-mail already has an account here, use that account’s password."
     >
       {is_refused && (
-        <Notice tone="bad" title="This invitation does not work.">
-          It was used, taken back, or is older than seven days, or the password is not that of your account.
-          Ask whoever invited you for a new link.
+        <Notice tone="bad" title="This invitation doesn’t work.">
+          It was used, revoked or has expired (links last seven days), or the password is not your account’s.
+          Ask for a new link.
         </Notice>
       )}
       {token !== '' && <NewAccountFields form={form} with_email={false} action="Join" />}

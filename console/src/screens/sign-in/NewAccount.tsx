@@ -5,7 +5,7 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import type { Form } from '../../lib/hooks/use-form.ts';
 import styles from './Entrance.module.css';
 
-/** What any account needs. A server's judgement of the password comes beside it. */
+/** The fields of a new account. The server’s verdict on the password appears beside it. */
 export function NewAccountFields({
   form,
   with_email,
@@ -37,7 +37,7 @@ export function NewAccountFields({
         type="password"
         autoComplete="new-password"
         required
-        hint="At least 12 characters. A few words in a row are easy to keep and hard to guess."
+        hint="At least 12 characters. A few random words are easy to remember and hard to guess."
         {...form.field('password')}
       />
       <Button kind="primary" type="submit" busy={form.busy}>
@@ -47,7 +47,7 @@ export function NewAccountFields({
   );
 }
 
-/** What can be told without asking the service. */
+/** Problems that can be found without the service. */
 export function checkAccount(values: { email: string; name: string; password: string }, with_email: boolean) {
   const problems: Partial<Record<'email' | 'name' | 'password', string>> = {};
   if (with_email && !/^\S+@\S+$/.test(values.email.trim())) problems.email = 'must be an e-mail address';

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { auth } from '../../api/auth.ts';
 import { codeOfError } from '../../api/client.ts';
-import { door } from '../../api/door.ts';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
@@ -10,7 +10,7 @@ import { useForm } from '../../lib/hooks/use-form.ts';
 import styles from './Entrance.module.css';
 import { Entrance } from './Entrance.tsx';
 
-/** Where the operator's link leads: a new password in place of a forgotten one. */
+/** Target of the operator's reset link: sets a new password. */
 export default function Reset() {
   const navigate = useNavigate();
   const [token] = useState(() => decodeURIComponent(location.hash.slice(1)));
@@ -20,7 +20,7 @@ export default function Reset() {
     async ({ password }) => {
       setRefused(false);
       try {
-        const me = await door.reset({ token, password });
+        const me = await auth.reset({ token, password });
         queryClient.clear();
         queryClient.setQueryData(meQuery.queryKey, me);
         await navigate({ to: '/', replace: true });
@@ -35,10 +35,10 @@ export default function Reset() {
     },
   );
   return (
-    <Entrance title="New password" lead="Your other sessions end when you set it.">
+    <Entrance title="New password" lead="Setting it ends your other sessions.">
       {is_refused && (
-        <Notice tone="bad" title="This link does not work.">
-          It was used, or is older than a day. Ask whoever runs the service for a new one.
+        <Notice tone="bad" title="This link doesn’t work.">
+          It was used or has expired (links last one day). Ask the operator of this service for a new one.
         </Notice>
       )}
       {form.error !== null && <ErrorNotice error={form.error} />}
@@ -50,7 +50,7 @@ export default function Reset() {
             autoComplete="new-password"
             autoFocus
             required
-            hint="At least 12 characters. A few words in a row are easy to keep and hard to guess."
+            hint="At least 12 characters. A few random words are easy to remember and hard to guess."
             {...form.field('password')}
           />
           <Button kind="primary" type="submit" busy={form.busy}>

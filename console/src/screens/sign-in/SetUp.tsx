@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { auth } from '../../api/auth.ts';
 import { codeOfError } from '../../api/client.ts';
-import { door } from '../../api/door.ts';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { TextField } from '../../components/Field.tsx';
 import { Notice } from '../../components/Notice.tsx';
@@ -10,7 +10,7 @@ import { useForm } from '../../lib/hooks/use-form.ts';
 import { Entrance } from './Entrance.tsx';
 import { checkAccount, NewAccountFields } from './NewAccount.tsx';
 
-/** The code comes after the `#`, so that it reaches no log and no other server. */
+/** The code follows the `#`, so that it reaches no log and no other server. */
 const codeOfAddress = () => decodeURIComponent(location.hash.slice(1));
 
 export default function SetUp() {
@@ -22,7 +22,7 @@ export default function SetUp() {
     async (values) => {
       setRefusal(null);
       try {
-        const me = await door.setUp({ ...values, code: values.code.trim() });
+        const me = await auth.setUp({ ...values, code: values.code.trim() });
         queryClient.clear();
         queryClient.setQueryData(meQuery.queryKey, me);
         await navigate({ to: '/', replace: true });
@@ -44,21 +44,17 @@ export default function SetUp() {
   if (refusal === 'done') {
     return (
       <Entrance title="Set up Purser">
-        <Notice tone="bad" title="This is set up already.">
-          Somebody is an administrator here. <a href="/console/sign-in">Sign in</a>, or ask them for an
-          invitation.
+        <Notice tone="bad" title="Purser is already set up.">
+          This service has an administrator. <a href="/console/sign-in">Sign in</a>, or ask for an invitation.
         </Notice>
       </Entrance>
     );
   }
   return (
-    <Entrance
-      title="Set up Purser"
-      lead="You become the first administrator. Everybody else is invited by you."
-    >
+    <Entrance title="Set up Purser" lead="You’ll be the first administrator. Invite your team later.">
       {refusal === 'code' && (
-        <Notice tone="bad" title="This code is wrong or too old.">
-          A code works once and for an hour. Print a new one and open its address:
+        <Notice tone="bad" title="This code is wrong or has expired.">
+          A code works once, for one hour. Print a new one and open its link:
           <CodeBlock label="the command" code="npm run -s purser -- user setup-link" />
         </Notice>
       )}
@@ -68,7 +64,7 @@ export default function SetUp() {
             label="Code"
             autoComplete="one-time-code"
             required
-            hint="It stands in the terminal where the service was started."
+            hint="Printed in the terminal where the service was started."
             {...form.field('code')}
           />
         )}

@@ -2,10 +2,10 @@ import type { Me } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
+import { auth } from '../../api/auth.ts';
 import { codeOfError } from '../../api/client.ts';
-import { door } from '../../api/door.ts';
 import { meQuery, queryClient, signInOptionsQuery } from '../../api/queries.ts';
-import { tellSignIn } from '../../api/session.ts';
+import { announceSignIn } from '../../api/session.ts';
 import { Button, buttonClass } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -16,15 +16,15 @@ import { askForPasskey, canPasskeys, wasCancelled } from '../../lib/passkeys.ts'
 import styles from './Entrance.module.css';
 import { Entrance } from './Entrance.tsx';
 
-/** What the identity provider's way back may say, in words. */
+/** Messages for the error codes of the identity provider's callback. */
 const CALLBACK_ERRORS: Record<string, string> = {
   auth_unavailable: 'The identity provider did not answer. Try again in a moment.',
-  not_invited: 'That account is not invited here. Ask an administrator for an invitation.',
-  email_unverified: 'That account has no verified e-mail, so it cannot be told whose it is.',
-  email_taken: 'Another account of the provider is linked with that e-mail.',
-  domain_not_allowed: 'Accounts of that domain are not let in.',
-  account_disabled: 'That account is disabled. Ask whoever runs the service.',
-  sign_in_failed: 'The answer of the identity provider was not good. Begin anew.',
+  not_invited: 'That account has no invitation. Ask an administrator for one.',
+  email_unverified: 'That account has no verified e-mail address.',
+  email_taken: 'That e-mail is already linked to another account of the provider.',
+  domain_not_allowed: 'Accounts of that domain cannot sign in here.',
+  account_disabled: 'That account is disabled. Ask the operator of this service.',
+  sign_in_failed: 'Sign-in with your identity provider failed. Try again.',
 };
 
 const RETRY_MS = 3_000;
@@ -37,15 +37,15 @@ export default function SignIn() {
     refetchInterval: ({ state }) => (state.error ? RETRY_MS : false),
   });
   const [is_wrong, setWrong] = useState(false);
-  const comeIn = async (me: Me) => {
+  const finishSignIn = async (me: Me) => {
     queryClient.clear();
     queryClient.setQueryData(meQuery.queryKey, me);
-    tellSignIn();
+    announceSignIn();
     await navigate({ href: ownPath(next), replace: true });
   };
   const passkey = useAction(async () => {
     try {
-      await comeIn(await door.signInWithPasskey(await askForPasskey(await door.askPasskey())));
+      await finishSignIn(await auth.signInWithPasskey(await askForPasskey(await auth.askPasskey())));
     } catch (error) {
       if (!wasCancelled(error)) throw error;
     }
@@ -53,7 +53,7 @@ export default function SignIn() {
   const form = useForm({ email: '', password: '' }, async (values) => {
     setWrong(false);
     try {
-      await comeIn(await door.signIn(values));
+      await finishSignIn(await auth.signIn(values));
     } catch (error) {
       if (codeOfError(error) !== 'unauthenticated') throw error;
       setWrong(true);
@@ -61,7 +61,7 @@ export default function SignIn() {
   });
   const is_unavailable = codeOfError(form.error) === 'auth_unavailable';
   const { onSubmit } = form;
-  // Whether somebody may come in could not be told: that mends itself, so the same is asked again.
+  // The service could not verify the sign-in. That is temporary, so the same request is sent again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each such answer
   useEffect(() => {
     if (!is_unavailable) return;
@@ -73,8 +73,8 @@ export default function SignIn() {
     return (
       <Entrance title="Sign in" lead="Nobody has an account here yet.">
         <p>
-          The first administrator is made with the address that the service printed when it started. Look for
-          the line <strong>Console</strong> in its terminal, or print a new one:
+          Create the first administrator with the link that the service printed when it started. Look for the
+          line <strong>Console</strong> in its terminal, or print a new link:
         </p>
         <CodeBlock label="the command" code="npm run -s purser -- user setup-link" />
         <a href="/console/setup" className={buttonClass()}>
@@ -93,8 +93,8 @@ export default function SignIn() {
           <summary>Forgot your password?</summary>
           <div>
             <p>
-              Ask whoever runs the service: this prints a link that sets a new one.
-              {(has_passkeys || options.data?.oidc) && ' Or come in by another way above.'}
+              Ask the operator of this service to run this command. It prints a link to set a new password.
+              {(has_passkeys || options.data?.oidc) && ' Or sign in another way above.'}
             </p>
             <CodeBlock
               label="the command"
@@ -105,17 +105,17 @@ export default function SignIn() {
       }
     >
       {options.isError && (
-        <Notice tone="warn" title="The service does not answer.">
-          Trying again by itself.
+        <Notice tone="warn" title="The service is not responding.">
+          Retrying…
         </Notice>
       )}
       {code !== undefined && (
-        <Notice tone="bad">{CALLBACK_ERRORS[code] ?? `Signing in did not work (${code}). Try again.`}</Notice>
+        <Notice tone="bad">{CALLBACK_ERRORS[code] ?? `Sign-in failed (${code}). Try again.`}</Notice>
       )}
-      {is_wrong && <Notice tone="bad">E-mail or password is wrong.</Notice>}
+      {is_wrong && <Notice tone="bad">Wrong e-mail or password.</Notice>}
       {is_unavailable ? (
         <Notice tone="warn" title="Sign-in could not be verified right now.">
-          Trying again by itself.
+          Retrying…
         </Notice>
       ) : (
         form.error !== null && <ErrorNotice error={form.error} />
@@ -160,7 +160,7 @@ export default function SignIn() {
   );
 }
 
-/** Where to go on after signing in: a screen of this console, and never another address. */
+/** The screen to open after sign-in. Never an address outside the console. */
 function ownPath(next: string | undefined): string {
   return next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/';
 }

@@ -1,12 +1,12 @@
 import type { Invitation } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { pageLimit, useKept } from '../../api/lists.ts';
-import { makeOld } from '../../api/live.ts';
+import { type PageQuery, useList } from '../../api/lists.ts';
+import { invalidate } from '../../api/live.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
-import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
@@ -25,13 +25,13 @@ const CSV: CsvColumns<Invitation> = [
   ['expires_at', (each) => each.expires_at],
 ];
 
-/** Who was invited. Those that came to an end are hidden until they are asked for. */
+/** The workspace's invitations. Ended ones are hidden by default. */
 export function Invitations() {
-  const list = useKept<Invitation>(
-    ['team', 'invitations'],
-    (cursor) => purser.invitations.list({ cursor, limit: pageLimit(cursor) }),
-    (each) => each.id,
-  );
+  const fetchPage = (page: PageQuery) => purser.invitations.list(page);
+  const list = useList<Invitation>(['team', 'invitations'], fetchPage, {
+    mode: 'first',
+    idOf: (each) => each.id,
+  });
   const [shows_all, setShowsAll] = useState(false);
   const [revoking, setRevoking] = useState<Invitation | null>(null);
   const pending = list.rows.filter(({ status }) => status === 'pending');
@@ -41,7 +41,7 @@ export function Invitations() {
     { name: 'E-mail', heading: true, wrap: true, cell: (each) => each.email },
     { name: 'Role', cell: (each) => words(each.role) },
     { name: 'Reviews as', short: true, cell: (each) => each.principal_id ?? '' },
-    { name: 'State', cell: (each) => <StateBadge state={each.status} /> },
+    { name: 'Status', cell: (each) => <StateBadge state={each.status} /> },
     { name: 'Invited', cell: (each) => <Time at={each.created_at} /> },
     { name: 'Expires', cell: (each) => <Time at={each.expires_at} /> },
     {
@@ -50,7 +50,7 @@ export function Invitations() {
       cell: (each) =>
         each.status === 'pending' && (
           <Button small kind="danger" onClick={() => setRevoking(each)}>
-            Take back
+            Revoke
           </Button>
         ),
     },
@@ -63,15 +63,15 @@ export function Invitations() {
         <>
           {hidden > 0 && (
             <Button small kind="quiet" aria-pressed={shows_all} onClick={() => setShowsAll(!shows_all)}>
-              {shows_all ? 'Hide what is over' : `Show ${hidden} that are over`}
+              {shows_all ? 'Hide ended' : `Show ${hidden} ended`}
             </Button>
           )}
           <ExportCsv
             name="invitations"
             what="invitations"
             columns={CSV}
-            fetch={async (cursor) => {
-              const { data, next_cursor } = await purser.invitations.list({ cursor, limit: CSV_PAGE });
+            fetch={async (page) => {
+              const { data, next_cursor } = await fetchPage(page);
               return { data: data.filter(({ status }) => shows_all || status === 'pending'), next_cursor };
             }}
           />
@@ -80,7 +80,7 @@ export function Invitations() {
     >
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={2} />}
-      {list.isSuccess && rows.length === 0 && <p className={styles.soft}>Nobody is invited at the moment.</p>}
+      {list.isSuccess && rows.length === 0 && <p className={styles.soft}>No pending invitations.</p>}
       {rows.length > 0 && (
         <>
           <Table label="Invitations" columns={columns} rows={rows} keyOf={(each) => each.id} />
@@ -89,18 +89,18 @@ export function Invitations() {
       )}
       {revoking !== null && (
         <Confirm
-          title={`Take back the invitation of ${revoking.email}?`}
-          action="Take back"
+          title={`Revoke the invitation for ${revoking.email}?`}
+          action="Revoke"
           onClose={() => setRevoking(null)}
           work={async () => {
             await purser.invitations.delete(revoking.id);
             list.patch((pages) =>
               withEach(pages, (each) => (each.id === revoking.id ? { ...each, status: 'revoked' } : each)),
             );
-            await makeOld('team');
+            await invalidate('team');
           }}
         >
-          <p>Its link works no more. You can invite them again.</p>
+          <p>The link stops working. You can invite them again.</p>
         </Confirm>
       )}
     </Card>

@@ -1,7 +1,7 @@
 import type { NewInvitation } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
@@ -12,7 +12,7 @@ import { words } from '../../lib/words.ts';
 import { ROLES } from './roles.ts';
 import styles from './Team.module.css';
 
-/** Makes an invitation, and shows its link once: no mail is sent. */
+/** Dialog that creates an invitation and shows its link once. Purser sends no e-mail. */
 export function Invite({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewInvitation | null>(null);
   const form = useForm(
@@ -25,7 +25,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
           ...(principal_id.trim() === '' ? {} : { principal_id: principal_id.trim() }),
         }),
       );
-      void makeOld('team');
+      void invalidate('team');
     },
     {
       check: (values) =>
@@ -35,9 +35,9 @@ export function Invite({ onClose }: { onClose: () => void }) {
   if (made !== null) {
     return (
       <Dialog title={`Invitation for ${made.email}`} onClose={onClose}>
-        <Notice tone="warn" title="Send this link yourself.">
-          Purser sends no mail, and cannot show the link again. Whoever opens it first becomes{' '}
-          {words(made.role).toLowerCase()} here.
+        <Notice tone="warn" title="Copy this link now and send it yourself.">
+          Purser sends no e-mail and cannot show the link again. The first person to open it joins as{' '}
+          {words(made.role).toLowerCase()}.
         </Notice>
         <div className={styles.link}>
           <TextField
@@ -47,10 +47,10 @@ export function Invite({ onClose }: { onClose: () => void }) {
             onFocus={(event) => event.target.select()}
             onValue={() => {}}
           />
-          <CopyButton text={made.url} label="Copy it" />
+          <CopyButton text={made.url} label="Copy link" />
         </div>
         <p>
-          It works once, until <Time at={made.expires_at} exact />.
+          It works once and expires <Time at={made.expires_at} exact />.
         </p>
         <Actions>
           <Button kind="primary" onClick={onClose}>
@@ -75,7 +75,7 @@ export function Invite({ onClose }: { onClose: () => void }) {
         <SelectField
           label="Role"
           {...form.field('role')}
-          hint={ROLES.find(({ role }) => role === form.values.role)?.says}
+          hint={ROLES.find(({ role }) => role === form.values.role)?.hint}
           options={ROLES.map(({ role }) => [role, words(role)])}
         />
         <TextField
@@ -84,13 +84,13 @@ export function Invite({ onClose }: { onClose: () => void }) {
           autoComplete="off"
           spellCheck={false}
           placeholder="user:ada"
-          hint="If keys of this person carry a principal already, name it: then they cannot review what those keys asked for."
+          hint="If this person already has keys, enter their principal. They then cannot review requests of those keys."
           {...form.field('principal_id')}
         />
         <Actions recorded>
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" busy={form.busy}>
-            Send invitation
+            Create invite link
           </Button>
         </Actions>
       </form>

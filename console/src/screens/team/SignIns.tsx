@@ -1,10 +1,10 @@
 import type { SignIn } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { pageLimit, useKept } from '../../api/lists.ts';
+import { type PageQuery, useList } from '../../api/lists.ts';
 import { Badge, type Tone } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
-import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
@@ -21,7 +21,7 @@ const KINDS: Record<string, readonly [string, Tone]> = {
   passkey_added: ['Passkey added', 'idle'],
   passkey_removed: ['Passkey removed', 'idle'],
   name_changed: ['Name changed', 'idle'],
-  reset_link_made: ['Reset link made', 'review'],
+  reset_link_made: ['Reset link created', 'review'],
   account_disabled: ['Account disabled', 'deny'],
   account_enabled: ['Account enabled', 'allow'],
 };
@@ -30,14 +30,14 @@ const COLUMNS: readonly Column<SignIn>[] = [
   { name: 'Time', cell: (each) => <Time at={each.created_at} /> },
   { name: 'E-mail', heading: true, wrap: true, cell: (each) => each.email ?? '' },
   {
-    name: 'What',
+    name: 'Event',
     cell: (each) => {
-      const [says, tone] = KINDS[each.kind] ?? [words(each.kind), 'idle'];
-      return <Badge tone={tone}>{each.attempts > 1 ? `${says} ${each.attempts} times` : says}</Badge>;
+      const [text, tone] = KINDS[each.kind] ?? [words(each.kind), 'idle'];
+      return <Badge tone={tone}>{each.attempts > 1 ? `${text} (${each.attempts} times)` : text}</Badge>;
     },
   },
-  { name: 'By', cell: (each) => (each.method === null ? '' : words(each.method)) },
-  { name: 'From address', cell: (each) => each.client_address ?? '' },
+  { name: 'Method', cell: (each) => (each.method === null ? '' : words(each.method)) },
+  { name: 'Address', cell: (each) => each.client_address ?? '' },
 ];
 
 const CSV: CsvColumns<SignIn> = [
@@ -51,7 +51,7 @@ const CSV: CsvColumns<SignIn> = [
   ['attempts', (each) => each.attempts],
 ];
 
-/** Who came to the door, let in or not. Asked for only when it is wanted. */
+/** Sign-in history, loaded when opened. */
 export function SignIns() {
   const [is_open, setOpen] = useState(false);
   return (
@@ -68,7 +68,7 @@ export function SignIns() {
               name="sign-ins"
               what="sign-ins"
               columns={CSV}
-              fetch={(cursor) => purser.signIns.list({ cursor, limit: CSV_PAGE })}
+              fetch={(page: PageQuery) => purser.signIns.list(page)}
             />
           )}
         </>
@@ -77,21 +77,21 @@ export function SignIns() {
       {is_open ? (
         <>
           <List member />
-          <h3 className={styles.soft}>Attempts with e-mails that no member has, by hour and address</h3>
+          <h3 className={styles.soft}>Attempts with unknown e-mails, by hour and address</h3>
           <List member={false} />
         </>
       ) : (
-        <p className={styles.soft}>Who signed in, and who was refused: by whom, how and from where.</p>
+        <p className={styles.soft}>Successful and refused sign-ins, with method and address.</p>
       )}
     </Card>
   );
 }
 
 function List({ member }: { member: boolean }) {
-  const list = useKept<SignIn>(
+  const list = useList<SignIn>(
     ['team', 'sign-ins', member],
-    (cursor) => purser.signIns.list({ member, cursor, limit: pageLimit(cursor) }),
-    (each) => each.id,
+    (page) => purser.signIns.list({ member, ...page }),
+    { mode: 'first', idOf: (each) => each.id },
   );
   if (list.isError && !list.isSuccess)
     return <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />;
@@ -99,7 +99,7 @@ function List({ member }: { member: boolean }) {
   return (
     <>
       <Table
-        label={member ? 'Sign-ins' : 'Attempts of others'}
+        label={member ? 'Sign-ins' : 'Attempts with unknown e-mails'}
         columns={COLUMNS}
         rows={list.rows}
         keyOf={(each) => each.id}

@@ -2,15 +2,15 @@ import type { Member } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { pageLimit, useKept } from '../../api/lists.ts';
-import { makeOld } from '../../api/live.ts';
+import { type PageQuery, useList } from '../../api/lists.ts';
+import { invalidate } from '../../api/live.ts';
 import { meQuery, queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { Badge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { SelectField } from '../../components/Field.tsx';
-import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
@@ -41,7 +41,7 @@ export default function Team() {
   return (
     <Page
       title="Team"
-      lead="The people of this workspace. Nobody signs up: people come by invitation, or through your identity provider."
+      lead="The people in this workspace. They join by invitation or through your identity provider."
       actions={
         <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => setInviting(true)}>
           Invite
@@ -49,12 +49,12 @@ export default function Team() {
       }
     >
       <AdminOnly what="the team">
-        <Members is_still={is_inviting} />
+        <Members is_static={is_inviting} />
         <Invitations />
         <SignIns />
         <details className={styles.forgot}>
-          <summary>Somebody forgot their password?</summary>
-          <p>Whoever runs the service prints them a link that sets a new one:</p>
+          <summary>Forgotten password</summary>
+          <p>The operator of this service can print a link to set a new one:</p>
           <CodeBlock
             label="the command"
             code="npm run -s purser -- user reset-link --email them@example.com"
@@ -66,20 +66,21 @@ export default function Team() {
   );
 }
 
-/** `is_still`: roles are told and not to be chosen, so that the dialog's field is the only one of its name. */
-function Members({ is_still }: { is_still: boolean }) {
-  const list = useKept<Member>(
-    ['team', 'members'],
-    (cursor) => purser.members.list({ cursor, limit: pageLimit(cursor) }),
-    (each) => each.user_id,
-  );
+const fetchMembers = (page: PageQuery) => purser.members.list(page);
+
+/** `is_static` shows roles as text, so that the dialog's field is the only one with its name. */
+function Members({ is_static }: { is_static: boolean }) {
+  const list = useList<Member>(['team', 'members'], fetchMembers, {
+    mode: 'first',
+    idOf: (each) => each.user_id,
+  });
   const [leaving, setLeaving] = useState<Leaving | null>(null);
   const changing = useAction(async (user_id: string, role: Member['role']) => {
     try {
       const now = await purser.members.update(user_id, { role });
       list.patch((pages) => withEach(pages, (each) => (each.user_id === user_id ? now : each)));
     } finally {
-      await makeOld('team');
+      await invalidate('team');
     }
   });
   const me = useMe();
@@ -92,7 +93,7 @@ function Members({ is_still }: { is_still: boolean }) {
         <>
           {each.name} {each.user_id === me.user.id && <Badge>You</Badge>}
           {each.status === 'disabled' && <Badge tone="deny">Disabled</Badge>}
-          {each.pending && <Badge>Has yet to join</Badge>}
+          {each.pending && <Badge>Not joined yet</Badge>}
           <div className={styles.soft}>{each.email}</div>
         </>
       ),
@@ -100,7 +101,7 @@ function Members({ is_still }: { is_still: boolean }) {
     {
       name: 'Role',
       cell: (each) =>
-        is_still ? (
+        is_static ? (
           words(each.role)
         ) : (
           <SelectField
@@ -142,14 +143,7 @@ function Members({ is_still }: { is_still: boolean }) {
     <Card
       title="Members"
       flush
-      aside={
-        <ExportCsv
-          name="members"
-          what="members"
-          columns={CSV}
-          fetch={(cursor) => purser.members.list({ cursor, limit: CSV_PAGE })}
-        />
-      }
+      aside={<ExportCsv name="members" what="members" columns={CSV} fetch={fetchMembers} />}
     >
       {changing.error !== null && (
         <div className={styles.notice}>
@@ -190,7 +184,7 @@ function Members({ is_still }: { is_still: boolean }) {
   );
 }
 
-/** A member who loses their membership, or with `role` their administration. */
+/** A member who is removed, or with `role` loses the administrator role. */
 interface Leaving {
   member: Member;
   role: Member['role'] | null;
@@ -212,26 +206,27 @@ function Leave({
   return (
     <Confirm
       title={role === null ? `Remove ${name}?` : `Make ${name} a ${words(role).toLowerCase()}?`}
-      action={role === null ? 'Remove' : 'Change the role'}
+      action={role === null ? 'Remove' : 'Change role'}
       onClose={onClose}
       work={async () => {
         await work(keep_keys);
         if (is_me) await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
-        void makeOld('team');
-        void makeOld('keys');
+        void invalidate('team');
+        void invalidate('keys');
       }}
     >
       <p>
-        {their} sessions end with the next click, on every node
-        {member.role === 'admin' && ', and so do the pending invitations that they or their keys made'}.
-        Reviews and labels stay as they are, attributed to <code>{member.principal_id}</code>.
+        {their} sessions end at once
+        {member.role === 'admin' &&
+          `, and so do pending invitations by ${is_me ? 'you or your' : 'them or their'} keys`}
+        . Reviews and labels stay, attributed to <code>{member.principal_id}</code>.
       </p>
       <KeysOf person={member.principal_id} keep_keys={keep_keys} onKeep={setKeep} />
     </Confirm>
   );
 }
 
-/** The active keys that a person made or that carry their principal, and whether those with `admin` stay. */
+/** A person's active keys, with the choice to revoke those with `admin` scope. */
 function KeysOf({
   person,
   keep_keys,
@@ -256,7 +251,7 @@ function KeysOf({
       {admin.length > 0 && (
         <Notice
           tone="warn"
-          title={`${admin.length}${more} admin ${admin.length === 1 ? 'key is' : 'keys are'} theirs.`}
+          title={`${admin.length}${more} admin ${admin.length === 1 ? 'key belongs' : 'keys belong'} to this person.`}
         >
           <ul>
             {admin.map(({ id, name, hint }) => (
@@ -271,15 +266,15 @@ function KeysOf({
               checked={!keep_keys}
               onChange={(event) => onKeep(!event.currentTarget.checked)}
             />{' '}
-            Revoke them
+            Revoke these keys
           </label>
         </Notice>
       )}
       {others > 0 && (
         <Notice>
           {others}
-          {more} of their keys without admin rights {others === 1 ? 'goes' : 'go'} on working: look at Keys,
-          and revoke what should stop.
+          {more} of their keys without admin rights {others === 1 ? 'keeps' : 'keep'} working. Revoke them in
+          Keys if needed.
         </Notice>
       )}
     </>

@@ -1,11 +1,11 @@
 import type { Member } from '@purser/sdk';
 
-/** Roles, with what each may do in words. */
-export const ROLES: readonly { role: Member['role']; says: string }[] = [
+/** Roles with a description. */
+export const ROLES: readonly { role: Member['role']; hint: string }[] = [
   {
     role: 'admin',
-    says: 'Changes authorities, agents, keys, webhooks and people, and reviews. Never asks for a spend.',
+    hint: 'Manages policies, agents, keys, webhooks and people, and reviews requests. Cannot request payments.',
   },
-  { role: 'reviewer', says: 'Reads everything, reviews and labels.' },
-  { role: 'viewer', says: 'Reads everything and changes nothing.' },
+  { role: 'reviewer', hint: 'Reads everything, reviews requests and labels decisions.' },
+  { role: 'viewer', hint: 'Reads everything and changes nothing.' },
 ];

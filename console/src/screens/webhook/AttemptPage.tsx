@@ -15,7 +15,7 @@ import { Resend } from '../../components/webhook/Resend.tsx';
 import styles from '../../components/webhook/webhook.module.css';
 import { resultOf } from '../../lib/webhooks.ts';
 
-/** One attempt to deliver: what was sent and where, what came back, and what follows. */
+/** One delivery attempt: request, response and next attempt. */
 export default function AttemptPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const may = useMay('admin');
@@ -68,7 +68,7 @@ function About({
 }: {
   attempt: SentWebhookAttempt;
   endpoint: WebhookItem | undefined;
-  /** Whether the endpoints that there are were told. */
+  /** True once the endpoints are loaded. */
   is_known: boolean;
 }) {
   const { event_id, event_type, attempted_at, next_attempt_at, http_status } = attempt;
@@ -85,45 +85,45 @@ function About({
           [
             'Sent to',
             endpoint === undefined ? (
-              is_known && 'An endpoint that was deleted since'
+              is_known && 'A deleted endpoint'
             ) : (
               <span key="u" className={styles.url}>
                 {endpoint.url}
-                {endpoint.updated_at > attempted_at && ' (as it is now: the endpoint was changed since)'}
+                {endpoint.updated_at > attempted_at && ' (current URL: the endpoint was changed since)'}
               </span>
             ),
           ],
           ['Sent', <Time key="t" at={attempted_at} exact />],
-          ['Answered', http_status === null ? 'Nothing' : `Status ${http_status}`],
-          attempt.error === null ? null : ['Failed', resultOf(attempt)],
-          ['Took', `${attempt.duration_ms.toLocaleString('en-US')} ms`],
+          ['Response', http_status === null ? 'None' : `Status ${http_status}`],
+          attempt.error === null ? null : ['Error', resultOf(attempt)],
+          ['Duration', `${attempt.duration_ms.toLocaleString('en-US')} ms`],
           [
             'Next attempt',
             next_attempt_at === null ? (
               attempt.status === 'FAILED' ? (
-                'None: it was the last one'
+                'None: this was the last'
               ) : (
-                'None: it arrived'
+                'None: delivered'
               )
             ) : (
               <Time key="n" at={next_attempt_at} exact />
             ),
           ],
-          ['Id', <Id key="i" id={attempt.id} />],
+          ['ID', <Id key="i" id={attempt.id} />],
         ]}
       />
     </Card>
   );
 }
 
-/** What it was sent with, as the service makes it again; the secret is never part of it. */
+/** The request headers, as reconstructed by the service. They never contain the secret. */
 function Headers({ attempt: { request_headers } }: { attempt: SentWebhookAttempt }) {
   const lines = Object.entries(request_headers).map(([name, value]) => `${name}: ${value}`);
   return (
     <Card title="Headers as sent">
       {!('x-svc-signature' in request_headers) && (
-        <Notice tone="warn" title="Its signatures are not known any more.">
-          They were made with a secret that was replaced since, or the endpoint or the body is gone.
+        <Notice tone="warn" title="The signatures are no longer available.">
+          Their secret was replaced, or the endpoint or body was deleted.
         </Notice>
       )}
       <CodeBlock label="the headers" code={lines.join('\n')} />

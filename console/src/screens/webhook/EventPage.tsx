@@ -16,7 +16,7 @@ interface Envelope {
 
 const CHECK = `import { webhooks } from '@purser/sdk';
 
-// \`body\` must be the raw bytes as they came: JSON that was parsed and written again does not match.
+// \`body\` must be the raw bytes as received: parsed and re-serialized JSON does not match.
 const event = await webhooks.unwrap(body, request.headers, process.env.PURSER_WEBHOOK_SECRET);`;
 
 export default function EventPage() {
@@ -30,10 +30,10 @@ export default function EventPage() {
         {query.data !== undefined && <About event={JSON.parse(query.data)} />}
         <EventBody id={id} />
         <Deliveries search={{}} to={`/webhooks/events/${id}`} fixed={{ event: id }} endpoints={endpoints} />
-        <Card title="Checking the signature">
+        <Card title="Verify the signature">
           <p>
-            Each attempt carries <code>x-svc-signature: t=…,v1=…</code>, an HMAC-SHA256 of the time, a dot and
-            the body, keyed with the endpoint’s secret. In TypeScript:
+            Each attempt has the header <code>x-svc-signature: t=…,v1=…</code>, an HMAC-SHA256 of the time, a
+            dot and the body, keyed with the endpoint’s secret. In TypeScript:
           </p>
           <CodeBlock label="the check" code={CHECK} />
         </Card>
@@ -42,7 +42,7 @@ export default function EventPage() {
   );
 }
 
-/** What an event is about. */
+/** An event's type, time and decision. */
 function About({ event }: { event: Envelope }) {
   const { decision } = event.data;
   const decision_id =
@@ -52,8 +52,8 @@ function About({ event }: { event: Envelope }) {
       <Facts
         of={[
           ['Type', <code key="c">{event.type}</code>],
-          ['Id', <Id key="i" id={event.id} />],
-          ['Happened', <Time key="t" at={event.created_at} exact />],
+          ['ID', <Id key="i" id={event.id} />],
+          ['Time', <Time key="t" at={event.created_at} exact />],
           decision_id === undefined
             ? null
             : [

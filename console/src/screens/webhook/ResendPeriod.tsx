@@ -10,7 +10,7 @@ import styles from '../../components/webhook/webhook.module.css';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { utcDay } from '../../lib/time.ts';
 
-/** Sends the kept events of some days again, as much as goes at a time. */
+/** Dialog that resends the stored events of a period, in batches. */
 export function ResendPeriod({ endpoint, onClose }: { endpoint: WebhookItem; onClose: () => void }) {
   const [sent, setSent] = useState<WebhookReplay | null>(null);
   const form = useForm(
@@ -21,7 +21,7 @@ export function ResendPeriod({ endpoint, onClose }: { endpoint: WebhookItem; onC
         ...(to === '' ? {} : { to }),
       });
       setSent(answer);
-      // What did not go at a time goes on from there.
+      // The next batch starts here.
       if (answer.next_from !== null) form.set('from', answer.next_from);
       refetchSoon('webhooks');
     },
@@ -30,17 +30,17 @@ export function ResendPeriod({ endpoint, onClose }: { endpoint: WebhookItem; onC
     <Dialog title="Resend a period" onClose={onClose}>
       <form onSubmit={form.onSubmit} noValidate className={styles.form}>
         <p>
-          Kept events of the types that this endpoint takes are sent again, oldest first, under the ids that
-          they had: a receiver that looks at the ids takes none of them twice. Events are kept for 30 days.
+          Resends stored events of this endpoint’s types, oldest first, with their original IDs, so that
+          receivers can detect duplicates. Events are stored for 30 days.
         </p>
         {form.error !== null && <ErrorNotice error={form.error} />}
         <div role="status">
           {sent !== null && (
             <Notice tone="good">
               {sent.queued === 0
-                ? 'There is no event in this period.'
-                : `${sent.queued} ${sent.queued === 1 ? 'event is' : 'events are'} on the way.`}
-              {sent.next_from !== null && ' There are more: press “Resend” again.'}
+                ? 'No events in this period.'
+                : `${sent.queued} ${sent.queued === 1 ? 'event' : 'events'} queued.`}
+              {sent.next_from !== null && ' There are more. Select “Resend” again.'}
             </Notice>
           )}
         </div>
@@ -49,14 +49,14 @@ export function ResendPeriod({ endpoint, onClose }: { endpoint: WebhookItem; onC
           type={form.values.from.includes('T') ? 'text' : 'date'}
           autoFocus
           required
-          hint="The UTC day."
+          hint="UTC day."
           {...form.field('from')}
         />
         <TextField
           label="To"
           type="date"
           optional
-          hint="This day included; without it, until now."
+          hint="Inclusive. Leave empty for now."
           {...form.field('to')}
         />
         <Actions>

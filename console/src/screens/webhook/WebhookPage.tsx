@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { refetchSoon } from '../../api/refetch-soon.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
@@ -28,7 +28,7 @@ import { ResendPeriod } from './ResendPeriod.tsx';
 
 const HEALTH_ATTEMPTS = 200;
 
-const refetchEndpoint = () => makeOld('webhooks');
+const refetchEndpoint = () => invalidate('webhooks');
 
 export default function WebhookPage() {
   const { id } = useParams({ strict: false }) as { id: string };
@@ -83,7 +83,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
       actions={
         <>
           <Button
-            why={why || (endpoint.status !== 'active' && 'It is disabled: enable it first.')}
+            why={why || (endpoint.status !== 'active' && 'Enable the endpoint first.')}
             busy={testing.busy}
             onClick={() => void testing.run()}
           >
@@ -111,8 +111,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
       <div role="status">
         {is_sent && (
           <Notice tone="good">
-            A test is on its way, signed and retried like every event. What comes of it appears under
-            Deliveries.
+            Test event queued. It is signed and retried like any event. See Deliveries for the result.
           </Notice>
         )}
       </div>
@@ -120,8 +119,8 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
       {switching.error !== null && <ErrorNotice error={switching.error} />}
       {endpoint.disabled_reason === 'ONLY_FAILURES' && (
         <Notice tone="bad" title="Purser disabled this endpoint.">
-          Nothing but failures for five days. Events since then are not queued for it; once it is enabled
-          again, “Resend a period” brings those that are kept.
+          Every delivery failed for five days. New events are not queued while it is disabled. After you
+          enable it, use “Resend a period” to send the stored ones.
         </Notice>
       )}
       <CardGrid>
@@ -134,7 +133,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
                   {endpoint.url}
                 </span>,
               ],
-              ['Id', <Id key="i" id={endpoint.id} />],
+              ['ID', <Id key="i" id={endpoint.id} />],
               ['Events', endpoint.events.join(', ')],
               ['Created', <Time key="t" at={endpoint.created_at} exact />],
               [
@@ -178,12 +177,12 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
           work={async () => {
             await purser.webhookEndpoints.delete(endpoint.id);
             await navigate({ to: '/webhooks' });
-            void makeOld('webhooks', 'endpoints');
+            void invalidate('webhooks', 'endpoints');
           }}
         >
           <p>
-            Nothing more is sent to <code>{endpoint.url}</code>, also not what is waiting to be tried again.
-            Its secret is gone for good. To pause it, disable it instead.
+            Purser sends nothing more to <code>{endpoint.url}</code>, including pending retries. Its secret is
+            deleted. To pause the endpoint, disable it instead.
           </p>
         </Confirm>
       )}
@@ -191,7 +190,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookItem }) {
   );
 }
 
-/** How its newest attempts went. */
+/** Success rate and response times of recent attempts. */
 function HealthCard({ id }: { id: string }) {
   const query = useQuery({
     queryKey: ['webhooks', 'deliveries', 'health', id],
@@ -204,34 +203,34 @@ function HealthCard({ id }: { id: string }) {
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       <dl className={styles.health}>
         <div>
-          <dt>Received</dt>
+          <dt>Delivered</dt>
           <dd>
             {health.attempts === 0 ? '–' : `${((100 * health.succeeded) / health.attempts).toFixed(1)} %`}
           </dd>
         </div>
         <div>
-          <dt>Half within</dt>
+          <dt>Median time</dt>
           <dd>{ms(health.p50_ms)}</dd>
         </div>
         <div>
-          <dt>95 % within</dt>
+          <dt>95th percentile</dt>
           <dd>{ms(health.p95_ms)}</dd>
         </div>
       </dl>
       <p>
         {health.attempts === 0
-          ? 'Nothing was sent yet.'
-          : `Of the last ${health.attempts} attempts, ${health.succeeded} were answered with a 2xx status.`}
+          ? 'No attempts yet.'
+          : `${health.succeeded} of the last ${health.attempts} attempts got a 2xx response.`}
       </p>
     </Card>
   );
 }
 
 const OVERLAPS = [
-  ['86400', 'The old secret signs along for a day'],
-  ['3600', 'The old secret signs along for an hour'],
-  ['604800', 'The old secret signs along for a week'],
-  ['0', 'The old secret ends now'],
+  ['86400', 'Keep the old secret for a day'],
+  ['3600', 'Keep the old secret for an hour'],
+  ['604800', 'Keep the old secret for a week'],
+  ['0', 'End the old secret now'],
 ] as const;
 
 function Rotate({ endpoint, onClose }: { endpoint: WebhookItem; onClose: () => void }) {
@@ -242,14 +241,14 @@ function Rotate({ endpoint, onClose }: { endpoint: WebhookItem; onClose: () => v
   });
   if (made !== null) {
     return (
-      <Dialog title="The new secret" onClose={onClose}>
+      <Dialog title="New secret" onClose={onClose}>
         <ShownOnce title="Copy this secret now." label="the secret" secret={made.secret}>
           <p>
-            <code>x-svc-signature</code> is keyed with it from now on.
+            <code>x-svc-signature</code> now uses it.
             {made.previous_secrets_expire_at !== null && (
               <>
                 {' '}
-                <code>webhook-signature</code> carries the old one’s signature too, until{' '}
+                <code>webhook-signature</code> also has the old secret’s signature until{' '}
                 <Time at={made.previous_secrets_expire_at} exact />.
               </>
             )}
@@ -268,8 +267,8 @@ function Rotate({ endpoint, onClose }: { endpoint: WebhookItem; onClose: () => v
       <form onSubmit={form.onSubmit} className={styles.form}>
         {form.error !== null && <ErrorNotice error={form.error} />}
         <p>
-          A receiver that checks <code>x-svc-signature</code> needs the new secret at once; one that checks{' '}
-          <code>webhook-signature</code> takes both for a while.
+          Receivers that check <code>x-svc-signature</code> need the new secret at once. Receivers that check{' '}
+          <code>webhook-signature</code> accept both for a while.
         </p>
         <SelectField label="Overlap" {...form.field('overlap')} options={OVERLAPS} />
         <Actions recorded>

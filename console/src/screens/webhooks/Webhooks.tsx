@@ -4,13 +4,13 @@ import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useEndpoints } from '../../api/endpoints.ts';
-import { makeOld } from '../../api/live.ts';
+import { invalidate } from '../../api/live.ts';
 import { useMay, WHY_NOT, workspaceQuery } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button, buttonClass } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
-import { CSV_PAGE, type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { ShownOnce } from '../../components/Once.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<WebhookItem>[] = [
     cell: (each) => (
       <StateBadge
         state={each.status}
-        title={each.disabled_reason === 'ONLY_FAILURES' ? 'Nothing but failures for five days' : undefined}
+        title={each.disabled_reason === 'ONLY_FAILURES' ? 'Every delivery failed for five days' : undefined}
       />
     ),
   },
@@ -79,7 +79,7 @@ export default function Webhooks() {
   return (
     <Page
       title="Webhooks"
-      lead="Purser tells your own services what happens: each event is signed, and sent again until it was received."
+      lead="Purser notifies your services of events. Each event is signed, and retried until it is received."
       actions={
         <Button
           kind="primary"
@@ -92,7 +92,7 @@ export default function Webhooks() {
     >
       {workspace.data !== undefined && lacks_plan && (
         <Notice tone="warn" title="Webhooks need the Team plan.">
-          This workspace has the plan “{workspace.data.plan}”. Whoever runs the service changes it with
+          This workspace is on the “{workspace.data.plan}” plan. The operator of this service can change it:
           <CodeBlock
             label="the command"
             code={`npm run -s purser -- workspace set-plan --workspace ${workspace.data.id} --plan team`}
@@ -116,10 +116,10 @@ function Endpoints() {
   if (query.data.length === 0) {
     return (
       <Card>
-        <Empty title="No endpoint yet">
+        <Empty title="No endpoints yet">
           <p>
-            Add the address of a service of yours, and it hears of every decision, review, label and outcome.{' '}
-            <a href="/docs">The reference</a> shows what arrives.
+            Add the URL of one of your services to notify it of decisions, reviews, labels and outcomes. See
+            the <a href="/docs">API reference</a> for the payloads.
           </p>
         </Empty>
       </Card>
@@ -135,7 +135,7 @@ function Endpoints() {
             name="endpoints"
             what="endpoints"
             columns={CSV}
-            fetch={(cursor) => purser.webhookEndpoints.list({ limit: CSV_PAGE, cursor })}
+            fetch={(page) => purser.webhookEndpoints.list(page)}
           />
         }
       >
@@ -153,7 +153,7 @@ function Endpoints() {
 function AddEndpoint({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewWebhook | null>(null);
   return (
-    <Dialog title={made === null ? 'Add endpoint' : 'The endpoint’s secret'} onClose={onClose}>
+    <Dialog title={made === null ? 'Add endpoint' : 'Endpoint secret'} onClose={onClose}>
       {made === null ? (
         <EndpointForm
           initial={{ url: '', events: DEFAULT_EVENT_TYPES }}
@@ -161,19 +161,19 @@ function AddEndpoint({ onClose }: { onClose: () => void }) {
           onClose={onClose}
           submit={async (values) => {
             const answer = await purser.webhookEndpoints.create(values);
-            void makeOld('webhooks');
+            void invalidate('webhooks');
             setMade(answer);
           }}
         />
       ) : (
         <>
           <ShownOnce title="Copy this secret now." label="the secret" secret={made.secret}>
-            <p>The receiver checks with it that a delivery is Purser’s:</p>
+            <p>The receiver uses it to verify that a delivery comes from Purser:</p>
             <CodeBlock label="a line for .env" code={`PURSER_WEBHOOK_SECRET=${made.secret}`} />
           </ShownOnce>
           <Actions>
             <Link to={`/webhooks/${made.id}`} className={buttonClass()}>
-              Open it and send a test
+              Open and send a test
             </Link>
             <Button kind="primary" onClick={onClose}>
               Done

@@ -1,14 +1,14 @@
 import type { PagePromise } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 
-/** The most that a list answers with at once: of more it is said that there are more. */
+/** The service's largest page. A longer list is shown as "200+". */
 const MOST = 200;
 
 /**
- * How many rows a list hides until it is asked for them, as text: "3", or "200+". Undefined until it is known. `key` names
- * the list and its filters.
+ * The number of rows that a list hides by default, as text: "3" or "200+". Undefined while loading. `key` identifies the list
+ * and its filters.
  */
-export function useHidden(
+export function useHiddenCount(
   key: readonly unknown[],
   fetch: (limit: number) => PagePromise<unknown>,
   options: { enabled: boolean },

@@ -1,8 +1,8 @@
-/** The most values that the service takes for one filter. */
+/** The service's maximum number of values for one filter. */
 const MAX_VALUES = 50;
 
-/** Asks for many values some at a time, one request after the other, and joins what was found. */
-export async function inParts<T>(
+/** Calls `ask` with chunks of the values, one after the other, and joins the results. */
+export async function inChunks<T>(
   values: readonly string[],
   ask: (some: string[]) => Promise<readonly T[]>,
 ): Promise<T[]> {

@@ -7,10 +7,10 @@ const LOOKED_AT = 200;
 const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
 
 /**
- * What stopping an agent would hold up, in a sentence; all agents' where none is named. Empty while it is not known. Of
- * the newest 200 spends in ENFORCE without an outcome.
+ * Describes the work that stopping an agent, or all agents, would interrupt. Covers the newest 200 Enforce requests without
+ * an outcome. Empty while loading.
  */
-export function useUnderWay(agent_id?: string): string {
+export function useStopImpact(agent_id?: string): string {
   const { data } = useQuery({
     queryKey: ['decisions', 'under-way', agent_id],
     queryFn: async () => {
@@ -25,9 +25,8 @@ export function useUnderWay(agent_id?: string): string {
   });
   if (data === undefined) return '';
   const parts = [
-    data.capabilities > 0 &&
-      counted(data.capabilities, 'capability that is not used yet', 'capabilities that are not used yet'),
+    data.capabilities > 0 && counted(data.capabilities, 'unused capability', 'unused capabilities'),
     data.pending > 0 && counted(data.pending, 'pending review', 'pending reviews'),
   ].filter((each) => each !== false);
-  return parts.length === 0 ? 'Nothing is under way right now.' : `Under way: ${parts.join(', ')}.`;
+  return parts.length === 0 ? 'Nothing is in progress.' : `In progress: ${parts.join(', ')}.`;
 }

@@ -11,13 +11,13 @@ import type {
 } from '@purser/sdk';
 import { purser, QUIET } from './client.ts';
 
-/** A refusal is the person's to answer, who may have to wait for it: nothing is sent twice by itself. */
+/** Sends without retries, since the person must react to a refusal. */
 const send = async <T>(method: 'POST' | 'DELETE', path: `/${string}`, body?: unknown): Promise<T> =>
   purser.request<T>(method, path, body === undefined ? {} : { body }, { maxRetries: 0 });
 const post = <T>(path: `/${string}`, body?: unknown) => send<T>('POST', path, body);
 
-/** Coming in and going out: routes that only a page has a use for, so that the client library has no methods for them. */
-export const door = {
+/** Routes for signing in and out. Only a page needs them, so the client library has no methods for them. */
+export const auth = {
   options: async () => purser.request<SignInOptions>('GET', '/v1/auth/options', {}, QUIET),
   setUp: (body: SetUpRequest) => post<Me>('/v1/auth/setup', body),
   signIn: (body: SignInRequest) => post<Me>('/v1/auth/sign-in', body),
@@ -27,10 +27,10 @@ export const door = {
   reset: (body: ResetPasswordRequest) => post<Me>('/v1/auth/password/reset', body),
   accept: (body: AcceptInvitationRequest) => post<Me>('/v1/auth/invitations/accept', body),
   reauthenticate: (body: ReauthenticateRequest) => post<void>('/v1/auth/reauthenticate', body),
-  /** What the browser needs to ask for a passkey, and the answer that signs in. */
+
   askPasskey: () => post<object>('/v1/auth/passkey/options'),
   signInWithPasskey: (body: object) => post<Me>('/v1/auth/passkey/verify', body),
-  /** What the browser needs to make a passkey, and what it made. */
+
   beginPasskey: () => post<object>('/v1/auth/passkey/register/options'),
   addPasskey: (body: RegisterPasskeyRequest) => post<void>('/v1/auth/passkey/register/verify', body),
 };

@@ -1,0 +1,32 @@
+import type { Decision } from '@purser/sdk';
+import { useCallback, useRef, useState } from 'react';
+
+/** Returns `ids` with this one added, or without it if it was there. */
+export function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const after = new Set(ids);
+  if (!after.delete(id)) after.add(id);
+  return after;
+}
+
+/** The selected rows. `onToggle` is stable; with a range it selects from the row that was toggled last. */
+export function useSelection(rows: readonly Decision[]) {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const anchor = useRef<string | null>(null);
+  const toggle = (id: string, with_range: boolean) => {
+    const from = rows.findIndex((each) => each.decision_id === anchor.current);
+    const to = rows.findIndex((each) => each.decision_id === id);
+    const range = rows.slice(Math.min(from, to), Math.max(from, to) + 1).map((each) => each.decision_id);
+    setSelected((before) => (with_range && from >= 0 ? new Set([...before, ...range]) : toggled(before, id)));
+    anchor.current = id;
+  };
+  // A stable function for all rows, so that a row renders again only when it changes.
+  const latest = useRef(toggle);
+  latest.current = toggle;
+  const onToggle = useCallback((id: string, with_range: boolean) => latest.current(id, with_range), []);
+  return {
+    selected,
+    onToggle,
+    clear: () => setSelected(new Set()),
+    deselect: (id: string) => setSelected((before) => new Set([...before].filter((each) => each !== id))),
+  };
+}
