@@ -4,6 +4,8 @@
  * and the evaluation measures the assessor itself.
  */
 
+export { AuthorityBody } from '@purser/contract/authority';
+export { DecisionRequest } from '@purser/contract/decisions';
 export { MODES, type Mode } from '@purser/rules/domain/agents';
 export {
   type Assess,
@@ -48,8 +50,6 @@ export { makeIdsAt } from '@purser/rules/values/ids';
 export { formatMoney } from '@purser/rules/values/money';
 export { migrate } from './engine/migration/migrate.ts';
 export { connectOnce } from './engine/storage/database.ts';
-export { AuthorityBody } from './service/api/schemas/authorities.ts';
-export { DecisionRequest } from './service/api/schemas/decisions.ts';
 export { type Config, ConfigError, readConfig, SETTINGS } from './service/config/config.ts';
 export { compileSchema } from './service/http/validation.ts';
 export { openDatabase } from './service/installation/open-database.ts';

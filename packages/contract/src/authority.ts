@@ -353,6 +353,13 @@ export const AUTHORITY_ROWS = {
 
 export const AUTHORITY_FIELDS = schemasOf(AUTHORITY_ROWS);
 
+/** What an agent is allowed, as it is posted. */
+export const AuthorityBody = Fields(AUTHORITY_FIELDS, {
+  $id: 'Authority',
+  description: 'An omitted limit does not apply.',
+  'x-together': 'authority',
+});
+
 /** The full authority object of `POST /v1/agents/:id/authority`. A limit that is left out does not limit. */
 export interface Authority extends Static<TObject<typeof AUTHORITY_FIELDS>> {}
 

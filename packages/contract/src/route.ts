@@ -21,6 +21,9 @@ export const TAGS = [
   'Service',
 ] as const;
 
+/** The content type of tables. */
+export const CSV_TYPE = 'text/csv; charset=utf-8';
+
 /** One answer of a route that is not an error. */
 export interface ResponseData {
   description: string;

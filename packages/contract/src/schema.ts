@@ -37,10 +37,10 @@ export type Rule =
   | { kind: 'query_several'; each: Rule };
 
 /**
- * A rule about several fields of an object. It is the value of the keyword `x-together`, and is asked once each field by
- * itself is right. Returns the field at fault, as a path within the object, and its problem; null: there is none.
+ * A rule about several fields of an object, by name. It is the value of the keyword `x-together`, and is checked once each
+ * field by itself is right. The server has the rules.
  */
-export type Together = (value: never) => { field: string; problem: string } | null;
+export type Together = 'authority' | 'authority_test_step' | 'authority_test_steps';
 
 /** Documentation that a schema may add. */
 export interface Words {

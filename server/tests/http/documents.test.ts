@@ -1,9 +1,9 @@
+import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
 import { makeVerifyingKey } from '@purser/rules/domain/checkpoints';
 import { ERRORS } from '@purser/rules/errors';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HealthOptions, makeHealthRoutes, makeMetricsRoute } from '../../src/service/api/health.ts';
-import { WEBHOOK_EVENTS } from '../../src/service/api/schemas/webhook-events.ts';
 import { Fields, Line } from '../../src/service/http/schemas.ts';
 import { makeMetrics } from '../../src/service/observability/metrics.ts';
 import type { OpenApi } from '../../src/service/openapi/document-types.ts';

@@ -1,7 +1,7 @@
+import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
 import { DELIVERED_EVENT_TYPES } from '@purser/rules/domain/webhooks';
 import { Ajv } from 'ajv';
 import { expect } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/service/api/schemas/webhook-events.ts';
 import { AUTHORITY, CAPABILITY_TOKEN, freshKey, makeKey, spend } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 

@@ -1,11 +1,15 @@
-import { CALENDAR_PERIODS, localTime } from '../values/calendar.ts';
+import {
+  BUDGET_PERIODS,
+  BUDGET_STATUSES,
+  MAX_BUDGET_DEPTH,
+  MAX_BUDGETS,
+} from '@purser/contract/values/budgets';
+import { localTime } from '../values/calendar.ts';
 import { valueIn } from '../values/maps.ts';
 import type { CountedSlot } from './counters.ts';
 import { type CounterWindow, slotAt } from './windows.ts';
 
-/** Over what time a shared budget counts; `TOTAL` begins nothing anew. */
-export const BUDGET_PERIODS = [...CALENDAR_PERIODS, 'TOTAL'] as const;
-export const BUDGET_STATUSES = ['active', 'frozen'] as const;
+export { BUDGET_PERIODS, BUDGET_STATUSES, MAX_BUDGET_DEPTH, MAX_BUDGETS };
 
 /** What several agents may spend together. Its counter has its id. */
 export interface SharedBudget {
@@ -37,11 +41,6 @@ export interface LoadedBudget extends SharedBudget {
 
 /** How much of a budget is used when that is told, in percent of its limit; each once a period. */
 export const BUDGET_THRESHOLDS = [80, 100] as const;
-
-/** The most shared budgets of a workspace. */
-export const MAX_BUDGETS = 200;
-/** The most budgets from one to the uppermost above it, both counted. */
-export const MAX_BUDGET_DEPTH = 4;
 
 /** There are no more than time zones that the zone data knows, for each period. */
 const WINDOWS = new Map<string, CounterWindow>();

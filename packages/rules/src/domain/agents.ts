@@ -1,7 +1,9 @@
-export const MODES = ['SHADOW', 'ENFORCE'] as const;
+import { AGENT_STATUSES, MODES } from '@purser/contract/values/agents';
+
+export { AGENT_STATUSES, MODES };
+
 export type Mode = (typeof MODES)[number];
 
-export const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 
 /** An agent that spends. `slug` and `agent_id` never change; agents are never removed. */

@@ -1,11 +1,11 @@
+import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
 import type { Authority } from './authorities.ts';
 import type { SpendFacts, Voucher } from './spend-facts.ts';
 import type { SpendRequest } from './spends.ts';
 
-export const PURPOSE_ASSESSMENTS = ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'] as const;
-export type PurposeAssessment = (typeof PURPOSE_ASSESSMENTS)[number];
+export { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS };
 
-export const EVIDENCE_EFFECTS = ['supports', 'conflicts', 'suspicious'] as const;
+export type PurposeAssessment = (typeof PURPOSE_ASSESSMENTS)[number];
 
 /** Words that an assessment is based on, and the field they come from (`action.merchant`, `trace[2].step`, …). */
 export interface PurposeEvidence {

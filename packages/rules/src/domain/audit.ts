@@ -1,3 +1,4 @@
+import { ACTOR_TYPES } from '@purser/contract/values/ledger';
 import type { CounterRow } from '../counters/counters.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
@@ -10,7 +11,7 @@ import type { Invitation, Member } from './people.ts';
 import type { WebhookEndpoint } from './webhooks.ts';
 import type { Workspace } from './workspace.ts';
 
-export const ACTOR_TYPES = ['api_key', 'user', 'operator', 'system'] as const;
+export { ACTOR_TYPES };
 
 /** Who made a change. An operator works at the command line; the system is the service itself; a user is signed in. */
 export interface Actor {

@@ -1,9 +1,11 @@
+import { CAPABILITY_STATUSES } from '@purser/contract/values/decisions';
 import type { Agent } from './agents.ts';
 import type { Authority } from './authorities.ts';
 import { recordHash, shownHash } from './ledger.ts';
 import type { Action } from './spends.ts';
 
-export const CAPABILITY_STATUSES = ['ISSUED', 'CONSUMED', 'EXPIRED', 'REVOKED'] as const;
+export { CAPABILITY_STATUSES };
+
 export type CapabilityStatus = (typeof CAPABILITY_STATUSES)[number];
 
 /** The permission to make one payment. Minor units. The token that proves it is never part of this object. */

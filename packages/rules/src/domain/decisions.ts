@@ -1,5 +1,6 @@
 import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
 import { CONTRACT_STAGES, STAGES, type Stage } from '@purser/contract/stages';
+import { DECISIONS, OUTCOME_STATES, REVIEW_STATES, STAGE_OUTCOMES } from '@purser/contract/values/decisions';
 import type { Mode } from './agents.ts';
 import type { Assessment } from './assessment.ts';
 import type { Capability } from './capabilities.ts';
@@ -9,12 +10,12 @@ import type { Reservation } from './reservations.ts';
 import type { Review } from './reviews.ts';
 import type { Action, TraceStep } from './spends.ts';
 
-export const DECISIONS = ['ALLOW', 'REVIEW', 'DENY'] as const;
+export { DECISIONS, OUTCOME_STATES, REVIEW_STATES, STAGE_OUTCOMES };
+
 export type DecisionKind = (typeof DECISIONS)[number];
 
 export { CONTRACT_STAGES, REASON_CODES, type ReasonCode, STAGES, type Stage };
 
-export const STAGE_OUTCOMES = ['PASS', 'LIMIT', 'REVIEW', 'DENY', 'SKIPPED'] as const;
 export type StageOutcome = (typeof STAGE_OUTCOMES)[number];
 
 /** An entry of `policy_trace`: what one stage found. Amounts are minor units of the request's currency. */
@@ -56,17 +57,8 @@ export interface ToldVerdict {
   purpose: Assessment;
 }
 
-export const REVIEW_STATES = ['PENDING', 'ALLOWED', 'DENIED', 'EXPIRED'] as const;
 export type ReviewState = (typeof REVIEW_STATES)[number];
 
-export const OUTCOME_STATES = [
-  'NONE',
-  'EXECUTED',
-  'FAILED',
-  'CANCELLED',
-  'PARTIALLY_REFUNDED',
-  'REFUNDED',
-] as const;
 export type OutcomeState = (typeof OUTCOME_STATES)[number];
 
 /** A decision as the API returns it. */

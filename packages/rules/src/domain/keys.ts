@@ -1,8 +1,8 @@
 import { ROLES, type Role, SCOPES, type Scope, scopesOfRole } from '@purser/contract/scopes';
+import { KEY_KINDS, KEY_STATUSES } from '@purser/contract/values/keys';
 
-export { ROLES, type Role, SCOPES, type Scope, scopesOfRole };
+export { KEY_KINDS, KEY_STATUSES, ROLES, type Role, SCOPES, type Scope, scopesOfRole };
 
-export const KEY_KINDS = ['agent', 'admin', 'reviewer', 'read_only', 'payment_adapter', 'custom'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
 const KINDS_BY_SCOPES: Record<string, KeyKind> = {
@@ -77,7 +77,6 @@ export interface ApiKey {
   made_by_person: string | null;
 }
 
-export const KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
 /** The status of a key at `now_ms`: revoked for good, expired from `expires_at` on, else active. */

@@ -1,6 +1,7 @@
+import { LABELS } from '@purser/contract/values/decisions';
 import { recordHash } from './ledger.ts';
 
-export const LABELS = ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'] as const;
+export { LABELS };
 
 /** A person's judgement of whether a spend served the purpose. Never changed or removed. */
 export interface Label {

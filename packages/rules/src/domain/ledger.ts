@@ -1,60 +1,11 @@
 import { hash as hashOnce } from 'node:crypto';
+import { BREAK_KINDS, LEDGER_EVENT_TYPES, SUBJECT_TYPES } from '@purser/contract/values/ledger';
 import { canonicalJson } from '../values/canonical-json.ts';
 
-export const LEDGER_EVENT_TYPES = [
-  'workspace.created',
-  'workspace.updated',
-  'workspace.stopped',
-  'workspace.resumed',
-  'plan.changed',
-  'agent.created',
-  'agent.updated',
-  'authority.created',
-  'merchant.listed',
-  'merchant.unlisted',
-  'budget.created',
-  'budget.updated',
-  'budget.threshold.reached',
-  'api_key.created',
-  'api_key.revoked',
-  'api_key.rewrapped',
-  'decision.created',
-  'decision.review.recorded',
-  'decision.label.recorded',
-  'decision.outcome.recorded',
-  'capability.consumed',
-  'reservation.expired',
-  'webhook.created',
-  'webhook.updated',
-  'webhook.deleted',
-  'webhook.secret_rotated',
-  'webhook.secret_rewrapped',
-  'member.invited',
-  'member.joined',
-  'member.role_changed',
-  'member.removed',
-  'invitation.revoked',
-  'sessions.revoked',
-] as const;
+export { BREAK_KINDS, LEDGER_EVENT_TYPES, SUBJECT_TYPES };
+
 export type LedgerEventType = (typeof LEDGER_EVENT_TYPES)[number];
 
-export const SUBJECT_TYPES = [
-  'workspace',
-  'agent',
-  'authority',
-  'merchant',
-  'budget',
-  'api_key',
-  'decision',
-  'review',
-  'label',
-  'outcome',
-  'capability',
-  'reservation',
-  'webhook',
-  'member',
-  'invitation',
-] as const;
 export type SubjectType = (typeof SUBJECT_TYPES)[number];
 
 /** One link of a workspace's chain. Hashes are 32 bytes; the API shows them as `sha256:` + hex. */
@@ -141,8 +92,6 @@ export function ledgerEventBody(event: LedgerEvent) {
     hash: shownHash(event.hash),
   };
 }
-
-export const BREAK_KINDS = ['ENTRY_ALTERED', 'LINK_BROKEN', 'GAP', 'TRUNCATED', 'ROW_MISMATCH'] as const;
 
 /** A place where the ledger, or a row that it seals, was changed. */
 export interface LedgerBreak {

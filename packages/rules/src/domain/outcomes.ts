@@ -1,25 +1,18 @@
+import {
+  MAX_REPORTS,
+  OUTCOME_FLAGS,
+  OUTCOME_SOURCES,
+  OUTCOME_TYPES,
+} from '@purser/contract/values/decisions';
 import type { OutcomeState } from './decisions.ts';
 import { recordHash } from './ledger.ts';
 
-export const OUTCOME_TYPES = [
-  'SPEND_EXECUTED',
-  'SPEND_FAILED',
-  'SPEND_CANCELLED',
-  'REFUNDED',
-  'PARTIALLY_REFUNDED',
-] as const;
+export { MAX_REPORTS, OUTCOME_FLAGS, OUTCOME_SOURCES, OUTCOME_TYPES };
+
 export type OutcomeType = (typeof OUTCOME_TYPES)[number];
 
-export const OUTCOME_SOURCES = ['CLIENT_REPORTED', 'PAYMENT_RAIL'] as const;
 export type OutcomeSource = (typeof OUTCOME_SOURCES)[number];
 
-export const OUTCOME_FLAGS = [
-  'OVER_AUTHORIZED',
-  'UNAUTHORIZED_EXECUTION',
-  'LATE',
-  'CONTRADICTS_CLIENT',
-  'ADJUSTED',
-] as const;
 export type OutcomeFlag = (typeof OUTCOME_FLAGS)[number];
 
 /** A report of what became of a spend. Never changed or removed. Minor units. */
@@ -287,12 +280,6 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
   }
   return accept(report.amount_minor);
 }
-
-/**
- * Reports of one source about one decision. They are bounded because each further one reads them all, and counted by
- * source so that no client can keep the rail from reporting.
- */
-export const MAX_REPORTS = 1_000;
 
 /**
  * Judges whether a report may follow the earlier ones. The caller has ruled out an exact repeat (`exactRepeat`). The

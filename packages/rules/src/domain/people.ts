@@ -1,6 +1,9 @@
+import { EMAIL, INVITATION_STATUSES, MEMBER_STATUSES } from '@purser/contract/values/people';
 import { foldCase, latinText, plainText } from '../merchants/names.ts';
 import { CLOCK_TOLERANCE_MS } from '../values/clock-tolerance.ts';
 import type { Role } from './keys.ts';
+
+export { EMAIL, INVITATION_STATUSES, MEMBER_STATUSES };
 
 /** A person, who may be a member of several workspaces. */
 export interface User {
@@ -51,8 +54,6 @@ export function joinedAt(now: string, email_proved_at: string | null): string {
   return email_proved_at !== null && email_proved_at > now ? email_proved_at : now;
 }
 
-export const MEMBER_STATUSES = ['active', 'disabled'] as const;
-
 /** An invitation to a workspace. Its link holds a token that is computed from its id; no row holds it. */
 export interface Invitation {
   invitation_id: string;
@@ -71,7 +72,6 @@ export interface Invitation {
   revoked_at: string | null;
 }
 
-export const INVITATION_STATUSES = ['pending', 'accepted', 'revoked', 'expired'] as const;
 export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
 
 /** The status of an invitation at `now_ms`. */
@@ -129,13 +129,6 @@ export function principalOf(user_id: string): string {
 export function isMadeOfUserId(principal_id: string): boolean {
   return /^user:usr_/.test(principal_id);
 }
-
-/**
- * What an e-mail looks like. Nothing in it is invisible or turns the direction of writing, or two people would look like
- * one in every list. Whether it reaches anybody is never asked: no mail is sent.
- */
-export const EMAIL =
-  /^[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,64}@[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,189}$/u;
 
 /** Invisible characters and marks of direction, but for those that scripts and emoji need: joiners, variation selectors. */
 const HIDDEN = /(?!\u200c|\u200d|\ufe0e|\ufe0f)[\p{Cf}\p{DI}]/u;

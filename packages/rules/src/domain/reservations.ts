@@ -1,12 +1,13 @@
+import { LIMIT_KINDS } from '@purser/contract/values/budgets';
+import { RESERVATION_STATUSES } from '@purser/contract/values/decisions';
 import type { CounterKey } from '../counters/counters.ts';
 import type { CounterWindow } from '../counters/windows.ts';
 import { type BudgetCounter, type BudgetStatus, budgetStatus } from './budget.ts';
 import { recordHash } from './ledger.ts';
 
-export const RESERVATION_STATUSES = ['HELD', 'COMMITTED', 'RELEASED', 'EXPIRED', 'NONE'] as const;
-export type ReservationStatus = (typeof RESERVATION_STATUSES)[number];
+export { LIMIT_KINDS, RESERVATION_STATUSES };
 
-export const LIMIT_KINDS = ['monthly_budget', 'velocity', 'duplicate', 'shared_budget'] as const;
+export type ReservationStatus = (typeof RESERVATION_STATUSES)[number];
 
 /** How a limit over time stands. Minor units; what is not limited is null. */
 export interface LimitStanding {

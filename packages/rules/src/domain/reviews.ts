@@ -1,7 +1,9 @@
+import { REVIEW_ACTIONS } from '@purser/contract/values/decisions';
 import { type ApiKey, isKeyOf } from './keys.ts';
 import { recordHash } from './ledger.ts';
 
-export const REVIEW_ACTIONS = ['ALLOW', 'DENY'] as const;
+export { REVIEW_ACTIONS };
+
 export type ReviewAction = (typeof REVIEW_ACTIONS)[number];
 
 /** A person's ALLOW or DENY of a REVIEW decision. Never changed or removed. */

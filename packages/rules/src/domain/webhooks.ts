@@ -1,45 +1,56 @@
 import { createHmac } from 'node:crypto';
+import {
+  ATTEMPT_STATUSES,
+  ATTEMPTS,
+  DEFAULT_EVENT_TYPES,
+  DELIVERED_EVENT_TYPES,
+  DELIVERY_ERROR_CODES,
+  DELIVERY_ERRORS,
+  type DeliveredEventType,
+  type DeliveryError,
+  DISABLED_REASONS,
+  MAX_EVENT_TYPES,
+  MAX_REPLAYED,
+  MAX_WEBHOOKS,
+  TEST_EVENT_TYPE,
+  WEBHOOK_EVENT_TYPES,
+  WEBHOOK_STATUSES,
+  type WebhookEventType,
+} from '@purser/contract/values/webhooks';
 import type { Mode } from './agents.ts';
 import type { DecisionKind, ReasonCode } from './decisions.ts';
 
-/**
- * The event types that an endpoint without a list of its own is told of. No type is ever added here: receivers were
- * written for these, so a later type goes only to endpoints that name it.
- */
-export const DEFAULT_EVENT_TYPES = [
-  'decision.created',
-  'decision.review.recorded',
-  'decision.label.recorded',
-  'decision.outcome.recorded',
-] as const;
-/** The event types that an endpoint can subscribe to. */
-export const WEBHOOK_EVENT_TYPES = [...DEFAULT_EVENT_TYPES, 'budget.threshold.reached'] as const;
-export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
-
-/** Sent to one endpoint when its owner asks for it. It cannot be subscribed to. */
-export const TEST_EVENT_TYPE = 'webhook.test';
-export const DELIVERED_EVENT_TYPES = [...WEBHOOK_EVENT_TYPES, TEST_EVENT_TYPE] as const;
-export type DeliveredEventType = (typeof DELIVERED_EVENT_TYPES)[number];
+export {
+  ATTEMPT_STATUSES,
+  ATTEMPTS,
+  DEFAULT_EVENT_TYPES,
+  DELIVERED_EVENT_TYPES,
+  DELIVERY_ERROR_CODES,
+  DELIVERY_ERRORS,
+  type DeliveredEventType,
+  type DeliveryError,
+  DISABLED_REASONS,
+  MAX_EVENT_TYPES,
+  MAX_REPLAYED,
+  MAX_WEBHOOKS,
+  TEST_EVENT_TYPE,
+  WEBHOOK_EVENT_TYPES,
+  WEBHOOK_STATUSES,
+  type WebhookEventType,
+};
 
 /** In the `events` that are stored: the owner gave no list. */
 export const DEFAULT_EVENTS = '*';
 
-export const MAX_WEBHOOKS = 20;
-export const MAX_EVENT_TYPES = 10;
-export const ATTEMPTS = 5;
 export const RESPONSE_LIMIT_BYTES = 4_096;
 /** An endpoint is disabled when every delivery has failed for this long. */
 export const DISABLED_AFTER_MS = 5 * 86_400_000;
 /** How long events and attempts are stored, and so can be replayed and listed. */
 export const RETENTION_MS = 30 * 86_400_000;
-/** One replay sends at most this many events. */
-export const MAX_REPLAYED = 1_000;
 /** Secrets that sign at the same time: the newest, and earlier ones until their overlap ends. */
 export const MAX_SECRETS = 5;
 
-export const WEBHOOK_STATUSES = ['active', 'disabled'] as const;
 export type WebhookStatus = (typeof WEBHOOK_STATUSES)[number];
-export const DISABLED_REASONS = ['REQUESTED', 'ONLY_FAILURES'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** A secret as it is stored: encrypted, base64. `expires_at` is null for the newest. */
@@ -80,23 +91,7 @@ export interface WebhookDelivery {
   attempts: number;
 }
 
-export const ATTEMPT_STATUSES = ['SUCCEEDED', 'RETRYING', 'FAILED'] as const;
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
-
-/** Why an attempt failed, for the endpoint's owner. A closed list, so that no error reveals an internal address. */
-export const DELIVERY_ERRORS = {
-  dns_error: 'The name could not be resolved.',
-  blocked_address: 'The name or address is not public.',
-  connect_error: 'The connection failed.',
-  tls_error: 'TLS failed: the certificate is expired, not trusted or not valid for the name.',
-  timeout: 'The complete response did not arrive in time.',
-  connection_closed: 'The connection was closed before a response arrived.',
-  invalid_response: 'The response was not HTTP.',
-  redirect: 'The endpoint responded with a redirect, which is not followed.',
-  bad_status: 'The endpoint responded with a status other than 2xx.',
-} as const satisfies Record<string, string>;
-export type DeliveryError = keyof typeof DELIVERY_ERRORS;
-export const DELIVERY_ERROR_CODES = Object.keys(DELIVERY_ERRORS) as [DeliveryError, ...DeliveryError[]];
 
 /** The result of one attempt. */
 export interface WebhookAttempt {

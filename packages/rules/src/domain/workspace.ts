@@ -1,14 +1,11 @@
+import { PLANS, SEPARATIONS_OF_DUTIES } from '@purser/contract/values/workspace';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent, Mode } from './agents.ts';
 
-export const PLANS = ['free', 'team', 'enterprise'] as const;
+export { PLANS, SEPARATIONS_OF_DUTIES };
+
 export type Plan = (typeof PLANS)[number];
 
-/**
- * Who may review a spend besides the requester, who never may. `MAKER`: nobody who made the requesting key. `REQUESTER`:
- * anybody else. `AUTO`: as `MAKER` where another member may review, else as `REQUESTER`.
- */
-export const SEPARATIONS_OF_DUTIES = ['AUTO', 'MAKER', 'REQUESTER'] as const;
 export type SeparationOfDuties = (typeof SEPARATIONS_OF_DUTIES)[number];
 
 export interface Workspace {

@@ -1,13 +1,11 @@
+import { LISTED_VERDICTS, MAX_ENTRIES } from '@purser/contract/values/merchants';
 import { allowedBy, allowlistKey } from './allowlist.ts';
 import { blockedBy } from './blocklist.ts';
 import { namesOfDescriptor } from './descriptors.ts';
 
-/** Verdicts of an entry. */
-export const LISTED_VERDICTS = ['ALLOWED', 'BLOCKED'] as const;
-export type ListedVerdict = (typeof LISTED_VERDICTS)[number];
+export { LISTED_VERDICTS, MAX_ENTRIES };
 
-/** Entries in force that an agent may have. */
-export const MAX_ENTRIES = 2_000;
+export type ListedVerdict = (typeof LISTED_VERDICTS)[number];
 
 /** What a person, or a key of theirs, said of a merchant for one agent. Entries are never removed, only unlisted. */
 export interface MerchantEntry {

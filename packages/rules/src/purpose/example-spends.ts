@@ -1,9 +1,12 @@
+import { EXAMPLE_COUNT } from '@purser/contract/values/decisions';
 import type { Assess, PurposeAssessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import type { Action } from '../domain/spends.ts';
 import { currencyExponent } from '../values/money.ts';
 import { TRADES, type Trade } from './data/trades.ts';
 import type { ShownReading } from './shown-reading.ts';
+
+export { EXAMPLE_COUNT };
 
 /** A spend that the operator can picture, with what the assessor makes of it. */
 export interface ExampleSpend {
@@ -12,8 +15,6 @@ export interface ExampleSpend {
   /** One sentence. */
   because: string;
 }
-
-export const EXAMPLE_COUNT = 10;
 
 /** Names that nobody bears. */
 const UNKNOWN_SELLERS = ['Ostwind Trading', 'Quellhof & Sons', 'Marlow Supplies', 'Tannen Retail'];

@@ -1,6 +1,6 @@
+import { DecisionRequest } from '@purser/contract/decisions';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DecisionRequest } from '../../../../server/src/service/api/schemas/decisions.ts';
 import type { PurposeAssessment } from '../domain/assessment.ts';
 import type { Authority } from '../domain/authorities.ts';
 import { NO_FACTS, type SpendFacts } from '../domain/spend-facts.ts';

@@ -1,3 +1,4 @@
+import { MAX_SPARED_MERCHANTS } from '@purser/contract/values/reports';
 import type { Agent } from '@purser/rules/domain/agents';
 import { normaliseMerchant } from '@purser/rules/merchants/names';
 import { firstIdAt } from '@purser/rules/values/ids';
@@ -7,10 +8,10 @@ import type { Queryable } from '../storage/database.ts';
 import { loadDirectory } from '../storage/merchant-entries.ts';
 import { makeIsListed } from './suggest-merchants.ts';
 
+export { MAX_SPARED_MERCHANTS };
+
 /** The newest reviews of a period that are looked at. */
 const MAX_REVIEWS = 10_000;
-/** Merchants of them, and agents, that are told of. */
-export const MAX_SPARED_MERCHANTS = 20;
 const MAX_AGENTS = 20;
 
 /** What listing some merchants of an agent would spare people. */

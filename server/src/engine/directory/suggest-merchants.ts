@@ -1,3 +1,10 @@
+import {
+  MAX_EXAMPLES,
+  MAX_LOOKED_AT,
+  MAX_PAYEES,
+  SUGGESTION_DAYS,
+  SUGGESTIONS,
+} from '@purser/contract/values/merchants';
 import type { Authority } from '@purser/rules/domain/authorities';
 import { effectiveDecision } from '@purser/rules/domain/decisions';
 import { allowedBy } from '@purser/rules/merchants/allowlist';
@@ -9,17 +16,10 @@ import { addMinor } from '@purser/rules/values/money';
 import type { Queryable } from '../storage/database.ts';
 import { listSuggestionFacts, type SuggestionFacts } from './suggestion-rows.ts';
 
-/** How far back suggestions look. */
-export const SUGGESTION_DAYS = 90;
-/** The newest decisions that are looked at, however many there are. */
-export const MAX_LOOKED_AT = 10_000;
-export const MAX_EXAMPLES = 3;
-/** Payees that are named of a merchant. */
-export const MAX_PAYEES = 20;
+export { MAX_EXAMPLES, MAX_LOOKED_AT, MAX_PAYEES, SUGGESTION_DAYS, SUGGESTIONS };
+
 const READ_AT_ONCE = 500;
 const DAY_MS = 86_400_000;
-
-export const SUGGESTIONS = ['ALLOW', 'BLOCK', 'ASK'] as const;
 
 /** A merchant that an agent pays and that is not listed, and what is known of it. Amounts are minor units. */
 export interface Suggestion {

@@ -1,7 +1,10 @@
+import { MAX_EXAMPLES } from '@purser/contract/values/reports';
 import type { Mode } from '@purser/rules/domain/agents';
 import type { PurposeAssessment } from '@purser/rules/domain/assessment';
 import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '@purser/rules/domain/decisions';
 import type { Label } from '@purser/rules/domain/labels';
+
+export { MAX_EXAMPLES };
 
 /** The facts that the report counts and that may change after a decision was made. */
 export interface LaterFacts {
@@ -72,9 +75,6 @@ export interface ReportCounter {
 
 /** The slice that counts all agents of a workspace. */
 export const ALL_AGENTS = '';
-/** Examples of a reason in a report, and so the ids that a counter stores. */
-export const MAX_EXAMPLES = 5;
-
 /** Stands in the name of a counter of `reviews` where the person behind the review made the requesting key. */
 export const BY_KEY_MAKER = 'BY_KEY_MAKER';
 

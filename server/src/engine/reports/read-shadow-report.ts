@@ -1,3 +1,4 @@
+import { MAX_MERCHANTS } from '@purser/contract/values/reports';
 import type { Agent } from '@purser/rules/domain/agents';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
 import type { Workspace } from '@purser/rules/domain/workspace';
@@ -10,8 +11,7 @@ import { loadCounters, loadMerchantCounters } from './counter-rows.ts';
 import { ALL_AGENTS, newestByReason, type ReportCounter } from './counters.ts';
 import { countLoose, wholeDays } from './period-counters.ts';
 
-/** Merchants in a report. */
-export const MAX_MERCHANTS = 20;
+export { MAX_MERCHANTS };
 
 /** A decision as an example of a reason. */
 export interface ReportExample {

@@ -1,29 +1,9 @@
+import { BLOCKER_CODES, BLOCKERS, type BlockerCode, WARNING_CODES } from '@purser/contract/values/reports';
 import type { Agent } from '@purser/rules/domain/agents';
 import { mayEnforce, type Workspace } from '@purser/rules/domain/workspace';
 import { type ShadowSums, share } from './shadow-report.ts';
 
-/** Every reason against switching to ENFORCE, with what to do about it. */
-const BLOCKERS = {
-  PLAN_CANNOT_ENFORCE: 'ENFORCE needs a paid plan; a trial is not one.',
-  NO_DECISIONS: 'No decisions were made in SHADOW in this period.',
-  TOO_FEW_DAYS: 'Collect decisions over more days, to cover a typical week.',
-  TOO_FEW_DECISIONS: 'Collect more decisions, to predict what ENFORCE would stop.',
-  AGENT_WITHOUT_AUTHORITY: 'Agents without an authority would have every spend denied: set one.',
-  TOO_MANY_UNCLEAR:
-    'Too many spends have an unclear purpose and would need a review: make the purpose more specific, or have the agents send descriptions.',
-  PENDING_REVIEWS:
-    'Too many reviews are pending: in ENFORCE a spend waits for its review, and the review expires.',
-  TOO_FEW_LABELS: 'Add more labels, to measure how often the assessment of purpose is right.',
-  LOW_PRECISION: 'Too many spends labelled aligned were assessed as misaligned.',
-  LOW_RECALL: 'Too many spends labelled misaligned would have been allowed.',
-  EXECUTED_ALTHOUGH_DENIED:
-    'Agents made spends that ENFORCE would have denied: widen the authority if they were right, or accept that they stop.',
-} as const;
-export type BlockerCode = keyof typeof BLOCKERS;
-export const BLOCKER_CODES = Object.keys(BLOCKERS) as BlockerCode[];
-
-/** The reasons for a look before ENFORCE, which speak against nothing. */
-export const WARNING_CODES = ['PURPOSE_NOT_UNDERSTOOD', 'REVIEWED_BY_KEY_MAKER'] as const;
+export { BLOCKER_CODES, type BlockerCode, WARNING_CODES };
 
 export interface Warning {
   code: (typeof WARNING_CODES)[number];

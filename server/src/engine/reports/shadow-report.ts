@@ -1,3 +1,4 @@
+import { STOPS, type Stop } from '@purser/contract/values/reports';
 import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '@purser/rules/domain/assessment';
 import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '@purser/rules/domain/decisions';
 import { LABELS, type Label } from '@purser/rules/domain/labels';
@@ -9,6 +10,8 @@ import {
   newestByReason,
   type ReportCounter,
 } from './counters.ts';
+
+export { STOPS, type Stop };
 
 /** A number of decisions and the sum of their amounts in one currency. */
 export interface CurrencyCount extends SummedAmount {
@@ -23,9 +26,6 @@ export interface KindCounts {
   review: number;
   deny: number;
 }
-
-export type Stop = 'DENY' | 'REVIEW_PENDING' | 'REVIEW_DENIED';
-export const STOPS = ['DENY', 'REVIEW_PENDING', 'REVIEW_DENIED'] as const satisfies readonly Stop[];
 
 export type KindAmounts = { count: number } & SummedAmount;
 

@@ -1,3 +1,4 @@
+import { MAX_LOOKED_AT } from '@purser/contract/values/decisions';
 import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '@purser/rules/domain/decisions';
 import type { Label } from '@purser/rules/domain/labels';
 import { firstIdAt } from '@purser/rules/values/ids';
@@ -6,6 +7,8 @@ import type { Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
 import { type DecisionRecord, type RecordRow, recordOf } from './decisions.ts';
 import { containing, pageRows, type SizedRow, withinBytes } from './pages.ts';
+
+export { MAX_LOOKED_AT };
 
 /** The filters of the list; those left out do not filter, and of several values one must hold. Amounts are minor units. */
 export interface DecisionFilters {
@@ -43,13 +46,6 @@ export interface DecisionPage {
   rows: DecisionRecord[];
   next: string | null;
 }
-
-/**
- * A page ends after so many decisions that were looked at, whether or not the filters let them through: a filter that
- * fits hardly any of a million decisions answers within the time of a request, and goes on where it was (measured among a
- * million, on 2 cores with a load of ten: twice as many took up to 4.5 s, and a statement has 5).
- */
-export const MAX_LOOKED_AT = 10_000;
 
 interface PageAsked {
   order: DecisionOrder;

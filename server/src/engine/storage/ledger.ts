@@ -1,8 +1,11 @@
+import { MAX_EVENTS_LOOKED_AT } from '@purser/contract/values/ledger';
 import type { LedgerEvent, LedgerEventType, LedgerHead } from '@purser/rules/domain/ledger';
 import { timeOfId } from '@purser/rules/values/ids';
 import type { Queryable } from './database.ts';
 import { type SizedRow, withinBytes } from './pages.ts';
 import { makeInsert } from './rows.ts';
+
+export { MAX_EVENTS_LOOKED_AT };
 
 const COLUMNS = 'seq, id, type, subject_type, subject_id, occurred_at, data_hash, prev_hash, hash';
 
@@ -30,9 +33,6 @@ export interface LedgerFilters {
   /** Only events after this `seq`. */
   after?: number;
 }
-
-/** A page ends after so many events that were looked at: of the frequent types and subjects there is no index. */
-export const MAX_EVENTS_LOOKED_AT = 50_000;
 
 /** What is recorded in the moment of its making, and has this one event: it is found by the time in its id. */
 const RECORDED_WHEN_MADE = /^(dec|out)_/;

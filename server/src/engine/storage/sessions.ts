@@ -1,11 +1,12 @@
+import { SIGN_IN_METHODS } from '@purser/contract/values/people';
 import type { Role } from '@purser/rules/domain/keys';
 import type { SessionState } from '@purser/rules/domain/people';
 import type { Queryable } from './database.ts';
 import { IS_ACTIVE, IS_PENDING } from './members.ts';
 import type { InWorkspace, Write } from './rows.ts';
 
-/** How a person proved who they are. */
-export const SIGN_IN_METHODS = ['password', 'passkey', 'oidc', 'setup', 'invitation', 'reset'] as const;
+export { SIGN_IN_METHODS };
+
 export type SignInMethod = (typeof SIGN_IN_METHODS)[number];
 
 /** A session as it is stored, with the person and the membership of its current workspace. */

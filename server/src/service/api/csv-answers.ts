@@ -2,8 +2,6 @@ import { csvLine } from '@purser/rules/values/csv';
 import { linesInSlices } from '@purser/rules/values/slices';
 import type { Call } from '../http/route.ts';
 
-export const CSV_TYPE = 'text/csv; charset=utf-8';
-
 /** Whether the caller asks for CSV: `accept` names `text/csv`, and JSON not before it. */
 export function wantsCsv(headers: Call['headers']): boolean {
   const named = String(headers.accept ?? '')

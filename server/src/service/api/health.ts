@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
-import { route } from '@purser/contract/route';
+import { routes } from '@purser/contract/routes/health';
+import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
 import { publicJwk, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import { ApiError } from '@purser/rules/errors';
-import Type, { type TInteger } from 'typebox';
-import { FOLLOWERS, type FollowerName, type SkippedEvents } from '../../engine/followers/follower-names.ts';
+import type { SkippedEvents } from '../../engine/followers/follower-names.ts';
 import { type Route, serve, storedJson } from '../http/route.ts';
-import { Fields } from '../http/schemas.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { makeDocsPage } from '../openapi/docs-page.ts';
 import { DOCS_STYLE } from '../openapi/docs-style.ts';
 import { makeOpenApi } from '../openapi/openapi.ts';
-import { WEBHOOK_EVENTS } from './schemas/webhook-events.ts';
 import { sharedAnswer } from './shared-answer.ts';
 
 /** Facts that do not prevent requests from being served, but that an operator should see. */
@@ -48,121 +46,8 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const PublicKeys = Fields(
-  {
-    keys: Type.Array(
-      Fields({
-        kty: Type.Literal('OKP'),
-        crv: Type.Literal('Ed25519'),
-        x: Type.String({ description: 'The 32 bytes of the key, base64url.' }),
-        kid: Type.String({ description: 'The RFC 7638 thumbprint: the `key_id` of checkpoints.' }),
-        use: Type.Literal('sig'),
-        alg: Type.Literal('EdDSA'),
-      }),
-    ),
-  },
-  { $id: 'PublicKeys' },
-);
-
-const Status = Fields({ status: Type.Literal('ok') });
-
-const Readiness = Fields({
-  status: Type.Literal('ok'),
-  detail: Fields({
-    skipped_events: Fields(
-      Object.fromEntries(FOLLOWERS.map((name) => [name, Type.Integer({ minimum: 0 })])) as Record<
-        FollowerName,
-        TInteger
-      >,
-      {
-        description:
-          'Events of all workspaces that could not be processed, and are missing from the shadow report and from the feedback that later assessments use. The log says why.',
-      },
-    ),
-    clock_ahead_seconds: Type.Integer({
-      minimum: 0,
-      description:
-        "How far the newest event is ahead of the database's clock, because it was recorded while that clock was wrong. Limits still follow the clock.",
-    }),
-    time_zone_data: Type.String({
-      description:
-        'The version of the IANA time zone database used for calendar limits and active hours. It comes with Node and should be the same on all nodes.',
-      examples: ['2025c'],
-    }),
-  }),
-});
-
 /** Every Node that has time zones names the version of their data. */
 const TIME_ZONE_DATA = process.versions.tz ?? 'unknown';
-
-const shared = {
-  method: 'GET',
-  tag: 'Service',
-  scopes: 'public',
-  errors: ['rate_limited', 'unavailable'],
-} as const;
-
-const routes = {
-  getMetrics: route({
-    ...shared,
-    path: '/metrics',
-    operationId: 'getMetrics',
-    summary: 'Metrics for Prometheus.',
-    description: 'The counts of all processes since the service started, at most a second old.',
-    responses: {
-      200: {
-        description: 'Metrics in the Prometheus text format.',
-        schema: Type.String(),
-        content_type: 'text/plain',
-      },
-    },
-  }),
-  getHealth: route({
-    ...shared,
-    path: '/healthz',
-    errors: [],
-    operationId: 'getHealth',
-    summary: 'Is the process up?',
-    description: 'Answers while the process runs, whatever the state of the database.',
-    responses: { 200: { description: 'It is.', schema: Status } },
-  }),
-  getReadiness: route({
-    ...shared,
-    path: '/readyz',
-    operationId: 'getReadiness',
-    summary: 'Can it serve requests?',
-    description:
-      'Ready means that the database is reachable, writable and migrated, that its clock is trusted, and that the process is not shutting down. The check runs at most once a second.',
-    responses: { 200: { description: 'It can.', schema: Readiness } },
-  }),
-  getPublicKeys: route({
-    ...shared,
-    path: '/.well-known/jwks.json',
-    operationId: 'getPublicKeys',
-    summary: "The public keys that sign the ledger's checkpoints.",
-    description:
-      'A JWK set (RFC 7517). Keep your own copy: a signature is only as trustworthy as the key used to check it.',
-    responses: { 200: { description: 'The keys.', schema: PublicKeys } },
-  }),
-  getOpenApi: route({
-    ...shared,
-    path: '/openapi.json',
-    operationId: 'getOpenApi',
-    summary: 'This API as OpenAPI 3.1.',
-    description: 'Generated from the same declarations that validate every request.',
-    responses: {
-      200: { description: 'The document.', schema: Type.Object({}, { additionalProperties: true }) },
-    },
-  }),
-  getDocs: route({
-    ...shared,
-    path: '/docs',
-    operationId: 'getDocs',
-    summary: 'The API reference as a page.',
-    description: '`/openapi.json` in readable form.',
-    responses: { 200: { description: 'The page.', schema: Type.String(), content_type: 'text/html' } },
-  }),
-};
 
 /**
  * Makes the route of the metrics. They are collected at most once a second, which blocks the event loop for some ms.

@@ -1,18 +1,10 @@
-import { route } from '@purser/contract/route';
+import { routes } from '@purser/contract/routes/mcp';
 import { credentialOf } from '@purser/rules/domain/keys';
 import { ApiError } from '@purser/rules/errors';
-import Type from 'typebox';
 import { type AnswerOf, type Route, serve } from '../http/route.ts';
 import type { Core } from '../installation/runtime.ts';
 import type { Site } from '../people/site.ts';
 import { makeWorkTime } from '../scheduling/work-time.ts';
-
-/** JSON-RPC: what is in it is for the protocol's library to judge. */
-const Message = Type.Record(Type.String(), Type.Unknown(), {
-  $id: 'McpMessage',
-  description: 'One JSON-RPC message of the Model Context Protocol.',
-  examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }],
-});
 
 /**
  * What a message costs besides the routes that it calls, ms of the event loop: measured, 0.5 to 0.8 of CPU, most of it the
@@ -20,26 +12,6 @@ const Message = Type.Record(Type.String(), Type.Unknown(), {
  */
 const MESSAGE_MS = 0.7;
 const MESSAGE_SHARE = 0.25;
-
-const routes = {
-  mcp: route({
-    method: 'POST',
-    path: '/mcp',
-    operationId: 'mcp',
-    tag: 'Service',
-    summary: 'The Model Context Protocol, for agents and reviewers',
-    description:
-      'One JSON-RPC message of revision 2026-07-28, or of revisions up to 2025-11-25. Stateless. Send the key as `Authorization: Bearer` or as `x-api-key`; its scopes decide which tools are available. Keys with `admin` or `consume` are refused. Each message counts as a request, and so does each route that a tool calls.',
-    scopes: ['authorize', 'review', 'read'],
-    is_entrance: true,
-    body: Message,
-    responses: {
-      200: { description: 'The answer.', schema: Message, or_as: ['text/event-stream'] },
-      202: { description: 'A notification was accepted.', schema: null },
-    },
-    errors: ['method_not_allowed', 'misdirected_request'],
-  }),
-};
 
 /**
  * Makes the route that speaks the Model Context Protocol. It does nothing itself: every tool calls the routes of the API

@@ -1,4 +1,6 @@
-import { route } from '@purser/contract/route';
+import { DEFAULT_DAYS, MAX_AGENTS, type ReportQuery } from '@purser/contract/reports';
+import { CSV_TYPE } from '@purser/contract/route';
+import { routes } from '@purser/contract/routes/reports';
 import type { Agent } from '@purser/rules/domain/agents';
 import type { Authority } from '@purser/rules/domain/authorities';
 import { ApiError, invalidField } from '@purser/rules/errors';
@@ -28,8 +30,7 @@ import { listModelUsage, type ModelUsageRow } from '../../engine/storage/model-u
 import { readClock } from '../../engine/storage/workspaces.ts';
 import { getLastVerification } from '../../engine/verification/last-verification.ts';
 import { type CallOf, type Route, serve } from '../http/route.ts';
-import { attachment, CSV_TYPE, wantsCsv } from './csv-answers.ts';
-import { DEFAULT_DAYS, MAX_AGENTS, OverviewBody, ReportBody, ReportQuery } from './schemas/reports.ts';
+import { attachment, wantsCsv } from './csv-answers.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
@@ -204,35 +205,6 @@ async function warningsAbout(
     },
   ];
 }
-
-const routes = {
-  getShadowReport: route({
-    method: 'GET',
-    path: '/v1/reports/shadow',
-    operationId: 'getShadowReport',
-    tag: 'Reports',
-    summary: 'Get the shadow report',
-    description:
-      'What the service would have decided about the spends of a period: by currency, reason, agent, merchant and day, with reviews and labels, spends that were executed anyway, and findings against ENFORCE. Always exact. Periods of whole UTC days (`from=2026-11-01&to=2026-11-30`) are fastest. With `accept: text/csv` the response is one CSV table.',
-    scopes: ['read'],
-    query: ReportQuery,
-    responses: { 200: { description: 'The report.', schema: ReportBody, or_as: ['text/csv'] } },
-    errors: ['not_found'],
-  }),
-  getOverview: route({
-    method: 'GET',
-    path: '/v1/reports/overview',
-    operationId: 'getOverview',
-    tag: 'Reports',
-    summary: 'Get an overview of both modes',
-    description:
-      'The decisions of a period, in SHADOW and in ENFORCE, by day, decision, reason, agent, merchant and currency; the current pending reviews; and the result of the last verification of the history. Always exact.',
-    scopes: ['read'],
-    query: ReportQuery,
-    responses: { 200: { description: 'The overview.', schema: OverviewBody } },
-    errors: ['not_found'],
-  }),
-};
 
 /** Makes the routes for reports. `reports_db` has connections of its own, so that reports delay nothing else. */
 export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }): Route[] {

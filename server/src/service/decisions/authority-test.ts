@@ -1,3 +1,4 @@
+import { type AuthorityTestStep, verdictOf } from '@purser/contract/routes/authority-tests';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { Mode } from '@purser/rules/domain/agents';
 import type { Assess, Assessment } from '@purser/rules/domain/assessment';
@@ -6,7 +7,6 @@ import type { Authority } from '@purser/rules/domain/authorities';
 import { decodeDecision } from '@purser/rules/domain/decision-document';
 import type { Decision } from '@purser/rules/domain/decisions';
 import { sha256 } from '@purser/rules/domain/ledger';
-import type { OutcomeSource, OutcomeType } from '@purser/rules/domain/outcomes';
 import type { ReviewAction } from '@purser/rules/domain/reviews';
 import { NO_FACTS } from '@purser/rules/domain/spend-facts';
 import type { SpendRequest } from '@purser/rules/domain/spends';
@@ -25,59 +25,11 @@ import { makeImaginedAgent } from './imagined-agent.ts';
 const EXPECTABLE = ['decision', 'reason_code', 'reason_codes', 'authorized_amount_minor'] as const;
 export type Expected = Partial<Pick<Decision, (typeof EXPECTABLE)[number]>>;
 
-/** One step of a test. Exactly one of `decide`, `outcome` and `review` is there. */
-export interface AuthorityTestStep {
-  /** ISO 8601 UTC; not before that of the step before. */
-  at: string;
-  decide?: SpendRequest;
-  /** The name by which later steps refer to the decision. */
-  as?: string;
-  /** How the purpose is assessed; when left out, the rules assess it, with nothing known of the agent. */
-  purpose?: Assessment['assessment'];
-  expect?: Expected;
-  outcome?: {
-    of: string;
-    type: OutcomeType;
-    amount_minor?: number;
-    currency?: string;
-    external_reference?: string;
-    source?: OutcomeSource;
-  };
-  review?: { of: string; action: ReviewAction };
-}
-
 /** What is not as expected. */
 export interface Mismatch {
   field: string;
   expected: string | number | string[];
   actual: string | number | string[];
-}
-
-/** Takes a decision's fields without those that a test does not show: whose decision it is, and who asked. */
-export function verdictOf<
-  Fields extends {
-    agent: unknown;
-    authority_version: unknown;
-    authority_hash: unknown;
-    directory_version?: unknown;
-    requested_by: unknown;
-    request_id?: unknown;
-    review: unknown;
-    label: unknown;
-  },
->(decision: Fields) {
-  const {
-    agent,
-    authority_version,
-    authority_hash,
-    directory_version,
-    requested_by,
-    request_id,
-    review,
-    label,
-    ...verdict
-  } = decision;
-  return verdict;
 }
 
 export interface TestedStep {
@@ -195,50 +147,4 @@ export function makeAuthorityTest(options: {
     const input = { decision_id, requesting_key_id, action, reason_code: 'TEST', comment: null, supersedes };
     return followUp('review', createReview, input, step, REVIEWER);
   };
-}
-
-type StepProblem = { field: string; problem: string } | null;
-
-const ABOUT = ['decide', 'outcome', 'review'] as const;
-const OF_DECIDE = ['as', 'purpose', 'expect'] as const;
-const AMOUNT_REQUIRED: readonly OutcomeType[] = ['SPEND_EXECUTED', 'PARTIALLY_REFUNDED'];
-const FIRST_AT = '1970-01-01T00:00:00.000Z';
-const LAST_AT = '2199-12-31T23:59:59.999Z';
-
-/** What is wrong with a step by itself; null: nothing. */
-export function stepProblem(step: AuthorityTestStep): StepProblem {
-  const about = ABOUT.filter((name) => step[name] !== undefined);
-  const [first, second] = about;
-  if (first === undefined)
-    return { field: 'decide', problem: 'is missing; a step has decide, outcome or review' };
-  if (second !== undefined) return { field: second, problem: `must not be combined with ${first}` };
-  const extra = first === 'decide' ? undefined : OF_DECIDE.find((name) => step[name] !== undefined);
-  if (extra !== undefined) return { field: extra, problem: 'has no effect without decide' };
-  if (step.at < FIRST_AT || step.at > LAST_AT)
-    return { field: 'at', problem: 'must be a time in the years 1970 to 2199' };
-  const { outcome } = step;
-  return outcome !== undefined && outcome.amount_minor === undefined && AMOUNT_REQUIRED.includes(outcome.type)
-    ? { field: 'outcome.amount_minor', problem: `is required for ${outcome.type}` }
-    : null;
-}
-
-/** What is wrong with steps one after the other; null: nothing. */
-export function stepsProblem({ steps }: { steps: readonly AuthorityTestStep[] }): StepProblem {
-  const names = new Set<string>();
-  let before = FIRST_AT;
-  for (const [i, { at, as, outcome, review }] of steps.entries()) {
-    const wrong = (field: string, problem: string) => ({ field: `steps[${i}].${field}`, problem });
-    if (at < before) return wrong('at', 'must not be earlier than the previous step');
-    before = at;
-    const of = outcome?.of ?? review?.of;
-    if (of !== undefined && !names.has(of))
-      return wrong(
-        outcome === undefined ? 'review.of' : 'outcome.of',
-        'must be the name, `as`, of an earlier step',
-      );
-    if (as === undefined) continue;
-    if (names.has(as)) return wrong('as', 'is already the name of an earlier step');
-    names.add(as);
-  }
-  return null;
 }

@@ -1,3 +1,4 @@
+import { SKIP_REASONS } from '@purser/contract/values/reports';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { Assess } from '@purser/rules/domain/assessment';
 import { type Authority, assessmentInputs } from '@purser/rules/domain/authorities';
@@ -23,8 +24,8 @@ import { addMinor } from '@purser/rules/values/money';
 import { DraftCounters } from './draft-counters.ts';
 import { makeDraftedMerchants } from './drafted-merchants.ts';
 
-/** Why a decision was left out of a replay. */
-export const SKIP_REASONS = ['CURRENCY_DIFFERS'] as const;
+export { SKIP_REASONS };
+
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 const MAX_CHANGED = 100;

@@ -1,10 +1,22 @@
-import type { Rule } from '@purser/contract/schema';
+import type { Rule, Together } from '@purser/contract/schema';
+import { authorityProblem } from '@purser/rules/policy/authority-problem';
+import { stepProblem, stepsProblem } from '@purser/rules/policy/authority-test-problem';
 import { isTimeZone } from '@purser/rules/values/calendar';
 import { isActiveCurrency } from '@purser/rules/values/money';
 import { normaliseText } from '@purser/rules/values/text';
 import { boundOfPeriod, instantMs } from '@purser/rules/values/timestamps';
 
-export type { Rule, Together } from '@purser/contract/schema';
+export type { Rule, Together };
+
+/**
+ * The rules about several fields. Each returns the field at fault, as a path within the object, and its problem; null if
+ * there is none.
+ */
+export const TOGETHER: Record<Together, (value: never) => { field: string; problem: string } | null> = {
+  authority: authorityProblem,
+  authority_test_step: stepProblem,
+  authority_test_steps: stepsProblem,
+};
 
 /** The result of a rule: the value that the handler receives, or the problem ("must be …"). */
 export type Finding = { ok: true; value: unknown } | { ok: false; problem: string };

@@ -7,7 +7,7 @@ import {
   type ValidateFunction,
 } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
-import { makeCheck, type Rule, type Together } from './checks.ts';
+import { makeCheck, type Rule, TOGETHER, type Together } from './checks.ts';
 
 /**
  * Checks a value against a schema. Where a rule of the schema normalises (text, query parameters), it replaces the
@@ -54,7 +54,8 @@ function makeAjv(useDefaults: boolean): Ajv2020 {
   ajv.addKeyword({
     keyword: 'x-together',
     type: 'object',
-    compile(check: Together) {
+    compile(name: Together) {
+      const check = TOGETHER[name];
       const validate: ReturnType<NonNullable<FuncKeywordDefinition['compile']>> = (value) => {
         const found = check(value as never);
         if (found === null) return true;

@@ -1,3 +1,4 @@
+import { OIDC_REFUSALS } from '@purser/contract/values/people';
 import { type Actor, type Origin, SYSTEM } from '@purser/rules/domain/audit';
 import { ROLES, type Role } from '@purser/rules/domain/keys';
 import { type Credited, EMAIL, nameProblem, normaliseEmail, type User } from '@purser/rules/domain/people';
@@ -19,6 +20,8 @@ import {
   listPendingInvitations,
 } from './user-rows.ts';
 
+export { OIDC_REFUSALS };
+
 /** Who may join through the identity provider, and in which role. */
 export interface OidcRules {
   /** Lower case; empty: any. */
@@ -30,15 +33,6 @@ export interface OidcRules {
   oidc_role_viewer: string | null;
 }
 
-/** Why a person whom the provider vouches for is not let in: the `error` of the page that says so. */
-export const OIDC_REFUSALS = {
-  sign_in_failed: 'The identity provider’s response is invalid: start again.',
-  email_unverified: 'The provider has not verified the e-mail.',
-  domain_not_allowed: 'This e-mail domain is not allowed.',
-  email_taken: 'This e-mail is linked to another account of the provider.',
-  not_invited: 'This e-mail has no invitation.',
-  account_disabled: 'The account is disabled.',
-} as const;
 export type OidcRefusalCode = keyof typeof OIDC_REFUSALS;
 
 /** A person who is not let in. */

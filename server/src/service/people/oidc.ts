@@ -1,8 +1,11 @@
+import { CALLBACK_PATH, SIGN_IN_AGAIN } from '@purser/contract/values/people';
 import { ApiError, authUnavailable } from '@purser/rules/errors';
 import * as oidc from 'openid-client';
 import type { Identity } from '../../engine/storage/members.ts';
 import type { Secrets } from '../installation/secrets.ts';
 import type { Site } from './site.ts';
+
+export { CALLBACK_PATH, SIGN_IN_AGAIN };
 
 const TIMEOUT_S = 5;
 /** How long a person may take at the provider. */
@@ -11,8 +14,6 @@ const TRANSACTION_S = 600;
 const LAST_S = 253_402_300_799;
 /** The provider's metadata is asked for again after this; its keys are fetched again by themselves. */
 const METADATA_MS = 3_600_000;
-export const CALLBACK_PATH = '/v1/auth/oidc/callback';
-
 /** The settings of the identity provider. */
 export interface OidcConfig {
   oidc_issuer: string | null;
@@ -45,11 +46,6 @@ class ProviderDown extends Error {
   override name = 'ProviderDown';
 }
 
-/**
- * Why a person who has a page open goes to the provider: their session ended, or they prove again who they are. For a
- * proof the provider is asked to have them sign in there once more; whether they did is told by `auth_time` alone.
- */
-export const SIGN_IN_AGAIN = ['session', 'proof'] as const;
 export type SignInAgain = (typeof SIGN_IN_AGAIN)[number];
 
 /** An identity provider that speaks OpenID Connect. */

@@ -1,30 +1,12 @@
+import { OTHER_ADDRESSES, SIGN_IN_KINDS, SIGN_IN_RECORD_METHODS } from '@purser/contract/values/people';
 import type { Logger } from 'pino';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { IS_PENDING } from '../../engine/storage/members.ts';
-import { SIGN_IN_METHODS } from '../../engine/storage/sessions.ts';
 import { addressBlock } from '../http/client-address.ts';
 
-/**
- * `wrong`: refused; `locked`: the first that was over the limit of wrong ones. From `password_changed` on they are changes
- * of an account and no sign-ins.
- */
-export const SIGN_IN_KINDS = [
-  'ok',
-  'wrong',
-  'locked',
-  'oidc_failed',
-  'password_changed',
-  'passkey_added',
-  'passkey_removed',
-  'name_changed',
-  'reset_link_made',
-  'account_disabled',
-  'account_enabled',
-] as const;
-export type SignInKind = (typeof SIGN_IN_KINDS)[number];
-/** How a person proved who they are; `session`: they were signed in; `operator`: a command of the operator. */
-export const SIGN_IN_RECORD_METHODS = [...SIGN_IN_METHODS, 'session', 'operator'] as const;
+export { OTHER_ADDRESSES, SIGN_IN_KINDS, SIGN_IN_RECORD_METHODS };
 
+export type SignInKind = (typeof SIGN_IN_KINDS)[number];
 /** What happened at the door, or to an account. */
 export interface SignIn {
   kind: SignInKind;
@@ -46,9 +28,6 @@ export interface ListedSignIn extends SignIn {
 
 /** The most addresses of which an hour's attempts are counted apart. All others share one row. */
 const MAX_COUNTED_ADDRESSES = 20;
-/** Where the attempts of all further addresses are counted. */
-export const OTHER_ADDRESSES = 'other addresses';
-
 /**
  * Records what happened in each workspace that the person is a member of. An attempt with an e-mail that no member has is
  * counted where the installation has a single workspace; where it has several, it is nobody's to see. A workspace that the

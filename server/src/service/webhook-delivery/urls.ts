@@ -1,4 +1,7 @@
+import { MAX_URL_LENGTH } from '@purser/contract/values/webhooks';
 import ipaddr from 'ipaddr.js';
+
+export { MAX_URL_LENGTH };
 
 /**
  * The kind of network that an address belongs to. `forbidden` addresses are refused even where private networks are
@@ -95,8 +98,6 @@ const PRIVATE_SUFFIXES = [
 
 const NAME = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const MAX_NAME_LENGTH = 253;
-export const MAX_URL_LENGTH = 2_048;
-
 /** Returns whether a name may be public. */
 function isPublicName(name: string): boolean {
   if (!name.includes('.')) return false;

@@ -1,76 +1,13 @@
-import { route } from '@purser/contract/route';
+import { routes } from '@purser/contract/routes/people/oidc';
 import { ApiError } from '@purser/rules/errors';
-import Type from 'typebox';
 import { type Call, type Route, serve } from '../../http/route.ts';
-import { Fields, OneOf } from '../../http/schemas.ts';
 import { fromOf } from '../../people/callers.ts';
-import {
-  CALLBACK_PATH,
-  type ProvedIdentity,
-  type Provider,
-  ProviderRefusal,
-  SIGN_IN_AGAIN,
-} from '../../people/oidc.ts';
-import { OIDC_REFUSALS, OidcRefusal, type OidcRefusalCode } from '../../people/oidc-people.ts';
+import { type ProvedIdentity, type Provider, ProviderRefusal } from '../../people/oidc.ts';
+import { OidcRefusal, type OidcRefusalCode } from '../../people/oidc-people.ts';
 import type { Sessions } from '../../people/sessions.ts';
 import type { From, SignedIn, SignInFlows } from '../../people/sign-in.ts';
 import type { Site } from '../../people/site.ts';
 import { verifying } from '../../people/verifying.ts';
-
-const StartQuery = Fields({
-  again: Type.Optional(
-    OneOf(SIGN_IN_AGAIN, {
-      description:
-        'For a second window of a page that waits: either its `session` ended, or it needs a fresh `proof`. For a proof the provider is asked for a new sign-in; its `auth_time` gives the time, and without it no proof is fresh. Returns to `/console/signed-in`, which notifies the page.',
-    }),
-  ),
-});
-
-/** Providers add parameters of their own. */
-const CallbackQuery = Type.Object(
-  {
-    code: Type.Optional(Type.String()),
-    state: Type.Optional(Type.String()),
-    iss: Type.Optional(Type.String()),
-    error: Type.Optional(Type.String()),
-  },
-  { additionalProperties: true },
-);
-
-const REDIRECT = (description: string) => ({
-  302: { description, schema: null, headers: { location: 'Where the browser is sent.' } },
-});
-const CODES = Object.entries(OIDC_REFUSALS)
-  .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
-  .join(' ');
-
-const routes = {
-  startOidc: route({
-    method: 'GET',
-    path: '/v1/auth/oidc/start',
-    operationId: 'startOidc',
-    tag: 'Sign-in',
-    summary: 'Go to the identity provider',
-    description:
-      "For browsers: redirects to the provider, which redirects back, once. The browser's current session ends when it returns. Answers 404 if no provider is configured.",
-    scopes: 'public',
-    query: StartQuery,
-    responses: REDIRECT('Redirects to the provider.'),
-    errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable'],
-  }),
-  finishOidc: route({
-    method: 'GET',
-    path: CALLBACK_PATH,
-    operationId: 'finishOidc',
-    tag: 'Sign-in',
-    summary: 'Come back from the identity provider',
-    description: `Redirects to \`/console/\` (or \`/console/signed-in\`, if \`again\` asked for it) with a session, or to \`/console/sign-in?error=CODE\`. ${CODES} \`auth_unavailable\`: the provider does not respond.`,
-    scopes: 'public',
-    query: CallbackQuery,
-    responses: REDIRECT('Redirects to the console.'),
-    errors: ['not_found', 'rate_limited', 'cross_site_request', 'auth_unavailable', 'unavailable'],
-  }),
-};
 
 /** Signing in through the identity provider of the settings. Browsers come here by themselves, not through scripts. */
 export function makeOidcRoutes(options: {

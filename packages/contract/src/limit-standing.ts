@@ -1,8 +1,7 @@
-import { VELOCITY_WINDOWS } from '@purser/contract/velocity-limits';
-import { BUDGET_PERIODS } from '@purser/rules/counters/shared-budgets';
-import { LIMIT_KINDS } from '@purser/rules/domain/reservations';
-import Type from 'typebox';
-import { Fields, Nullable, OneOf, page, Timestamp } from '../../http/schemas.ts';
+import { Type } from 'typebox';
+import { Fields, Nullable, OneOf, page, Timestamp } from './schema.ts';
+import { BUDGET_PERIODS, LIMIT_KINDS } from './values/budgets.ts';
+import { VELOCITY_WINDOWS } from './velocity-limits.ts';
 
 const Money = (description: string) => Type.Integer({ minimum: 0, description });
 

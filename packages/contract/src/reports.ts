@@ -1,37 +1,35 @@
-import { AGENT_STATUSES, MODES } from '@purser/rules/domain/agents';
-import { PURPOSE_ASSESSMENTS } from '@purser/rules/domain/assessment';
-import { DECISIONS, OUTCOME_STATES, REASON_CODES } from '@purser/rules/domain/decisions';
-import { LABELS } from '@purser/rules/domain/labels';
-import Type, { type TProperties } from 'typebox';
-import { MAX_SPARED_MERCHANTS } from '../../../engine/directory/spared-reviews.ts';
-import { MAX_EXAMPLES } from '../../../engine/reports/counters.ts';
-import { MAX_MERCHANTS } from '../../../engine/reports/read-shadow-report.ts';
-import { BLOCKER_CODES, WARNING_CODES } from '../../../engine/reports/readiness.ts';
-import { STOPS } from '../../../engine/reports/shadow-report.ts';
+import { type TProperties, Type } from 'typebox';
+import { REASON_CODES } from './reasons.ts';
+import { AgentRef, Fields, Id, LimitMinor, Nullable, OneOf, QueryBound, Timestamp } from './schema.ts';
+import { AGENT_STATUSES, MODES } from './values/agents.ts';
+import { DECISIONS, LABELS, OUTCOME_STATES, PURPOSE_ASSESSMENTS } from './values/decisions.ts';
 import {
-  AgentRef,
-  Fields,
-  Id,
-  LimitMinor,
-  Nullable,
-  OneOf,
-  QueryBound,
-  Timestamp,
-} from '../../http/schemas.ts';
+  BLOCKER_CODES,
+  MAX_EXAMPLES,
+  MAX_MERCHANTS,
+  MAX_SPARED_MERCHANTS,
+  STOPS,
+  WARNING_CODES,
+} from './values/reports.ts';
 
 /** Of the period, where `from` is left out. */
 export const DEFAULT_DAYS = 30;
+
 /** Agents in a report. */
 export const MAX_AGENTS = 100;
 
 const Day = () => Type.String({ format: 'date', examples: ['2026-11-21'] });
+
 const Count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description === undefined ? {} : { description }) });
+
 const Share = (description: string) => Nullable(Type.Number({ minimum: 0, maximum: 1, description }));
+
 const Amount = () =>
   LimitMinor({
     description: 'A sum of requested amounts, at most 9007199254740991: see `amount_cut`.',
   });
+
 const Summed = () => ({
   amount_minor: Amount(),
   amount_cut: Type.Optional(
@@ -40,12 +38,18 @@ const Summed = () => ({
     }),
   ),
 });
+
 const CountAmount = () => Fields({ count: Count(), ...Summed() });
-const CurrencyCount = <P extends TProperties>(more: P) =>
+
+export const CurrencyCount = <P extends TProperties>(more: P) =>
   Fields({ ...more, currency: Type.String({ examples: ['EUR'] }), count: Count(), ...Summed() });
+
 const Amounts = () => Type.Array(CurrencyCount({}), { description: 'By currency.' });
+
 const Kinds = { count: Count(), allow: Count(), review: Count(), deny: Count() };
+
 const AgentName = () => Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) });
+
 const LabelCounts = () =>
   Fields({ PURPOSE_ALIGNED: Count(), PURPOSE_MISALIGNED: Count(), PURPOSE_UNCLEAR: Count() });
 
@@ -232,6 +236,7 @@ export const ReportBody = Fields(
 );
 
 const Modes = { shadow: Count('Made in SHADOW.'), enforce: Count('Made in ENFORCE.') };
+
 /** The overview of both modes. */
 export const OverviewBody = Fields(
   {

@@ -1,9 +1,13 @@
-import { CAPABILITY_STATUSES } from '@purser/rules/domain/capabilities';
-import { LABELS } from '@purser/rules/domain/labels';
-import { OUTCOME_FLAGS, OUTCOME_SOURCES, OUTCOME_TYPES } from '@purser/rules/domain/outcomes';
-import { REVIEW_ACTIONS } from '@purser/rules/domain/reviews';
-import Type from 'typebox';
-import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from '../../http/schemas.ts';
+import { Type } from 'typebox';
+import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from './schema.ts';
+import {
+  CAPABILITY_STATUSES,
+  LABELS,
+  OUTCOME_FLAGS,
+  OUTCOME_SOURCES,
+  OUTCOME_TYPES,
+  REVIEW_ACTIONS,
+} from './values/decisions.ts';
 
 /** A capability as the API answers it. */
 export const CapabilityBody = Fields(

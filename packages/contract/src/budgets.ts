@@ -1,14 +1,16 @@
-import { BUDGET_PERIODS, BUDGET_STATUSES } from '@purser/rules/counters/shared-budgets';
-import { TEXT_LENGTHS } from '@purser/rules/values/text';
-import Type, { type Static } from 'typebox';
-import { Fields, Id, LimitMinor, Line, Nullable, OneOf, Timestamp } from '../../http/schemas.ts';
-import { LIMIT_STANDING } from './limits.ts';
+import { type Static, Type } from 'typebox';
+import { LIMIT_STANDING } from './limit-standing.ts';
+import { TEXT_LENGTHS } from './limits.ts';
+import { Fields, Id, LimitMinor, Line, Nullable, OneOf, Timestamp } from './schema.ts';
+import { BUDGET_PERIODS, BUDGET_STATUSES } from './values/budgets.ts';
 
 export const BudgetLimit = LimitMinor({
   description: 'The most that may be spent in a period, holds included, in minor units of `currency`.',
   examples: [600_000],
 });
+
 export const BudgetName = Line({ max: TEXT_LENGTHS.name }, { description: 'Defaults to the slug.' });
+
 export const BudgetPeriod = OneOf(BUDGET_PERIODS, {
   description: 'The calendar period of `time_zone` after which the budget resets; `TOTAL` never resets.',
 });
@@ -38,6 +40,7 @@ export const BudgetBody = Fields(
     description: 'A budget that several agents share. Authorities name it in `budgets`.',
   },
 );
+
 export type ShownBudget = Static<typeof BudgetBody>;
 
 /** What is told of a budget of which a threshold was reached. */

@@ -1,11 +1,12 @@
-import { MODES } from '@purser/rules/domain/agents';
-import { DECISIONS, REASON_CODES } from '@purser/rules/domain/decisions';
-import type { DeliveredEventType } from '@purser/rules/domain/webhooks';
-import Type, { type TProperties, type TSchema } from 'typebox';
-import { Fields, Id, OneOf, Timestamp } from '../../http/schemas.ts';
+import { type TProperties, type TSchema, Type } from 'typebox';
 import { ReachedBudgetBody } from './budgets.ts';
 import { DecisionBody } from './decisions.ts';
+import { REASON_CODES } from './reasons.ts';
 import { LabelBody, OutcomeBody, RecordedReviewBody } from './records.ts';
+import { Fields, Id, OneOf, Timestamp } from './schema.ts';
+import { MODES } from './values/agents.ts';
+import { DECISIONS } from './values/decisions.ts';
+import type { DeliveredEventType } from './values/webhooks.ts';
 
 const DecisionBrief = Fields(
   {
@@ -19,7 +20,7 @@ const DecisionBrief = Fields(
   { $id: 'DecisionBrief', description: "The decision that an event's record refers to, in brief." },
 );
 
-function Event(name: string, type: DeliveredEventType, data: TSchema): TSchema {
+function Event<const T extends DeliveredEventType, D extends TSchema>(name: string, type: T, data: D) {
   return Fields(
     {
       id: Id('event', { description: 'The same on every retry and at every endpoint; deduplicate on it.' }),
@@ -31,11 +32,11 @@ function Event(name: string, type: DeliveredEventType, data: TSchema): TSchema {
   );
 }
 
-const aboutDecision = (record: { properties: TProperties }) =>
+const aboutDecision = <P extends TProperties>(record: { properties: P }) =>
   Fields({ ...record.properties, decision: DecisionBrief });
 
 /** The webhook events: the body of each type, and when it is sent. */
-export const WEBHOOK_EVENTS: Record<DeliveredEventType, { summary: string; body: TSchema }> = {
+export const WEBHOOK_EVENTS = {
   'decision.created': {
     summary: 'A decision was made',
     body: Event('DecisionCreatedEvent', 'decision.created', DecisionBody),
@@ -60,4 +61,4 @@ export const WEBHOOK_EVENTS: Record<DeliveredEventType, { summary: string; body:
     summary: 'A test event was requested for an endpoint',
     body: Event('WebhookTestEvent', 'webhook.test', Fields({ endpoint_id: Id('webhook') })),
   },
-};
+} satisfies Record<DeliveredEventType, { summary: string; body: TSchema }>;

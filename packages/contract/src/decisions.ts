@@ -1,17 +1,8 @@
-import { MODES } from '@purser/rules/domain/agents';
-import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '@purser/rules/domain/assessment';
-import {
-  DECISIONS,
-  OUTCOME_STATES,
-  REASON_CODES,
-  REVIEW_STATES,
-  type Remedy,
-  STAGE_OUTCOMES,
-  STAGES,
-} from '@purser/rules/domain/decisions';
-import { RESERVATION_STATUSES } from '@purser/rules/domain/reservations';
-import { TEXT_LENGTHS } from '@purser/rules/values/text';
-import Type, { type TProperties } from 'typebox';
+import { type Static, type TProperties, Type } from 'typebox';
+import { CountedLimitBody } from './limit-standing.ts';
+import { TEXT_LENGTHS } from './limits.ts';
+import { REASON_CODES } from './reasons.ts';
+import { CapabilityBody, LabelBody, ReviewBody } from './records.ts';
 import {
   AgentRef,
   AmountMinor,
@@ -27,11 +18,21 @@ import {
   PayeeId,
   Timestamp,
   TimestampIn,
-} from '../../http/schemas.ts';
-import { CountedLimitBody } from './limits.ts';
-import { CapabilityBody, LabelBody, ReviewBody } from './records.ts';
+} from './schema.ts';
+import { STAGES } from './stages.ts';
+import { MODES } from './values/agents.ts';
+import {
+  DECISIONS,
+  EVIDENCE_EFFECTS,
+  OUTCOME_STATES,
+  PURPOSE_ASSESSMENTS,
+  RESERVATION_STATUSES,
+  REVIEW_STATES,
+  STAGE_OUTCOMES,
+} from './values/decisions.ts';
 
 const MAX_TRACE_STEPS = 25;
+
 const MAX_CONTEXT_BYTES = 8_192;
 
 const Action = Fields(
@@ -113,7 +114,7 @@ export const DecisionRequest = Fields(
   },
 );
 
-const remedy = (type: Remedy['type'], more: TProperties = {}) =>
+const remedy = <const T extends string, More extends TProperties>(type: T, more: More) =>
   Fields({
     type: Type.Literal(type),
     ...more,
@@ -140,11 +141,11 @@ const RemedyBody = Type.Union(
         examples: ['EUR'],
       }),
     }),
-    remedy('CHOOSE_OTHER_MERCHANT'),
+    remedy('CHOOSE_OTHER_MERCHANT', {}),
     remedy('WAIT_FOR_REVIEW', {
       expires_at: Nullable(Timestamp({ description: 'Null if the review never expires.' })),
     }),
-    remedy('ASK_OPERATOR'),
+    remedy('ASK_OPERATOR', {}),
   ],
   {
     $id: 'Remedy',
@@ -154,7 +155,14 @@ const RemedyBody = Type.Union(
 );
 
 const Money = (description: string) => LimitMinor({ description });
+
 const Observed = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
+
+/**
+ * What the caller can do about a decision that is not ALLOW: the reasons that it clears, and what would be decided then if
+ * nothing else changed. All but the last two alone take a DENY away.
+ */
+export type Remedy = Static<typeof RemedyBody>;
 
 /** A decision as the API answers it. */
 export const DecisionBody = Fields(

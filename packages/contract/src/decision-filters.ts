@@ -1,9 +1,6 @@
-import { MODES } from '@purser/rules/domain/agents';
-import { DECISIONS, OUTCOME_STATES, REASON_CODES, REVIEW_STATES } from '@purser/rules/domain/decisions';
-import { LABELS } from '@purser/rules/domain/labels';
-import { MAX_AMOUNT_MINOR } from '@purser/rules/values/money';
-import { TEXT_LENGTHS } from '@purser/rules/values/text';
-import Type from 'typebox';
+import { Type } from 'typebox';
+import { MAX_AMOUNT_MINOR, TEXT_LENGTHS } from './limits.ts';
+import { REASON_CODES } from './reasons.ts';
 import {
   AgentRef,
   Currency,
@@ -16,7 +13,9 @@ import {
   QueryBound,
   QueryInteger,
   QuerySeveral,
-} from '../../http/schemas.ts';
+} from './schema.ts';
+import { MODES } from './values/agents.ts';
+import { DECISIONS, LABELS, OUTCOME_STATES, REVIEW_STATES } from './values/decisions.ts';
 
 const RequestedAmount = QueryInteger(
   { min: 0, max: MAX_AMOUNT_MINOR },

@@ -1,8 +1,8 @@
-import { ROLES, SCOPES } from '@purser/rules/domain/keys';
-import { EMAIL } from '@purser/rules/domain/people';
-import { TEXT_LENGTHS } from '@purser/rules/values/text';
-import Type from 'typebox';
-import { Fields, Formed, Id, Line, Nullable, OneOf, Timestamp } from '../../http/schemas.ts';
+import { Type } from 'typebox';
+import { TEXT_LENGTHS } from './limits.ts';
+import { Fields, Formed, Id, Line, Nullable, OneOf, Timestamp } from './schema.ts';
+import { ROLES, SCOPES } from './scopes.ts';
+import { EMAIL } from './values/people.ts';
 
 /** An e-mail that somebody is to be known by. */
 export const EmailIn = () =>

@@ -1,0 +1,56 @@
+import { routes as agents } from './routes/agents.ts';
+import { routes as apiKeys } from './routes/api-keys.ts';
+import { routes as authorities } from './routes/authorities.ts';
+import { routes as authorityReadings } from './routes/authority-readings.ts';
+import { routes as authorityTests } from './routes/authority-tests.ts';
+import { routes as budgets } from './routes/budgets.ts';
+import { routes as capabilities } from './routes/capabilities.ts';
+import { routes as changes } from './routes/changes.ts';
+import { routes as decisionReads } from './routes/decision-reads.ts';
+import { routes as decisions } from './routes/decisions.ts';
+import { routes as health } from './routes/health.ts';
+import { routes as ledger } from './routes/ledger.ts';
+import { routes as mcp } from './routes/mcp.ts';
+import { routes as merchants } from './routes/merchants.ts';
+import { routes as outcomes } from './routes/outcomes.ts';
+import { routes as auth } from './routes/people/auth.ts';
+import { routes as me } from './routes/people/me.ts';
+import { routes as members } from './routes/people/members.ts';
+import { routes as oidc } from './routes/people/oidc.ts';
+import { routes as passkeys } from './routes/people/passkeys.ts';
+import { routes as reports } from './routes/reports.ts';
+import { routes as reviews } from './routes/reviews.ts';
+import { routes as simulations } from './routes/simulations.ts';
+import { routes as webhookDeliveries } from './routes/webhook-deliveries.ts';
+import { routes as webhooks } from './routes/webhooks.ts';
+import { routes as workspace } from './routes/workspace.ts';
+
+/** Every route of the API by its operationId, in the order of the reference. */
+export const ROUTES = {
+  ...decisions,
+  ...decisionReads,
+  ...reviews,
+  ...outcomes,
+  ...capabilities,
+  ...agents,
+  ...authorities,
+  ...budgets,
+  ...merchants,
+  ...authorityReadings,
+  ...simulations,
+  ...authorityTests,
+  ...apiKeys,
+  ...webhooks,
+  ...webhookDeliveries,
+  ...members,
+  ...workspace,
+  ...changes,
+  ...reports,
+  ...ledger,
+  ...auth,
+  ...oidc,
+  ...passkeys,
+  ...me,
+  ...mcp,
+  ...health,
+};

@@ -1,0 +1,97 @@
+import { Type } from 'typebox';
+import { TEXT_LENGTHS } from '../limits.ts';
+import { LabelBody, RecordedReviewBody, ReviewBody } from '../records.ts';
+import { route } from '../route.ts';
+import { Fields, Formed, IdIn, LongText, OneOf, page } from '../schema.ts';
+import { LABELS, REVIEW_ACTIONS } from '../values/decisions.ts';
+
+const IdParams = Fields({ id: Type.String() });
+
+const Comment = () => Type.Optional(LongText({ max: TEXT_LENGTHS.description }));
+
+const ReviewRequest = Fields(
+  {
+    action: OneOf(REVIEW_ACTIONS),
+    reason_code: Formed('^[A-Z0-9_]{1,64}$', 'must be 1 to 64 of A-Z, 0-9 and "_"', {
+      examples: ['VENDOR_CONFIRMED'],
+    }),
+    comment: Comment(),
+    supersedes: Type.Optional(
+      IdIn('review', { description: 'In SHADOW: the current review, which this one replaces.' }),
+    ),
+  },
+  { $id: 'ReviewRequest' },
+);
+
+const LabelRequest = Fields(
+  {
+    label: OneOf(LABELS),
+    comment: Comment(),
+    supersedes: Type.Optional(IdIn('label', { description: 'A current label, which this one replaces.' })),
+  },
+  { $id: 'LabelRequest' },
+);
+
+export const routes = {
+  createReview: route({
+    method: 'POST',
+    path: '/v1/decisions/:id/reviews',
+    operationId: 'createReview',
+    tag: 'Reviews and labels',
+    summary: 'Allow or deny a REVIEW decision',
+    description:
+      'Whoever requested the spend cannot review it. In ENFORCE a review is final: ALLOW issues the capability, DENY releases the hold. While the spend counts toward a frozen shared budget, an ALLOW that would issue a capability is refused with `budget_frozen`. In SHADOW a later review replaces the current one, which it names in `supersedes`.',
+    scopes: ['review'],
+    params: IdParams,
+    body: ReviewRequest,
+    responses: { 201: { description: 'The review.', schema: RecordedReviewBody } },
+    errors: [
+      'not_found',
+      'not_reviewable',
+      'self_review_forbidden',
+      'review_final',
+      'authority_changed',
+      'budget_frozen',
+    ],
+  }),
+  listReviews: route({
+    method: 'GET',
+    path: '/v1/decisions/:id/reviews',
+    operationId: 'listReviews',
+    tag: 'Reviews and labels',
+    summary: 'List the reviews of a decision',
+    description: 'Oldest first; all of them, including replaced ones.',
+    scopes: ['read'],
+    agentKey: 'own',
+    params: IdParams,
+    responses: { 200: { description: 'The reviews.', schema: page(ReviewBody, { $id: 'ReviewPage' }) } },
+    errors: ['not_found'],
+  }),
+  createLabel: route({
+    method: 'POST',
+    path: '/v1/decisions/:id/labels',
+    operationId: 'createLabel',
+    tag: 'Reviews and labels',
+    summary: 'Label whether a spend fit the purpose',
+    description:
+      'Works for any decision. A label adds to earlier ones, or replaces the one it names in `supersedes`.',
+    scopes: ['review'],
+    params: IdParams,
+    body: LabelRequest,
+    responses: { 201: { description: 'The label.', schema: LabelBody } },
+    errors: ['not_found'],
+  }),
+  listLabels: route({
+    method: 'GET',
+    path: '/v1/decisions/:id/labels',
+    operationId: 'listLabels',
+    tag: 'Reviews and labels',
+    summary: 'List the labels of a decision',
+    description: 'Oldest first; all of them, including replaced ones.',
+    scopes: ['read'],
+    agentKey: 'own',
+    params: IdParams,
+    responses: { 200: { description: 'The labels.', schema: page(LabelBody, { $id: 'LabelPage' }) } },
+    errors: ['not_found'],
+  }),
+};

@@ -1,0 +1,11 @@
+import { CALENDAR_PERIODS } from '../calendar.ts';
+
+/** Over what time a shared budget counts; `TOTAL` begins nothing anew. */
+export const BUDGET_PERIODS = [...CALENDAR_PERIODS, 'TOTAL'] as const;
+export const BUDGET_STATUSES = ['active', 'frozen'] as const;
+/** The most shared budgets of a workspace. */
+export const MAX_BUDGETS = 200;
+/** The most budgets from one to the uppermost above it, both counted. */
+export const MAX_BUDGET_DEPTH = 4;
+
+export const LIMIT_KINDS = ['monthly_budget', 'velocity', 'duplicate', 'shared_budget'] as const;

@@ -1,0 +1,58 @@
+export const LEDGER_EVENT_TYPES = [
+  'workspace.created',
+  'workspace.updated',
+  'workspace.stopped',
+  'workspace.resumed',
+  'plan.changed',
+  'agent.created',
+  'agent.updated',
+  'authority.created',
+  'merchant.listed',
+  'merchant.unlisted',
+  'budget.created',
+  'budget.updated',
+  'budget.threshold.reached',
+  'api_key.created',
+  'api_key.revoked',
+  'api_key.rewrapped',
+  'decision.created',
+  'decision.review.recorded',
+  'decision.label.recorded',
+  'decision.outcome.recorded',
+  'capability.consumed',
+  'reservation.expired',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.deleted',
+  'webhook.secret_rotated',
+  'webhook.secret_rewrapped',
+  'member.invited',
+  'member.joined',
+  'member.role_changed',
+  'member.removed',
+  'invitation.revoked',
+  'sessions.revoked',
+] as const;
+export const SUBJECT_TYPES = [
+  'workspace',
+  'agent',
+  'authority',
+  'merchant',
+  'budget',
+  'api_key',
+  'decision',
+  'review',
+  'label',
+  'outcome',
+  'capability',
+  'reservation',
+  'webhook',
+  'member',
+  'invitation',
+] as const;
+export const BREAK_KINDS = ['ENTRY_ALTERED', 'LINK_BROKEN', 'GAP', 'TRUNCATED', 'ROW_MISMATCH'] as const;
+
+export const ACTOR_TYPES = ['api_key', 'user', 'operator', 'system'] as const;
+
+/** A page ends after so many events that were looked at: of the frequent types and subjects there is no index. */
+export const MAX_EVENTS_LOOKED_AT = 50_000;

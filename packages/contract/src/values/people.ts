@@ -1,0 +1,49 @@
+export const MEMBER_STATUSES = ['active', 'disabled'] as const;
+export const INVITATION_STATUSES = ['pending', 'accepted', 'revoked', 'expired'] as const;
+/**
+ * What an e-mail looks like. Nothing in it is invisible or turns the direction of writing, or two people would look like
+ * one in every list. Whether it reaches anybody is never asked: no mail is sent.
+ */
+export const EMAIL =
+  /^[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,64}@[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,189}$/u;
+
+/**
+ * `wrong`: refused; `locked`: the first that was over the limit of wrong ones. From `password_changed` on they are changes
+ * of an account and no sign-ins.
+ */
+export const SIGN_IN_KINDS = [
+  'ok',
+  'wrong',
+  'locked',
+  'oidc_failed',
+  'password_changed',
+  'passkey_added',
+  'passkey_removed',
+  'name_changed',
+  'reset_link_made',
+  'account_disabled',
+  'account_enabled',
+] as const;
+/** How a person proved who they are. */
+export const SIGN_IN_METHODS = ['password', 'passkey', 'oidc', 'setup', 'invitation', 'reset'] as const;
+/** How a person proved who they are; `session`: they were signed in; `operator`: a command of the operator. */
+export const SIGN_IN_RECORD_METHODS = [...SIGN_IN_METHODS, 'session', 'operator'] as const;
+/** Where the attempts of all further addresses are counted. */
+export const OTHER_ADDRESSES = 'other addresses';
+
+export const CALLBACK_PATH = '/v1/auth/oidc/callback';
+/**
+ * Why a person who has a page open goes to the provider: their session ended, or they prove again who they are. For a
+ * proof the provider is asked to have them sign in there once more; whether they did is told by `auth_time` alone.
+ */
+export const SIGN_IN_AGAIN = ['session', 'proof'] as const;
+
+/** Why a person whom the provider vouches for is not let in: the `error` of the page that says so. */
+export const OIDC_REFUSALS = {
+  sign_in_failed: 'The identity provider’s response is invalid: start again.',
+  email_unverified: 'The provider has not verified the e-mail.',
+  domain_not_allowed: 'This e-mail domain is not allowed.',
+  email_taken: 'This e-mail is linked to another account of the provider.',
+  not_invited: 'This e-mail has no invitation.',
+  account_disabled: 'The account is disabled.',
+} as const;

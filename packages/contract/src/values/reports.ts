@@ -1,0 +1,40 @@
+/** Merchants of them, and agents, that are told of. */
+export const MAX_SPARED_MERCHANTS = 20;
+
+/** Examples of a reason in a report, and so the ids that a counter stores. */
+export const MAX_EXAMPLES = 5;
+
+/** Merchants in a report. */
+export const MAX_MERCHANTS = 20;
+
+/** Every reason against switching to ENFORCE, with what to do about it. */
+export const BLOCKERS = {
+  PLAN_CANNOT_ENFORCE: 'ENFORCE needs a paid plan; a trial is not one.',
+  NO_DECISIONS: 'No decisions were made in SHADOW in this period.',
+  TOO_FEW_DAYS: 'Collect decisions over more days, to cover a typical week.',
+  TOO_FEW_DECISIONS: 'Collect more decisions, to predict what ENFORCE would stop.',
+  AGENT_WITHOUT_AUTHORITY: 'Agents without an authority would have every spend denied: set one.',
+  TOO_MANY_UNCLEAR:
+    'Too many spends have an unclear purpose and would need a review: make the purpose more specific, or have the agents send descriptions.',
+  PENDING_REVIEWS:
+    'Too many reviews are pending: in ENFORCE a spend waits for its review, and the review expires.',
+  TOO_FEW_LABELS: 'Add more labels, to measure how often the assessment of purpose is right.',
+  LOW_PRECISION: 'Too many spends labelled aligned were assessed as misaligned.',
+  LOW_RECALL: 'Too many spends labelled misaligned would have been allowed.',
+  EXECUTED_ALTHOUGH_DENIED:
+    'Agents made spends that ENFORCE would have denied: widen the authority if they were right, or accept that they stop.',
+} as const;
+export type BlockerCode = keyof typeof BLOCKERS;
+export const BLOCKER_CODES = Object.keys(BLOCKERS) as BlockerCode[];
+/** The reasons for a look before ENFORCE, which speak against nothing. */
+export const WARNING_CODES = ['PURPOSE_NOT_UNDERSTOOD', 'REVIEWED_BY_KEY_MAKER'] as const;
+
+export type Stop = 'DENY' | 'REVIEW_PENDING' | 'REVIEW_DENIED';
+export const STOPS = ['DENY', 'REVIEW_PENDING', 'REVIEW_DENIED'] as const satisfies readonly Stop[];
+
+/** The followers of each workspace's chain: `report` for the shadow report, `learning` for the feedback. */
+export const FOLLOWERS = ['report', 'learning'] as const;
+export type FollowerName = (typeof FOLLOWERS)[number];
+
+/** Why a decision was left out of a replay. */
+export const SKIP_REASONS = ['CURRENCY_DIFFERS'] as const;
