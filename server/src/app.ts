@@ -18,7 +18,7 @@ import { makeLimiters } from './service/http/limiters.ts';
 import { closeServer, makeServer } from './service/http/server.ts';
 import type { ServerOptions } from './service/http/server-options.ts';
 import { connectSharedCounts } from './service/http/shared-counts.ts';
-import { type Database, makeCore, newId } from './service/installation/runtime.ts';
+import { type Core, type Database, makeCore, newId } from './service/installation/runtime.ts';
 import { bootstrap, prepareFirstPerson } from './service/people/first-start.ts';
 import type { Listening } from './service/processes/messages.ts';
 import type { Siblings } from './service/processes/siblings.ts';
@@ -48,6 +48,222 @@ function urlOf(server: FastifyInstance): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
+type Step = () => unknown;
+
+/** The steps that undo a start, the latest first, whether the start failed or the service stops. */
+interface Ends {
+  add(step: Step): void;
+  /** Adds a step that runs before all others, beside those that are added in this way too. */
+  addDrain(step: Step): void;
+  /** Runs every step, also after one that failed, and then throws the first failure. */
+  run(): Promise<void>;
+}
+
+function makeEnds(): Ends {
+  const steps: Step[] = [];
+  const drains: Step[] = [];
+  const failures: unknown[] = [];
+  const attempt = async (step: Step) => {
+    try {
+      await step();
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  return {
+    add: (step) => void steps.unshift(step),
+    addDrain: (step) => void drains.push(step),
+    async run() {
+      // Each may take seconds, and the process has ten.
+      await Promise.all(drains.map(attempt));
+      for (const step of steps) await attempt(step);
+      if (failures.length > 0) throw failures[0];
+    },
+  };
+}
+
+/** Loads OpenTelemetry where traces are wanted, and nothing of it otherwise. */
+async function startTraces({ otel_exporter_otlp_endpoint: endpoint }: Config, log: Logger) {
+  if (endpoint === null) return null;
+  const { startTracing } = await import('./service/observability/open-telemetry.ts');
+  return startTracing({ endpoint, version: VERSION, log });
+}
+
+function makeKeyLookUp(core: Core) {
+  const { log } = core;
+  const key_uses = makeKeyUses({ lane: core.lane, log });
+  const rewrapping = makeKeyRewrapping(core);
+  const authenticate = makeAuthenticate({
+    db: core.keys_db,
+    clock: core.clock,
+    keyDigests: core.secrets.keyDigests,
+    onOtherDigest: ({ workspace_id, key_id }, digests) =>
+      rewrapping.note(workspace_id, { key_id, ...digests }),
+    onUse: (key) => key_uses.note(key, key.clock_ms),
+    onFailure: (error) => log.error({ err: error }, 'keys could not be looked up'),
+  });
+  return { key_uses, rewrapping, authenticate };
+}
+
+/** Everything that requests and workers use. Nothing listens yet. */
+async function openParts(
+  config: Config,
+  database: Database,
+  log: Logger,
+  siblings: Siblings | null,
+  ends: Ends,
+) {
+  const tracing = await startTraces(config, log);
+  ends.add(() => tracing?.stop());
+  const core = makeCore(database, log, tracing);
+  ends.add(core.close);
+  const second_opinion = makeSecondOpinion(core, config);
+  ends.add(() => second_opinion?.flushUsage());
+  const keys = makeKeyLookUp(core);
+  const shared_counts = config.redis_url === null ? null : await connectSharedCounts(config.redis_url, log);
+  const makeLimiter = makeLimiters(shared_counts?.client ?? null, siblings !== null);
+  const people = makePeopleServices(core, config, makeLimiter);
+  ends.add(() => Promise.all([people.sessions.flush().catch(() => {}), people.flows.recorded()]));
+  ends.add(keys.key_uses.flush);
+  ends.add(() => shared_counts?.close());
+  return { config, log, siblings, core, tracing, second_opinion, makeLimiter, people, ...keys };
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** The routes of the API and beside it: health, documents, the console; and that of the metrics. */
+function makeRoutes(
+  { core, config, log, second_opinion, people, siblings }: Parts,
+  isStopping: () => boolean,
+) {
+  const api_routes = [
+    ...makeApiRoutes(core, config, second_opinion?.preAssess, people),
+    ...makePersonRoutes(core, config, people),
+    makeMcpRoute({
+      core,
+      site: people.site,
+      onFailure: (error) => log.error({ err: error }, 'a tool of /mcp failed'),
+    }),
+  ];
+  const { content_type } = core.metrics;
+  const text = siblings?.share(core.metrics) ?? core.metrics.text;
+  const metrics_route = makeMetricsRoute({ text, content_type }, core.now_ms);
+  const health = makeHealthRoutes({
+    checkReady: () => readiness(core),
+    isStopping,
+    metrics_route: config.metrics_port === null ? metrics_route : null,
+    now_ms: core.now_ms,
+    checkpoint_keys: core.secrets.verifyingKeys,
+    api_routes,
+    version: VERSION,
+  });
+  const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
+  if (console_files.size === 0) log.warn('the console is not built, so it is not served: run npm run build');
+  const public_time = makeWorkTime({
+    reason: 'public_time',
+    share: PUBLIC_SHARE,
+    now_ms: core.now_ms,
+    isAlone: (address) => core.presence.isAlone(address),
+  });
+  const open_routes = [...health, ...makeConsoleRoutes(console_files)];
+  const routes = [...api_routes, ...open_routes.map((route) => takingPublicTurns(route, public_time))];
+  return { routes, metrics_route };
+}
+
+async function readiness(core: Core) {
+  core.writes.check();
+  await checkReady(core.probe_db);
+  await core.readClock();
+  const doubt = core.clock.doubt();
+  if (doubt !== null) throw clockDoubted(doubt);
+  return {
+    skipped_events: await countSkippedEvents(core.probe_db),
+    clock_ahead_seconds: Math.floor(core.clock.aheadMs() / 1000),
+  };
+}
+
+/** Makes the public server, and that of the metrics where they have a port of their own. */
+function makeServers(parts: Parts, ends: Ends) {
+  const { config, core, people, second_opinion, siblings } = parts;
+  let stopping = false;
+  const { routes, metrics_route } = makeRoutes(parts, () => stopping);
+  const options: ServerOptions = {
+    routes,
+    authenticate: parts.authenticate,
+    authenticateSession: people.sessions.authenticate,
+    knownBrowser: (headers) => people.devices.of(headers)?.device_id ?? null,
+    checkSameSite: (headers) => people.site.checkSameSite(headers, { required: true }),
+    rate_limit_per_minute: config.rate_limit_per_minute,
+    unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,
+    makeLimiter: parts.makeLimiter,
+    // Before the lane a spend may wait for a place to ask the model, and as long again for its answer.
+    deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : 2 * config.purpose_model_timeout_ms),
+    balance: siblings?.balance ?? null,
+    keep_alive_ms: config.keep_alive_seconds * 1000,
+    isFull: core.lane.isFull,
+    trusted_proxies: config.trusted_proxies,
+    logger: parts.log,
+    newRequestId: () => newId('request'),
+    now_ms: core.now_ms,
+    metrics: core.metrics,
+    tracing: parts.tracing,
+  };
+  const server = makeServer(options);
+  // It has limits and connections of its own, so that the metrics can be read while the public server is overloaded.
+  const metrics_server =
+    config.metrics_port === null
+      ? null
+      : makeServer({
+          ...options,
+          routes: [metrics_route],
+          balance: null,
+          metrics: { ...core.metrics, watchUse: () => {} },
+        });
+  ends.addDrain(async () => {
+    stopping = true;
+    siblings?.balance.stop();
+    // Spends that wait for the model continue without it, so that they do not delay the drain.
+    await second_opinion?.stop();
+    await Promise.all([server, metrics_server].map((each) => each !== null && closeServer(each)));
+  });
+  return { server, metrics_server };
+}
+
+type Servers = ReturnType<typeof makeServers>;
+
+/** Makes the first workspace and person where there are none, and waits until everything can answer. */
+async function prepareData(
+  { config, core, people, second_opinion, siblings }: Parts,
+  { address }: Database,
+  onFirst: (first: { admin_key: string }) => unknown,
+) {
+  await core.readClock();
+  const prepares = siblings?.is_first ?? true;
+  const first = prepares ? await bootstrap(core, address, config) : undefined;
+  if (first !== undefined) onFirst(first);
+  const setup_code = prepares ? await prepareFirstPerson(core, people, config) : null;
+  await second_opinion?.probed;
+  warmAssessor();
+  return { first, setup_code };
+}
+
+async function listen({ config, people, log }: Parts, { server, metrics_server }: Servers) {
+  await server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
+  await metrics_server?.listen({ port: config.metrics_port ?? 0, host: config.metrics_host ?? config.host });
+  people.site.listensOn((server.server.address() as AddressInfo).port);
+  const metrics_url = metrics_server === null ? null : urlOf(metrics_server);
+  if (metrics_url !== null) log.info({ metrics_url }, 'metrics are served at a separate address');
+  return { url: urlOf(server), metrics_url };
+}
+
+async function startBackground({ core, config, people, ...parts }: Parts, ends: Ends): Promise<void> {
+  const { key_uses, rewrapping, second_opinion } = parts;
+  const watching = await startWatching(core);
+  ends.addDrain(watching.stop);
+  const of_requests = { key_uses, rewrapping, sessions: people.sessions, second_opinion };
+  ends.addDrain(startWorkers(core, config, of_requests).stop);
+}
+
 /**
  * Starts the service on a migrated database. It listens only when everything is ready, so every client that can connect
  * is served. `onFirst` is called with the first workspace's key as soon as it exists, because the start may still fail.
@@ -60,151 +276,20 @@ export async function startService(
   onFirst: (first: { admin_key: string }) => unknown = () => {},
   siblings: Siblings | null = null,
 ): Promise<Service> {
-  const endpoint = config.otel_exporter_otlp_endpoint;
-  // Loaded where traces are wanted; nothing of it is there otherwise.
-  const tracing =
-    endpoint === null
-      ? null
-      : (await import('./service/observability/open-telemetry.ts')).startTracing({
-          endpoint,
-          version: VERSION,
-          log,
-        });
-  const core = makeCore(database, log, tracing);
-  const key_uses = makeKeyUses({ lane: core.lane, log });
-  const rewrapping = makeKeyRewrapping(core);
-  const authenticate = makeAuthenticate({
-    db: core.keys_db,
-    clock: core.clock,
-    keyDigests: core.secrets.keyDigests,
-    onOtherDigest: ({ workspace_id, key_id }, digests) =>
-      rewrapping.note(workspace_id, { key_id, ...digests }),
-    onUse: (key) => key_uses.note(key, key.clock_ms),
-    onFailure: (error) => log.error({ err: error }, 'keys could not be looked up'),
-  });
-  const second_opinion = makeSecondOpinion(core, config);
-  const shared_counts = config.redis_url === null ? null : await connectSharedCounts(config.redis_url, log);
-  const makeLimiter = makeLimiters(shared_counts?.client ?? null, siblings !== null);
-  const people = makePeopleServices(core, config, makeLimiter);
-  const api_routes = [
-    ...makeApiRoutes(core, config, second_opinion?.preAssess, people),
-    ...makePersonRoutes(core, config, people),
-  ];
-  const mcp_route = makeMcpRoute({
-    core,
-    site: people.site,
-    onFailure: (error) => log.error({ err: error }, 'a tool of /mcp failed'),
-  });
-  const { content_type } = core.metrics;
-  const text = siblings?.share(core.metrics) ?? core.metrics.text;
-  const metrics_route = makeMetricsRoute({ text, content_type }, core.now_ms);
-  let stopping = false;
-  const health = makeHealthRoutes({
-    checkReady: async () => {
-      core.writes.check();
-      await checkReady(core.probe_db);
-      await core.readClock();
-      const doubt = core.clock.doubt();
-      if (doubt !== null) throw clockDoubted(doubt);
-      return {
-        skipped_events: await countSkippedEvents(core.probe_db),
-        clock_ahead_seconds: Math.floor(core.clock.aheadMs() / 1000),
-      };
-    },
-    isStopping: () => stopping,
-    metrics_route: config.metrics_port === null ? metrics_route : null,
-    now_ms: core.now_ms,
-    checkpoint_keys: core.secrets.verifyingKeys,
-    api_routes: [...api_routes, mcp_route],
-    version: VERSION,
-  });
-  const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
-  if (console_files.size === 0) log.warn('the console is not built, so it is not served: run npm run build');
-  const public_time = makeWorkTime({
-    reason: 'public_time',
-    share: PUBLIC_SHARE,
-    now_ms: core.now_ms,
-    isAlone: (address) => core.presence.isAlone(address),
-  });
-  const open_routes = [...health, ...makeConsoleRoutes(console_files)];
-  const server_options: ServerOptions = {
-    routes: [...api_routes, mcp_route, ...open_routes.map((route) => takingPublicTurns(route, public_time))],
-    authenticate,
-    authenticateSession: people.sessions.authenticate,
-    knownBrowser: (headers) => people.devices.of(headers)?.device_id ?? null,
-    checkSameSite: (headers) => people.site.checkSameSite(headers, { required: true }),
-    rate_limit_per_minute: config.rate_limit_per_minute,
-    unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,
-    makeLimiter,
-    // Before the lane a spend may wait for a place to ask the model, and as long again for its answer.
-    deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : 2 * config.purpose_model_timeout_ms),
-    balance: siblings?.balance ?? null,
-    keep_alive_ms: config.keep_alive_seconds * 1000,
-    isFull: core.lane.isFull,
-    trusted_proxies: config.trusted_proxies,
-    logger: log,
-    newRequestId: () => newId('request'),
-    now_ms: core.now_ms,
-    metrics: core.metrics,
-    tracing,
-  };
-  const server = makeServer(server_options);
-  // It has limits and connections of its own, so that the metrics can be read while the public server is overloaded.
-  const metrics_server =
-    config.metrics_port === null
-      ? null
-      : makeServer({
-          ...server_options,
-          routes: [metrics_route],
-          balance: null,
-          metrics: { ...core.metrics, watchUse: () => {} },
-        });
+  const ends = makeEnds();
   try {
-    await core.readClock();
-    const prepares = siblings?.is_first ?? true;
-    const first = prepares ? await bootstrap(core, database.address, config) : undefined;
-    if (first !== undefined) onFirst(first);
-    const setup_code = prepares ? await prepareFirstPerson(core, people, config) : null;
-    await second_opinion?.probed;
-    warmAssessor();
-    await server.listen({ port: config.port, host: config.host, backlog: LISTEN_BACKLOG });
-    await metrics_server?.listen({
-      port: config.metrics_port ?? 0,
-      host: config.metrics_host ?? config.host,
-    });
-    people.site.listensOn((server.server.address() as AddressInfo).port);
-    const metrics_url = metrics_server === null ? null : urlOf(metrics_server);
-    if (metrics_url !== null) log.info({ metrics_url }, 'metrics are served at a separate address');
-    const { sessions } = people;
-    const watching = await startWatching(core);
-    const workers = startWorkers(core, config, { key_uses, rewrapping, sessions, second_opinion });
-    return {
-      url: urlOf(server),
-      console_url: people.site.consoleUrl(setup_code === null ? '' : `setup#${setup_code}`),
-      metrics_url,
-      first,
-      async stop() {
-        stopping = true;
-        siblings?.balance.stop();
-        // Spends that wait for the model continue without it, so that they do not delay the drain.
-        await second_opinion?.stop();
-        // These run in parallel: each may take seconds, and the process has ten.
-        const servers = metrics_server === null ? [server] : [server, metrics_server];
-        await Promise.all([...servers.map(closeServer), workers.stop(), watching.stop()]);
-        shared_counts?.close();
-        await key_uses.flush();
-        await Promise.all([people.sessions.flush().catch(() => {}), people.flows.recorded()]);
-        await second_opinion?.flushUsage();
-        await core.close();
-        await tracing?.stop();
-      },
-    };
+    const parts = await openParts(config, database, log, siblings, ends);
+    const servers = makeServers(parts, ends);
+    const { first, setup_code } = await prepareData(parts, database, onFirst);
+    const urls = await listen(parts, servers);
+    await startBackground(parts, ends);
+    const console_url = parts.people.site.consoleUrl(setup_code === null ? '' : `setup#${setup_code}`);
+    return { ...urls, console_url, first, stop: ends.run };
   } catch (error) {
-    await second_opinion?.stop();
-    await Promise.all([server.close(), metrics_server?.close()]);
-    shared_counts?.close();
-    await core.close();
-    await tracing?.stop();
+    // The reason of the failed start is the one to report.
+    await ends
+      .run()
+      .catch((failure: unknown) => log.error({ err: failure }, 'a failed start was not undone'));
     throw error;
   }
 }

@@ -242,6 +242,6 @@ export function makeServer(options: ServerOptions): FastifyInstance {
 
 /** Lets in whoever waits to be, stops listening, and resolves when the requests in progress are answered. */
 export async function closeServer(server: FastifyInstance): Promise<void> {
-  await stopListening(server.server);
+  if (server.server.listening) await stopListening(server.server);
   await server.close();
 }
