@@ -1,4 +1,4 @@
-import type { Mode } from '@purser/rules/domain/agents';
+import type { Agent, Mode } from '@purser/rules/domain/agents';
 import type { Assessment } from '@purser/rules/domain/assessment';
 import type { Authority } from '@purser/rules/domain/authorities';
 import { budgetStatus, periodOf } from '@purser/rules/domain/budget';
@@ -6,7 +6,7 @@ import { type Capability, capabilityExpiry, newCapability } from '@purser/rules/
 import { composeDecision, encodeDecision } from '@purser/rules/domain/decision-document';
 import { newHoldExpiresAt } from '@purser/rules/domain/decision-states';
 import { type DecisionKind, decisionRow, type ReasonCode } from '@purser/rules/domain/decisions';
-import { noReservation, reservationIdOf } from '@purser/rules/domain/reservations';
+import { noReservation, type Reservation, reservationIdOf } from '@purser/rules/domain/reservations';
 import type { SpendRequest } from '@purser/rules/domain/spends';
 import { whyInactive } from '@purser/rules/domain/workspace';
 import { type Directory, EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
@@ -19,7 +19,7 @@ import {
   type SpendCounter,
   withSlots,
 } from '@purser/rules/policy/counters';
-import { decide } from '@purser/rules/policy/decide';
+import { decide, type Verdict } from '@purser/rules/policy/decide';
 import { knownMerchantKey } from '@purser/rules/policy/known-merchants';
 import { asksForKnown } from '@purser/rules/policy/new-merchant';
 import { remediesOf, smallerAmountOf } from '@purser/rules/policy/remedies';
@@ -27,8 +27,9 @@ import { countedLimits, loadedBudgets } from '@purser/rules/policy/shared-budget
 import type { DecideFacts } from '@purser/rules/policy/stage';
 import { valueIn } from '@purser/rules/values/maps';
 import { tellThresholds } from '../lane/budget-thresholds.ts';
-import { type Command, done, refuse } from '../lane/command.ts';
+import { type Command, type CommandResult, done, refuse } from '../lane/command.ts';
 import type { Counters } from '../lane/counters.ts';
+import type { WorkingSet } from '../lane/working-set.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -116,17 +117,139 @@ function duplicatesOf(spend: Spend, counters: Counters): NonNullable<DecideFacts
   return new Map([[spend.also_minor as number, loaded]]);
 }
 
+type Decided = CommandResult<CreatedDecision, StaleDecision>;
+
+/** Refuses a request of another agent than the key's, of an agent that may not spend, or with a key that another request used. */
+function whyNotAsked(set: WorkingSet, agent: Agent, input: CreateDecisionInput): Decided | null {
+  const { agent_id, slug } = agent;
+  const named = input.request.agent ?? slug;
+  if (input.bound && named !== slug && named !== agent_id) {
+    return refuse('agent_mismatch', `This key is bound to the agent "${slug}" and cannot act for another.`);
+  }
+  const inactive = whyInactive(agent, set.stop);
+  return inactive === null ? null : refuse('agent_not_active', inactive);
+}
+
+/** Returns the earlier answer to this idempotency key, or the refusal where it answered another request. */
+function replayOf(set: WorkingSet, { agent_id }: Agent, input: CreateDecisionInput): Decided | null {
+  const earlier = set.earlierDecision(agent_id, input.idempotency_key);
+  if (earlier === undefined) return null;
+  return earlier.request_hash.equals(input.request_hash)
+    ? done({ replayed: true, document: earlier.document, decided: null })
+    : refuse(
+        'idempotency_conflict',
+        'The idempotency key was already used for a different request; use a new one.',
+      );
+}
+
+function knownAuthority(set: WorkingSet, { agent_id, directory_version }: Agent): KnownAuthority | null {
+  const current = set.authority(agent_id);
+  return current && { hash: current.row.hash, authority: current.authority, directory_version };
+}
+
+const isAssessedFor = (assessed: Assessed | null, { hash, directory_version }: KnownAuthority) =>
+  assessed?.authority_hash === hash && assessed.directory.version === directory_version;
+
+/** Everything that the decision depends on, as the batch finds it. */
+function factsOf(
+  set: WorkingSet,
+  { agent_id }: Agent,
+  input: CreateDecisionInput,
+  known: KnownAuthority | null,
+) {
+  const { request, assessed, also_minor } = input;
+  const { authority, assessment, directory } = known === null || assessed === null ? UNASSESSED : assessed;
+  const currency = authority?.currency ?? request.action.currency;
+  const merchant = merchantAsked(input);
+  return {
+    authority,
+    request,
+    directory,
+    budget: set.budget(agent_id, periodOf(set.now_ms), currency),
+    counters: withSlots(countersAssessed(input), (counter) => set.counters.slots(counter)),
+    ...(also_minor === undefined ? {} : { duplicates_of: duplicatesOf(input, set.counters) }),
+    shared_budgets: loadedBudgets(authority, set.shared_budgets.all(), set.counters),
+    assessment,
+    is_known_merchant: merchant !== undefined && set.isKnownMerchant(merchant),
+    now_ms: set.now_ms,
+  };
+}
+type Facts = ReturnType<typeof factsOf>;
+
+/** A smaller amount that a denied spend may be offered once its duplicates were loaded; null where there is none. */
+function amountToLoad(input: CreateDecisionInput, facts: Facts, verdict: Verdict): number | null {
+  if (verdict.decision !== 'DENY' || input.also_minor !== undefined) return null;
+  // A remedy is offered only where it was tried, and what a smaller amount would repeat was not loaded.
+  return facts.authority?.duplicate_window_seconds === undefined ? null : smallerAmountOf(facts, verdict);
+}
+
+interface TimeLimits {
+  review_ttl_seconds: number;
+  capability_ttl_seconds: number;
+}
+
+/** A spend that was decided and not written yet. */
+interface DecidedSpend {
+  decision_id: string;
+  agent: Agent;
+  facts: Facts;
+  verdict: Verdict;
+}
+
+/** The capability that the decision issues: an ALLOW in ENFORCE has one. */
+function issueCapability(
+  { decision_id, agent, facts, verdict }: DecidedSpend,
+  capability_ttl_seconds: number,
+): Capability | null {
+  const { authority, request, now_ms } = facts;
+  if (agent.mode !== 'ENFORCE' || verdict.decision !== 'ALLOW' || authority === null) return null;
+  const expires_at = capabilityExpiry(now_ms, capability_ttl_seconds, authority);
+  const action = { ...request.action, amount_minor: verdict.held_amount_minor };
+  return newCapability(decision_id, action, now_ms, expires_at);
+}
+
+/** Holds the money of a decision against its month. Returns the hold, with the limits that it counts in. */
+function reserve(
+  set: WorkingSet,
+  { decision_id, agent, facts, verdict }: DecidedSpend,
+  capability: Capability | null,
+  review_ttl_seconds: number,
+): Reservation {
+  const { authority, request } = facts;
+  const { currency } = request.action;
+  const { decision, held_amount_minor: amount_minor } = verdict;
+  const period = periodOf(set.now_ms);
+  const budget = set.budget(agent.agent_id, period, currency);
+  // A limit in another currency says nothing about this counter.
+  const in_its_currency = authority?.currency === currency;
+  const limit_minor = in_its_currency ? (authority.monthly_budget_minor ?? null) : null;
+  const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
+  const counted = in_its_currency ? countedLimits(facts, own) : [];
+  const limits = counted.length === 0 ? {} : { limits: counted };
+  if (decision === 'DENY') return { ...noReservation(currency, period, budget, limit_minor), ...limits };
+  const held = { ...budget, held_minor: budget.held_minor + amount_minor };
+  set.putBudget(held);
+  return {
+    reservation_id: reservationIdOf(decision_id),
+    status: 'HELD',
+    amount_minor,
+    currency,
+    period,
+    expires_at: newHoldExpiresAt(agent.mode, decision, capability, set.now_ms, review_ttl_seconds),
+    budget: budgetStatus(held, limit_minor),
+    ...limits,
+  };
+}
+
 /**
  * Decides a spend and holds its money, in one step. A used idempotency key returns the earlier decision. The result is
  * stale if the spend was assessed for another authority, or for other listed merchants, than those that are current at the
  * batch timestamp; also where a smaller amount may be offered instead of a denied one, and what that would repeat has to be loaded
  * first (`also_minor`). So a listing is in force from the next decision on, on every node.
  */
-export function makeCreateDecision(options: {
-  review_ttl_seconds: number;
-  capability_ttl_seconds: number;
-}): Command<CreateDecisionInput, CreatedDecision, StaleDecision> {
-  const { review_ttl_seconds, capability_ttl_seconds } = options;
+export function makeCreateDecision(
+  options: TimeLimits,
+): Command<CreateDecisionInput, CreatedDecision, StaleDecision> {
   return {
     name: 'createDecision',
     needs: (input) => ({
@@ -139,102 +262,30 @@ export function makeCreateDecision(options: {
       webhooks: true,
     }),
     apply(set, input, origin) {
-      const { request, idempotency_key, request_hash, assessed } = input;
       const agent = set.agent(input.agent_id);
       if (agent === undefined) return refuse('not_found', 'No such agent.');
-      const { agent_id, mode, slug } = agent;
-      const named = request.agent ?? slug;
-      if (input.bound && named !== slug && named !== agent_id) {
-        return refuse(
-          'agent_mismatch',
-          `This key is bound to the agent "${slug}" and cannot act for another.`,
-        );
-      }
-      const inactive = whyInactive(agent, set.stop);
-      if (inactive !== null) return refuse('agent_not_active', inactive);
-      const earlier = set.earlierDecision(agent_id, idempotency_key);
-      if (earlier !== undefined) {
-        return earlier.request_hash.equals(request_hash)
-          ? done({ replayed: true, document: earlier.document, decided: null })
-          : refuse(
-              'idempotency_conflict',
-              'The idempotency key was already used for a different request; use a new one.',
-            );
-      }
-
-      const current = set.authority(agent_id);
-      const { directory_version } = agent;
-      const known = current && { hash: current.row.hash, authority: current.authority, directory_version };
-      if (
-        known !== null &&
-        (assessed?.authority_hash !== known.hash || assessed.directory.version !== directory_version)
-      ) {
-        return { kind: 'stale', current: known };
-      }
-
-      const { authority, assessment, directory } =
-        known === null || assessed === null ? UNASSESSED : assessed;
-      const { action } = request;
-      const { currency } = action;
-      const period = periodOf(set.now_ms);
-      const counters = withSlots(countersAssessed(input), (counter) => set.counters.slots(counter));
-      const merchant = merchantAsked(input);
-      const shared_budgets = loadedBudgets(authority, set.shared_budgets.all(), set.counters);
-      const facts = {
-        authority,
-        request,
-        directory,
-        budget: set.budget(agent_id, period, authority?.currency ?? currency),
-        counters,
-        ...(input.also_minor === undefined ? {} : { duplicates_of: duplicatesOf(input, set.counters) }),
-        shared_budgets,
-        assessment,
-        is_known_merchant: merchant !== undefined && set.isKnownMerchant(merchant),
-        now_ms: set.now_ms,
-      };
+      const answered = whyNotAsked(set, agent, input) ?? replayOf(set, agent, input);
+      if (answered !== null) return answered;
+      const known = knownAuthority(set, agent);
+      if (known !== null && !isAssessedFor(input.assessed, known)) return { kind: 'stale', current: known };
+      const facts = factsOf(set, agent, input, known);
       const verdict = decide(facts);
-      const { decision, held_amount_minor: amount_minor } = verdict;
-      if (known !== null && decision === 'DENY' && input.also_minor === undefined) {
-        // A remedy is offered only where it was tried, and what a smaller amount would repeat was not loaded.
-        const also_minor =
-          authority?.duplicate_window_seconds === undefined ? null : smallerAmountOf(facts, verdict);
-        if (also_minor !== null) return { kind: 'stale', current: { ...known, also_minor } };
-      }
+      const also_minor = amountToLoad(input, facts, verdict);
+      if (known !== null && also_minor !== null) return { kind: 'stale', current: { ...known, also_minor } };
 
+      // After this point the decision is made: nothing may refuse it.
       const decision_id = set.newId('decision');
-      let capability: Capability | null = null;
-      if (mode === 'ENFORCE' && decision === 'ALLOW' && authority !== null) {
-        const expires_at = capabilityExpiry(set.now_ms, capability_ttl_seconds, authority);
-        capability = newCapability(decision_id, { ...action, amount_minor }, set.now_ms, expires_at);
-      }
-      const budget = set.budget(agent_id, period, currency);
-      // A limit in another currency says nothing about this counter.
-      const in_its_currency = authority?.currency === currency;
-      const limit_minor = in_its_currency ? (authority.monthly_budget_minor ?? null) : null;
-      let reservation = noReservation(currency, period, budget, limit_minor);
-      if (decision !== 'DENY') {
-        const held = { ...budget, held_minor: budget.held_minor + amount_minor };
-        set.putBudget(held);
-        reservation = {
-          ...reservation,
-          reservation_id: reservationIdOf(decision_id),
-          status: 'HELD',
-          amount_minor,
-          expires_at: newHoldExpiresAt(mode, decision, capability, set.now_ms, review_ttl_seconds),
-          budget: budgetStatus(held, limit_minor),
-        };
-      }
-      const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
-      const limits = in_its_currency ? countedLimits(facts, own) : [];
-      if (limits.length > 0) reservation = { ...reservation, limits };
+      const decided = { decision_id, agent, facts, verdict };
+      const capability = issueCapability(decided, options.capability_ttl_seconds);
+      const reservation = reserve(set, decided, capability, options.review_ttl_seconds);
       const made = composeDecision({
         decision_id,
         agent,
-        request,
+        request: input.request,
         verdict,
         remedies: remediesOf(facts, verdict, reservation.expires_at),
-        authority: current?.row ?? null,
-        directory_version,
+        authority: set.authority(agent.agent_id)?.row ?? null,
+        directory_version: agent.directory_version,
         reservation,
         capability,
         created_at: set.now,
@@ -242,10 +293,13 @@ export function makeCreateDecision(options: {
         request_id: origin.request_id,
       });
       const document = encodeDecision(made);
+      const { idempotency_key, request_hash } = input;
       const row = decisionRow(made, { idempotency_key, request_hash, document });
-      set.publish('decision.created', document, set.addDecision(row, made));
-      if (decision !== 'DENY') tellThresholds(set, decision_id, limits, origin);
-      const { reason_code } = verdict;
+      const event_id = set.addDecision(row, made);
+      set.publish('decision.created', document, event_id);
+      const { decision, reason_code } = verdict;
+      if (decision !== 'DENY') tellThresholds(set, decision_id, reservation.limits ?? [], origin);
+      const { mode } = agent;
       return done({ replayed: false, document, decided: { decision, mode, reason_code, authority: known } });
     },
   };

@@ -1,7 +1,8 @@
+import type { Agent } from '@purser/rules/domain/agents';
 import { madeBy, type Origin } from '@purser/rules/domain/audit';
 import { type Capability, capabilityExpiry, capabilityStatusAt } from '@purser/rules/domain/capabilities';
 import { issuesCapability } from '@purser/rules/domain/decision-history';
-import { capabilityOf, effectiveNow } from '@purser/rules/domain/decision-states';
+import { capabilityOf, type DecisionState, effectiveNow } from '@purser/rules/domain/decision-states';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
 import {
   isByKeyMaker,
@@ -53,6 +54,46 @@ function separatesMakers(set: WorkingSet, { principal_id, person }: Reviewer): b
   return set.people.reviewers().some((member) => member.principal_id !== (person ?? principal_id));
 }
 
+type DecisionRecord = NonNullable<ReturnType<WorkingSet['records']['decision']>>;
+
+/** Refuses a review of what cannot be reviewed, or not any more, or with another review in view than the current one. */
+function whyNotReviewable({ decision, state }: DecisionRecord, supersedes: string | null) {
+  if (decision.mode === 'ENFORCE' && state.review_state === 'EXPIRED')
+    return refuse('review_final', 'The review expired; request a new decision.');
+  if (decision.mode === 'ENFORCE' && state.review_state !== 'PENDING')
+    return refuse('review_final', 'A review in ENFORCE is final.');
+  if (supersedes === state.review_id) return null;
+  return refuse(
+    'invalid_request',
+    state.review_id === null
+      ? 'supersedes: must be omitted: the decision has no review yet'
+      : `supersedes: must be ${state.review_id}, the decision's current review`,
+  );
+}
+
+/** Returns whether the reviewer made the key that requested the spend. Throws where another key was loaded than that one. */
+function isByMaker(set: WorkingSet, { decision }: DecisionRecord, key_id: string | null, reviewer: Reviewer) {
+  if (decision.requested_by.key_id !== key_id) {
+    throw new Error(
+      `${decision.decision_id} was requested by a different key than the review was prepared for`,
+    );
+  }
+  const requesting_key = set.keys.get(key_id);
+  return requesting_key !== undefined && isByKeyMaker(requesting_key, reviewer);
+}
+
+/** The capability that a review issued, as it is now: that of a revoked agent is void from the beginning. */
+function issuedBy(
+  review: ReviewRow,
+  { decision }: DecisionRecord,
+  after: DecisionState,
+  agent: Agent,
+  now_ms: number,
+): Capability | null {
+  const issued = review.capability_expires_at === null ? null : capabilityOf(decision, after);
+  return issued === null ? null : { ...issued, status: capabilityStatusAt(issued, agent, now_ms) };
+}
+
 /**
  * Records a person's review of a REVIEW decision. In ENFORCE it is final: ALLOW issues the capability, DENY releases the
  * hold. In SHADOW a later review that names it in `supersedes` may correct it.
@@ -83,41 +124,22 @@ export function makeCreateReview(options: {
           `The decision is ${decision.decision}; only a REVIEW can be reviewed.`,
         );
       }
-      if (isOwnRequest(decision.requested_by, origin.actor)) {
+      if (isOwnRequest(decision.requested_by, origin.actor))
         return refuse('self_review_forbidden', 'The requester of a spend cannot review it.');
-      }
       const reviewer = reviewerOf(set, origin);
-      if (decision.requested_by.key_id !== input.requesting_key_id) {
-        throw new Error(
-          `${decision.decision_id} was requested by a different key than the review was prepared for`,
-        );
-      }
-      const requesting_key = set.keys.get(input.requesting_key_id);
-      const by_key_maker = requesting_key !== undefined && isByKeyMaker(requesting_key, reviewer);
-      if (by_key_maker && separatesMakers(set, reviewer)) {
+      const by_key_maker = isByMaker(set, record, input.requesting_key_id, reviewer);
+      if (by_key_maker && separatesMakers(set, reviewer))
         return refuse('self_review_forbidden', MAKER_FORBIDDEN);
-      }
-      if (decision.mode === 'ENFORCE') {
-        if (state.review_state === 'EXPIRED') {
-          return refuse('review_final', 'The review expired; request a new decision.');
-        }
-        if (state.review_state !== 'PENDING') return refuse('review_final', 'A review in ENFORCE is final.');
-      }
-      if (input.supersedes !== state.review_id) {
-        return refuse(
-          'invalid_request',
-          state.review_id === null
-            ? 'supersedes: must be omitted: the decision has no review yet'
-            : `supersedes: must be ${state.review_id}, the decision's current review`,
-        );
-      }
+      const refused = whyNotReviewable(record, input.supersedes);
+      if (refused !== null) return refused;
       const authority = set.authority(agent.agent_id)?.authority ?? null;
       if (decision.mode === 'ENFORCE' && action === 'ALLOW') {
-        const { now_ms } = set;
         const budgets = set.shared_budgets.all();
-        const refused = whyNotAllowed({ decision, state, agent, authority, budgets, now_ms });
-        if (refused !== null) return refuse(refused.code, refused.message);
+        const why = whyNotAllowed({ decision, state, agent, authority, budgets, now_ms: set.now_ms });
+        if (why !== null) return refuse(why.code, why.message);
       }
+
+      // After this point the review counts: nothing may refuse it.
       const review: ReviewRow = {
         review_id: set.newId('review'),
         decision_id: decision.decision_id,
@@ -135,12 +157,7 @@ export function makeCreateReview(options: {
       };
       const { after, event_id } = set.records.addReview(review);
       const effective_decision = effectiveNow(decision, after);
-      const issued_now = review.capability_expires_at === null ? null : capabilityOf(decision, after);
-      // The capability of a revoked agent is void from the beginning.
-      const capability =
-        issued_now === null
-          ? null
-          : { ...issued_now, status: capabilityStatusAt(issued_now, agent, set.now_ms) };
+      const capability = issuedBy(review, record, after, agent, set.now_ms);
       const issued = capability === null ? {} : { capability };
       const body = { ...reviewBody(review), effective_decision, ...issued };
       const data = recordEventData(body, { ...decision, effective_decision });

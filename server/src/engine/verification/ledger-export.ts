@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { openCheckpoint, type VerifyingKey } from '@purser/rules/domain/checkpoints';
+import { type Checkpoint, openCheckpoint, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import {
   checkLink,
   GENESIS,
@@ -176,144 +176,174 @@ function sealedHash(event: LedgerEvent, line: Line): Buffer | null {
  * export has changed since it was written. It never throws, whatever the lines contain.
  */
 export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifier {
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  const whole = createHash('sha256');
-  const breaks: LedgerBreak[] = [];
-  const signed_hashes = new Map<number, Buffer>();
-  const counts = { lines: 0, events: 0, withheld: 0, checkpoints: 0, good: 0 };
-  let header: ExportHeader | null = null;
-  let previous: LedgerHead = GENESIS;
-  let newest: { seq: number; signed_at: string } | null = null;
-  let is_over = false;
-
-  const add = (found: LedgerBreak) => {
-    const seq = Number.isSafeInteger(found.seq) ? Math.max(0, found.seq) : previous.seq + 1;
-    if (breaks.length < MAX_BREAKS) breaks.push({ ...found, seq });
+  const reading = new ExportReading(keys);
+  return {
+    line: (bytes) => reading.line(bytes),
+    end(rest) {
+      if (rest.length > 0) reading.unfinished();
+      return reading.result();
+    },
   };
-  const damaged = (problem: string) =>
-    add({ seq: previous.seq + 1, kind: 'ENTRY_ALTERED', detail: `Line ${counts.lines} ${problem}.` });
+}
 
-  function takeHeader(line: Line, text: string): void {
-    const read = headerOf(line);
-    if (headerLine(read) !== text) throw new TypeError('was altered');
-    header = read;
-    // The first event of a chain follows a hash of 32 zero bytes; any other hash here is a broken link.
-    previous = { seq: read.since, hash: read.since_hash };
-    if (read.since === 0 && !read.since_hash.equals(GENESIS.hash)) {
-      add({ seq: 0, kind: 'LINK_BROKEN', detail: 'The header names a hash before the first event.' });
-    }
-    if (read.checkpoints.includes(read.since)) signed_hashes.set(read.since, previous.hash);
+/** An export as far as it was read. */
+class ExportReading {
+  readonly #keys: readonly VerifyingKey[];
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  readonly #whole = createHash('sha256');
+  readonly #breaks: LedgerBreak[] = [];
+  /** Hashes of the events that checkpoints of the export were made of. */
+  readonly #signed_hashes = new Map<number, Buffer>();
+  readonly #counts = { lines: 0, events: 0, withheld: 0, checkpoints: 0, good: 0 };
+  #header: ExportHeader | null = null;
+  #previous: LedgerHead = GENESIS;
+  #newest: { seq: number; signed_at: string } | null = null;
+  #is_over = false;
+
+  constructor(keys: readonly VerifyingKey[]) {
+    this.#keys = keys;
   }
 
-  function takeEvent(line: Line, text: string, wanted: ExportHeader): void {
+  line(bytes: Uint8Array): void {
+    this.#counts.lines += 1;
+    const digest = this.#whole.copy().digest();
+    this.#whole.update(bytes).update('\n');
+    try {
+      this.#take(this.#decoder.decode(bytes), digest);
+    } catch {
+      this.#addDamage('differs from the export');
+    }
+  }
+
+  /** Notes a last line without its end. */
+  unfinished(): void {
+    this.#counts.lines += 1;
+    this.#addDamage('does not end');
+  }
+
+  result(): ReturnType<ExportVerifier['end']> {
+    this.#checkEnd();
+    const [breaks, counts, header, newest] = [this.#breaks, this.#counts, this.#header, this.#newest];
+    breaks.sort((a, b) => a.seq - b.seq);
+    return {
+      valid: breaks.length === 0,
+      workspace_id: header?.workspace_id ?? null,
+      since: header?.since ?? 0,
+      events_checked: counts.events,
+      withheld: counts.withheld,
+      head: this.#previous,
+      signed_through_seq: newest?.seq ?? null,
+      signed_at: newest?.signed_at ?? null,
+      checkpoints_checked: counts.good,
+      breaks,
+      first_break_seq: breaks[0]?.seq ?? null,
+    };
+  }
+
+  #add(found: LedgerBreak): void {
+    const seq = Number.isSafeInteger(found.seq) ? Math.max(0, found.seq) : this.#previous.seq + 1;
+    if (this.#breaks.length < MAX_BREAKS) this.#breaks.push({ ...found, seq });
+  }
+
+  #addDamage(problem: string): void {
+    const detail = `Line ${this.#counts.lines} ${problem}.`;
+    this.#add({ seq: this.#previous.seq + 1, kind: 'ENTRY_ALTERED', detail });
+  }
+
+  #take(text: string, digest: Buffer): void {
+    const line = JSON.parse(text) as Line;
+    const header = this.#header;
+    if (this.#is_over) throw new TypeError('comes after the end');
+    if (header === null) this.#takeHeader(line, text);
+    else if (line.kind === 'event') this.#takeEvent(line, text, header);
+    else if (line.kind === 'checkpoint') this.#takeCheckpoint(line, text, header);
+    else this.#takeEnd(text, digest);
+  }
+
+  #takeHeader(line: Line, text: string): void {
+    const read = headerOf(line);
+    if (headerLine(read) !== text) throw new TypeError('was altered');
+    this.#header = read;
+    // The first event of a chain follows a hash of 32 zero bytes; any other hash here is a broken link.
+    this.#previous = { seq: read.since, hash: read.since_hash };
+    if (read.since === 0 && !read.since_hash.equals(GENESIS.hash)) {
+      this.#add({ seq: 0, kind: 'LINK_BROKEN', detail: 'The header names a hash before the first event.' });
+    }
+    if (read.checkpoints.includes(read.since)) this.#signed_hashes.set(read.since, read.since_hash);
+  }
+
+  #takeEvent(line: Line, text: string, wanted: ExportHeader): void {
     const event = eventOf(line);
     const is_withheld = wanted.is_withheld && isAdministrative(event);
     const data = is_withheld ? null : (line.data ?? null);
     const document = event.type === 'decision.created' && data !== null ? String(line.document) : null;
     if (eventLine(event, data, document, is_withheld) !== text) throw new TypeError('was altered');
-    if (counts.checkpoints > 0) throw new TypeError('comes after the checkpoints');
+    if (this.#counts.checkpoints > 0) throw new TypeError('comes after the checkpoints');
     const sealed = is_withheld ? event.data_hash : sealedHash(event, line);
-    for (const found of checkLink(previous, event, sealed)) add(found);
-    if (is_withheld) counts.withheld += 1;
-    previous = { seq: event.seq, hash: event.hash };
-    counts.events += 1;
-    if (wanted.checkpoints.includes(event.seq)) signed_hashes.set(event.seq, event.hash);
+    for (const found of checkLink(this.#previous, event, sealed)) this.#add(found);
+    if (is_withheld) this.#counts.withheld += 1;
+    this.#previous = { seq: event.seq, hash: event.hash };
+    this.#counts.events += 1;
+    if (wanted.checkpoints.includes(event.seq)) this.#signed_hashes.set(event.seq, event.hash);
   }
 
-  function takeCheckpoint(line: Line, text: string, wanted: ExportHeader): void {
+  #takeCheckpoint(line: Line, text: string, wanted: ExportHeader): void {
     const note = String(line.note);
     if (checkpointLine(note) !== text) throw new TypeError('was altered');
-    const seq = wanted.checkpoints[counts.checkpoints] ?? previous.seq + 1;
-    counts.checkpoints += 1;
-    const said = openCheckpoint(note, keys);
+    const seq = wanted.checkpoints[this.#counts.checkpoints] ?? this.#previous.seq + 1;
+    this.#counts.checkpoints += 1;
+    const said = openCheckpoint(note, this.#keys);
     if (said === null || said.workspace_id !== wanted.workspace_id || said.seq !== seq) {
       const detail = `The checkpoint of event ${seq} is not signed with the given key for this history.`;
-      add({ seq, kind: 'ROW_MISMATCH', detail });
-      return;
-    }
-    if (said.seq > previous.seq) {
-      const detail = `The chain ends at event ${previous.seq}, but event ${seq} was signed at ${said.signed_at}.`;
-      add({ seq: previous.seq + 1, kind: 'TRUNCATED', detail });
-      return;
-    }
-    const hash = signed_hashes.get(seq);
-    if (hash === undefined) {
-      // A checkpoint before the beginning of the export cannot be compared with anything.
+      this.#add({ seq, kind: 'ROW_MISMATCH', detail });
+    } else if (said.seq > this.#previous.seq) {
+      const end = `The chain ends at event ${this.#previous.seq}`;
+      const detail = `${end}, but event ${seq} was signed at ${said.signed_at}.`;
+      this.#add({ seq: this.#previous.seq + 1, kind: 'TRUNCATED', detail });
+    } else this.#compare(said, wanted);
+  }
+
+  /** Compares a checkpoint with the event that it signs. One before the beginning of the export has nothing to compare. */
+  #compare({ seq, hash, signed_at }: Checkpoint, wanted: ExportHeader): void {
+    const found = this.#signed_hashes.get(seq);
+    if (found === undefined) {
       if (seq >= wanted.since)
-        add({ seq, kind: 'GAP', detail: `Event ${seq}, which was signed, is missing.` });
-      return;
+        this.#add({ seq, kind: 'GAP', detail: `Event ${seq}, which was signed, is missing.` });
+    } else if (!found.equals(hash)) {
+      const detail = `Event ${seq} differs from the one signed at ${signed_at}.`;
+      this.#add({ seq, kind: 'ENTRY_ALTERED', detail });
+    } else {
+      this.#counts.good += 1;
+      if (this.#newest === null || seq >= this.#newest.seq) this.#newest = { seq, signed_at };
     }
-    if (!hash.equals(said.hash)) {
-      const detail = `Event ${seq} differs from the one signed at ${said.signed_at}.`;
-      add({ seq, kind: 'ENTRY_ALTERED', detail });
-      return;
+  }
+
+  #takeEnd(text: string, digest: Buffer): void {
+    if (text !== endLine(this.#counts.events, this.#counts.checkpoints, digest))
+      throw new TypeError('was altered');
+    this.#is_over = true;
+  }
+
+  /** Adds what is missing once nothing more comes. */
+  #checkEnd(): void {
+    const previous = this.#previous;
+    const seq = previous.seq + 1;
+    const head = this.#header?.head ?? GENESIS;
+    if (!this.#is_over)
+      this.#add({ seq, kind: 'TRUNCATED', detail: 'The export was cut off: its last line is missing.' });
+    if (head.seq > previous.seq) {
+      const detail = `The export ends at event ${previous.seq}, but its head is event ${head.seq}.`;
+      this.#add({ seq, kind: 'TRUNCATED', detail });
+    } else if (head.seq !== previous.seq || !head.hash.equals(previous.hash)) {
+      const detail = `Event ${previous.seq} is not the head of the export, which is event ${head.seq}.`;
+      this.#add({ seq: previous.seq, kind: 'LINK_BROKEN', detail });
     }
-    counts.good += 1;
-    if (newest === null || said.seq >= newest.seq) newest = { seq: said.seq, signed_at: said.signed_at };
+    if (this.#counts.checkpoints !== (this.#header?.checkpoints.length ?? 0)) {
+      this.#add({ seq, kind: 'TRUNCATED', detail: 'Checkpoints that the header names are missing.' });
+    }
+    if (this.#newest === null) {
+      const detail = 'Nothing here is signed with this key: anyone could have written it.';
+      this.#add({ seq: previous.seq, kind: 'LINK_BROKEN', detail });
+    }
   }
-
-  function take(text: string, digest: Buffer): void {
-    const line = JSON.parse(text) as Line;
-    if (is_over) throw new TypeError('comes after the end');
-    if (header === null) takeHeader(line, text);
-    else if (line.kind === 'event') takeEvent(line, text, header);
-    else if (line.kind === 'checkpoint') takeCheckpoint(line, text, header);
-    else takeEnd(text, digest);
-  }
-
-  function takeEnd(text: string, digest: Buffer): void {
-    if (text !== endLine(counts.events, counts.checkpoints, digest)) throw new TypeError('was altered');
-    is_over = true;
-  }
-
-  return {
-    line(bytes) {
-      counts.lines += 1;
-      const digest = whole.copy().digest();
-      whole.update(bytes).update('\n');
-      try {
-        take(decoder.decode(bytes), digest);
-      } catch {
-        damaged('differs from the export');
-      }
-    },
-    end(rest) {
-      if (rest.length > 0) {
-        counts.lines += 1;
-        damaged('does not end');
-      }
-      const seq = previous.seq + 1;
-      const head = header?.head ?? GENESIS;
-      if (!is_over)
-        add({ seq, kind: 'TRUNCATED', detail: 'The export was cut off: its last line is missing.' });
-      if (head.seq > previous.seq) {
-        const detail = `The export ends at event ${previous.seq}, but its head is event ${head.seq}.`;
-        add({ seq, kind: 'TRUNCATED', detail });
-      } else if (head.seq !== previous.seq || !head.hash.equals(previous.hash)) {
-        const detail = `Event ${previous.seq} is not the head of the export, which is event ${head.seq}.`;
-        add({ seq: previous.seq, kind: 'LINK_BROKEN', detail });
-      }
-      if (counts.checkpoints !== (header?.checkpoints.length ?? 0)) {
-        add({ seq, kind: 'TRUNCATED', detail: 'Checkpoints that the header names are missing.' });
-      }
-      if (newest === null) {
-        const detail = 'Nothing here is signed with this key: anyone could have written it.';
-        add({ seq: previous.seq, kind: 'LINK_BROKEN', detail });
-      }
-      breaks.sort((a, b) => a.seq - b.seq);
-      return {
-        valid: breaks.length === 0,
-        workspace_id: header?.workspace_id ?? null,
-        since: header?.since ?? 0,
-        events_checked: counts.events,
-        withheld: counts.withheld,
-        head: previous,
-        signed_through_seq: newest?.seq ?? null,
-        signed_at: newest?.signed_at ?? null,
-        checkpoints_checked: counts.good,
-        breaks,
-        first_break_seq: breaks[0]?.seq ?? null,
-      };
-    },
-  };
 }

@@ -1,5 +1,9 @@
+import type { Agent } from '@purser/rules/domain/agents';
 import { type Actor, type AuditedState, auditedForm } from '@purser/rules/domain/audit';
+import type { AuthorityRow } from '@purser/rules/domain/authorities';
 import { recordHash } from '@purser/rules/domain/ledger';
+import type { Invitation, Member } from '@purser/rules/domain/people';
+import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import { listAgents } from '../storage/agents.ts';
 import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
 import { listAuthorities } from '../storage/authorities.ts';
@@ -70,103 +74,119 @@ export function noteSealedStates(
   }
 }
 
-/**
- * Reports changeable rows that differ from their newest audit record, and those without one. If an audit record was
- * changed, `is_vouched_for` is false, and rows without a record are not reported.
- */
-export async function checkLiveRows(
-  db: Queryable,
-  workspace_id: string,
-  sealed: SealedStates,
-  tally: ChainTally,
-  is_vouched_for: boolean,
-  findings: Findings,
-  head: StoredHead | undefined,
-): Promise<void> {
-  const check = (state: AuditedState) => {
-    for (const [kind, row] of Object.entries(auditedForm(state)) as [string, Record<string, unknown>][]) {
-      const name = rowName(kind, row);
-      const record = sealed.get(name);
-      sealed.delete(name);
-      if (record === undefined) {
-        if (is_vouched_for) findings.addOrphan(`The row of ${name} is in no event.`);
-      } else if (record.hash !== recordHash(row).toString('base64')) {
-        const detail = `The row of ${name} differs from event ${record.seq}.`;
-        findings.addDerived({ seq: record.seq, kind: 'ROW_MISMATCH', detail });
-      }
+/** A list of rows that is read page by page, each from behind the last row of the one before. */
+type PagesOf = (db: Queryable, workspace_id: string) => AsyncGenerator<AuditedState>;
+
+function pages<Row>(
+  load: (db: Queryable, workspace_id: string, last: Row | undefined) => Promise<readonly Row[]>,
+  stateOf: (row: Row) => AuditedState,
+): PagesOf {
+  return async function* all(db, workspace_id) {
+    for (let last: Row | undefined; ; ) {
+      const rows: readonly Row[] = await load(db, workspace_id, last);
+      for (const row of rows) yield stateOf(row);
+      last = rows.at(-1);
+      if (last === undefined) return;
     }
   };
-  const workspace = await loadWorkspace(db, workspace_id);
-  if (workspace !== undefined) check({ workspace });
-  const stop = { workspace_id, stop: head?.stop ?? null };
-  // A workspace that was never stopped has no record of it.
-  if (stop.stop !== null || sealed.has(rowName('stop', stop))) check({ stop });
-  let after: string | null = null;
-  for (;;) {
-    const agents = await listAgents(db, workspace_id, { after, limit: ROWS_AT_ONCE });
-    for (const agent of agents) check({ agent });
-    after = agents.at(-1)?.agent_id ?? null;
-    if (after === null) break;
+}
+
+const limit = ROWS_AT_ONCE;
+/** The lists of all kinds but keys, whose digests are checked with them. */
+const LISTS: readonly PagesOf[] = [
+  pages<Agent>(
+    (db, id, last) => listAgents(db, id, { after: last?.agent_id ?? null, limit }),
+    (agent) => ({ agent }),
+  ),
+  pages<AuthorityRow>(
+    (db, id, last) => listAuthorities(db, id, { after: last ?? { agent_id: '', version: 0 }, limit }),
+    (authority) => ({ authority }),
+  ),
+  pages<Member>(
+    (db, id, last) => listAllMembers(db, id, { after: last?.user_id ?? '', limit }),
+    (member) => ({ member }),
+  ),
+  pages<Invitation & { clock_ms: number }>(
+    (db, id, last) => listInvitations(db, id, { after: last?.invitation_id ?? null, limit }),
+    ({ clock_ms: _now, ...invitation }) => ({ invitation }),
+  ),
+  pages<MerchantEntry>(
+    (db, id, last) => listAllMerchantEntries(db, id, { after: last?.entry_id ?? '', limit }),
+    (merchant_entry) => ({ merchant_entry }),
+  ),
+];
+
+/** A verification's view of one workspace's changeable rows. */
+export interface LiveRows {
+  db: Queryable;
+  workspace_id: string;
+  sealed: SealedStates;
+  tally: ChainTally;
+  /** False where an audit record was changed: rows without a record are then not reported. */
+  is_vouched_for: boolean;
+  findings: Findings;
+  head: StoredHead | undefined;
+}
+
+/** Compares the rows of a state with their newest audit records, which are done with then. */
+function checkRows({ sealed, is_vouched_for, findings }: LiveRows, state: AuditedState): void {
+  for (const [kind, row] of Object.entries(auditedForm(state)) as [string, Record<string, unknown>][]) {
+    const name = rowName(kind, row);
+    const record = sealed.get(name);
+    sealed.delete(name);
+    if (record === undefined) {
+      if (is_vouched_for) findings.addOrphan(`The row of ${name} is in no event.`);
+    } else if (record.hash !== recordHash(row).toString('base64')) {
+      const detail = `The row of ${name} differs from event ${record.seq}.`;
+      findings.addDerived({ seq: record.seq, kind: 'ROW_MISMATCH', detail });
+    }
   }
-  let version: { agent_id: string; version: number } = { agent_id: '', version: 0 };
-  for (;;) {
-    const authorities = await listAuthorities(db, workspace_id, { after: version, limit: ROWS_AT_ONCE });
-    for (const authority of authorities) check({ authority });
-    const last = authorities.at(-1);
-    if (last === undefined) break;
-    version = last;
-  }
-  for (;;) {
-    const keys = await listKeys(db, workspace_id, { after, limit: ROWS_AT_ONCE });
+}
+
+/** Checks the keys, and that the digest of each leads to it. */
+async function checkKeys(live: LiveRows): Promise<void> {
+  const { db, workspace_id, sealed, tally, findings } = live;
+  for (let after: string | null = null; ; ) {
+    const keys: Awaited<ReturnType<typeof listKeys>> = await listKeys(db, workspace_id, { after, limit });
     const digests = await loadKeyDigests(
       db,
       keys.map((key) => key.digest),
     );
     for (const { last_used_at, clock_ms, ...api_key } of keys) {
-      const seq = sealed.get(`api_key ${api_key.key_id}`)?.seq;
-      check({ api_key });
+      const { key_id, digest } = api_key;
+      const seq = sealed.get(`api_key ${key_id}`)?.seq;
+      checkRows(live, { api_key });
       const leads = digests.some(
         (found) =>
-          found.digest.equals(api_key.digest) &&
-          found.workspace_id === workspace_id &&
-          found.key_id === api_key.key_id,
+          found.digest.equals(digest) && found.workspace_id === workspace_id && found.key_id === key_id,
       );
       if (leads) tally.found.api_key_digests += 1;
       else if (seq !== undefined) {
-        const detail = `The digest of api_key ${api_key.key_id} does not point to it.`;
+        const detail = `The digest of api_key ${key_id} does not point to it.`;
         findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail });
       }
     }
     after = keys.at(-1)?.key_id ?? null;
-    if (after === null) break;
+    if (after === null) return;
   }
-  for (;;) {
-    const members = await listAllMembers(db, workspace_id, { after: after ?? '', limit: ROWS_AT_ONCE });
-    for (const member of members) check({ member });
-    after = members.at(-1)?.user_id ?? null;
-    if (after === null) break;
+}
+
+/** Reports changeable rows that differ from their newest audit record, those without one, and those that are gone. */
+export async function checkLiveRows(live: LiveRows): Promise<void> {
+  const { db, workspace_id, sealed, findings, head } = live;
+  const workspace = await loadWorkspace(db, workspace_id);
+  if (workspace !== undefined) checkRows(live, { workspace });
+  const stop = { workspace_id, stop: head?.stop ?? null };
+  // A workspace that was never stopped has no record of it.
+  if (stop.stop !== null || sealed.has(rowName('stop', stop))) checkRows(live, { stop });
+  await checkKeys(live);
+  for (const list of LISTS) {
+    for await (const state of list(db, workspace_id)) checkRows(live, state);
   }
-  for (;;) {
-    const invitations = await listInvitations(db, workspace_id, { after, limit: ROWS_AT_ONCE });
-    for (const { clock_ms, ...invitation } of invitations) check({ invitation });
-    after = invitations.at(-1)?.invitation_id ?? null;
-    if (after === null) break;
-  }
-  for (;;) {
-    const entries = await listAllMerchantEntries(db, workspace_id, {
-      after: after ?? '',
-      limit: ROWS_AT_ONCE,
-    });
-    for (const merchant_entry of entries) check({ merchant_entry });
-    after = entries.at(-1)?.entry_id ?? null;
-    if (after === null) break;
-  }
-  for (const shared_budget of await loadSharedBudgets(db, [workspace_id])) {
-    const { workspace_id: _known, ...row } = shared_budget;
-    check({ shared_budget: row });
-  }
+  for (const { workspace_id: _known, ...shared_budget } of await loadSharedBudgets(db, [workspace_id]))
+    checkRows(live, { shared_budget });
   const webhooks = await loadWebhookEndpoints(db, workspace_id);
-  for (const webhook of webhooks) check({ webhook });
+  for (const webhook of webhooks) checkRows(live, { webhook });
   // If the head said that there are no endpoints, no events would be sent to them.
   if (head !== undefined && head.has_webhooks !== webhooks.length > 0) {
     findings.addOrphan('The head of the chain has a wrong flag for webhook endpoints.');

@@ -386,6 +386,7 @@ async function checkWhole(walk: Walk, head: StoredHead | undefined): Promise<voi
     await checkCounters(db, workspace_id, tally.counters, walk.previous.seq, findings);
   }
   await checkFeedback(db, workspace_id, tally.learnt, walk.previous.seq, findings);
-  await checkLiveRows(db, workspace_id, walk.sealed, tally, walk.is_vouched_for, findings, head);
+  const { sealed, is_vouched_for } = walk;
+  await checkLiveRows({ db, workspace_id, sealed, tally, is_vouched_for, findings, head });
   await checkOrphans(walk);
 }

@@ -62,6 +62,23 @@ function invitationOf(
 }
 
 /**
+ * The principal of a new member. A person who comes back keeps the one that their reviews and keys have, unless another
+ * person got it meanwhile.
+ */
+function principalFor(
+  set: WorkingSet,
+  user_id: string,
+  earlier: Member | undefined,
+  invitation: Invitation | null,
+) {
+  const kept = earlier !== undefined && !isTaken(set, earlier.principal_id, user_id);
+  const principal_id = kept ? earlier.principal_id : (invitation?.principal_id ?? principalOf(user_id));
+  if (isTaken(set, principal_id, user_id)) return refuse('principal_taken', PRINCIPAL_TAKEN);
+  if (!kept && set.keys.isCarriedByForeign(principal_id)) return refuse('principal_taken', KEY_HAS_PRINCIPAL);
+  return { principal_id };
+}
+
+/**
  * Makes a person a member of the workspace, and an account for who has none. All invitations of the e-mail to this
  * workspace are used up by it. A membership that the person has yet to accept is replaced.
  */
@@ -100,14 +117,11 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
     if (earlier !== undefined && admittance.by === 'provider') {
       return refuse('unauthenticated', INVITATION_NOT_GOOD);
     }
-    // A person who comes back keeps the principal that their reviews and keys have, unless another person got it meanwhile.
-    const kept = earlier !== undefined && !isTaken(set, earlier.principal_id, user_id);
-    const principal_id = kept ? earlier.principal_id : (invitation?.principal_id ?? principalOf(user_id));
-    if (isTaken(set, principal_id, user_id)) return refuse('principal_taken', PRINCIPAL_TAKEN);
-    if (!kept && set.keys.isCarriedByForeign(principal_id)) {
-      return refuse('principal_taken', KEY_HAS_PRINCIPAL);
-    }
+    const principal = principalFor(set, user_id, earlier, invitation);
+    if ('refusal' in principal) return principal;
+    const { principal_id } = principal;
 
+    // After this point the person joins: nothing may refuse it.
     // The operator has the code of the set-up, and a provider vouches for whom it knows; a link proves no e-mail.
     const is_proved = admittance.by === 'first' || input.identity !== null;
     const email_proved_at = user === undefined ? (is_proved ? set.now : null) : user.email_proved_at;

@@ -1,0 +1,257 @@
+import {
+  ACCOUNT_CHANGES,
+  ENGLISH,
+  EXACTLY,
+  NOT_ENGLISH,
+  OBJECTIVE_REQUIREMENT,
+  ONLY_LISTED,
+  ONLY_NAMED,
+  ONLY_THESE,
+  REQUIREMENT,
+} from '../data/constraint-language.ts';
+import type { Trade } from '../data/trades.ts';
+import { attributesIn } from '../language/attributes.ts';
+import { carriesMeaning, isSmallWord } from '../language/everyday-words.ts';
+import { marksIn } from '../language/figures.ts';
+import { companiesInText, impliedTrades, tradeWords } from '../language/lexicon.ts';
+import { foldText, type Token, tokenize } from '../language/text.ts';
+import type {
+  AttributeRule,
+  BoundRule,
+  MarkRule,
+  Prohibition,
+  SourceRule,
+  UnitRule,
+  WantedTrade,
+} from './authority-terms.ts';
+import { readProhibitions } from './constraint-clauses.ts';
+import { type NamedMerchant, namesIn, type Quote } from './named-merchants.ts';
+import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
+import type { TradeCandidate } from './word-senses.ts';
+
+/** One text of the purpose. */
+export interface Part {
+  field: string;
+  text: string;
+  kind: 'objective' | 'criterion' | 'constraint' | 'context';
+}
+
+/** Rules and terms that the sentences read so far gave. */
+export interface Gathered {
+  trades: Map<Trade, WantedTrade>;
+  words: Map<string, Quote>;
+  /** Words that may name trades; which they mean shows once everything was read. */
+  candidates: TradeCandidate[];
+  merchants: Map<string, NamedMerchant>;
+  prohibitions: Prohibition[];
+  conditions: Condition[];
+  attributes: AttributeRule[];
+  units: UnitRule[];
+  sources: SourceRule[];
+  bounds: BoundRule[];
+  marks: MarkRule[];
+  account_changes: Quote | undefined;
+  forbidden_count: number;
+}
+
+/** Returns what was gathered before the first sentence. */
+export function nothingGathered(): Gathered {
+  return {
+    trades: new Map(),
+    words: new Map(),
+    candidates: [],
+    merchants: new Map(),
+    prohibitions: [],
+    conditions: [],
+    attributes: [],
+    units: [],
+    sources: [],
+    bounds: [],
+    marks: [],
+    account_changes: undefined,
+    forbidden_count: 0,
+  };
+}
+
+/** A sentence, with the words that the operator wants in it: those outside of what it forbids. */
+interface Sentence {
+  part: Part;
+  text: string;
+  quote: Quote;
+  folded: string;
+  forbids: boolean;
+  /** The only merchants that it allows, where it is a constraint that names them. */
+  source: SourceRule | undefined;
+  wanted: string;
+  tokens: readonly Token[];
+}
+
+/** Every spend is compared with each forbidden item, so there is a limit. */
+export const MAX_FORBIDDEN = 1_000;
+
+/** Bounds that only the operator's own list or request can show to be kept. */
+const BOUNDS = [
+  { to: 'named sellers', language: ONLY_NAMED },
+  { to: 'named subjects', language: ONLY_THESE },
+  { to: 'requested items', language: EXACTLY },
+  { to: 'listed items', language: ONLY_LISTED },
+] as const;
+
+const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;
+const ONLY = /\bonly\b|\bnothing else\b|\bno other colou?r/;
+/** "In white only" and "colour: red" state a colour of goods; "no red meat" and "white goods" do not. */
+const COLOUR = /\bcolou?rs?\b/i;
+/** Letters that English has in names alone. */
+const FOREIGN_LETTERS = /^\p{Ll}*[^\p{Lu}\p{N}\p{ASCII}]/u;
+
+/** True for a sentence with words of another language, or letters of one, and none of English grammar. */
+export function isForeign(tokens: readonly Token[]): boolean {
+  return (
+    !tokens.some(({ word }) => ENGLISH.has(word)) &&
+    tokens.some(
+      ({ raw, word, stem }) => NOT_ENGLISH.has(word) || isSmallWord(stem) || FOREIGN_LETTERS.test(raw),
+    )
+  );
+}
+
+function countRules(gathered: Gathered): number {
+  const { prohibitions, conditions, sources, units, attributes, bounds, marks, account_changes } = gathered;
+  const rules = [prohibitions, conditions, sources, units, attributes, bounds, marks];
+  return rules.reduce((sum, { length }) => sum + length, Number(account_changes !== undefined));
+}
+
+/**
+ * Reads one sentence of a part, and adds its rules and terms to what was gathered. Returns whether it gave a rule: a
+ * constraint that gives none was not understood.
+ */
+export function readSentence(gathered: Gathered, part: Part, text: string): boolean {
+  const rules_before = countRules(gathered);
+  const gaveRule = () => countRules(gathered) > rules_before;
+  const quote = { field: part.field, text: text.trim() };
+  const { forbidden, wanted } = readProhibitions(text, part.kind);
+  const sentence: Sentence = {
+    part,
+    text,
+    quote,
+    folded: foldText(text),
+    forbids: forbidden.length > 0,
+    source: part.kind === 'constraint' ? readSource(text, quote) : undefined,
+    wanted,
+    tokens: tokenize(wanted),
+  };
+  addProhibitions(gathered, sentence, forbidden);
+  if (part.kind === 'constraint') addLimits(gathered, sentence);
+  if (part.kind === 'constraint' || part.kind === 'objective') {
+    addBounds(gathered, sentence);
+    const condition = readCondition(sentence);
+    if (condition !== undefined) addCondition(gathered, sentence, condition);
+    if (condition !== undefined && part.kind === 'constraint') {
+      addNames(gathered, sentence);
+      return true;
+    }
+  }
+  if (sentence.forbids || FORBIDS.test(text)) addExcludedValues(gathered, sentence);
+  if (ONLY.test(sentence.folded)) addOnlyValues(gathered, sentence);
+  // An ambiguous constraint vouches for neither merchants nor goods.
+  if (part.kind === 'constraint' && !gaveRule() && isForeign(tokenize(text))) return false;
+  addNames(gathered, sentence);
+  addWords(gathered, sentence);
+  addTrades(gathered, sentence);
+  return gaveRule();
+}
+
+function addProhibitions(
+  gathered: Gathered,
+  { quote }: Sentence,
+  forbidden: readonly Omit<Prohibition, keyof Quote>[],
+): void {
+  for (const one of forbidden) {
+    gathered.forbidden_count += one.items.length;
+    if (gathered.forbidden_count > MAX_FORBIDDEN) return;
+    gathered.prohibitions.push({ ...one, ...quote });
+  }
+}
+
+/** Adds the sums, the sources and the units that a constraint names. */
+function addLimits({ marks, sources, units }: Gathered, { text, quote, folded, source }: Sentence): void {
+  marks.push(...marksIn(folded).map((amount) => ({ ...quote, amount })));
+  if (source !== undefined) sources.push(source);
+  units.push(...readUnits(text, quote));
+}
+
+function addBounds(gathered: Gathered, { quote, folded }: Sentence): void {
+  if (ACCOUNT_CHANGES.test(folded)) gathered.account_changes ??= quote;
+  const bound = BOUNDS.find(({ language }) => language.test(folded));
+  if (bound !== undefined) gathered.bounds.push({ ...quote, to: bound.to });
+}
+
+/** The condition that a sentence states, unless it states another rule already. */
+function readCondition({ part, text, quote, folded, forbids, source }: Sentence): Condition | undefined {
+  if (ONLY_NAMED.test(folded)) return undefined;
+  if (part.kind === 'objective') return readRequirement(text, quote, OBJECTIVE_REQUIREMENT);
+  if (forbids || source !== undefined) return undefined;
+  return readSubjectFirst(text, quote) ?? readRequirement(text, quote, REQUIREMENT);
+}
+
+function addCondition({ conditions, trades }: Gathered, { quote }: Sentence, condition: Condition): void {
+  conditions.push(condition);
+  // A trade that only a condition names is not out of scope, but not plainly wanted either.
+  for (const trade of condition.subject_trades) {
+    if (!trades.has(trade)) trades.set(trade, { ...quote, strong: false, implied: false, conditional: true });
+  }
+}
+
+/** Adds the values of attributes that a sentence forbids: all others of the scale are allowed. */
+function addExcludedValues({ attributes }: Gathered, { text, quote, tokens }: Sentence): void {
+  const elsewhere = attributesIn(tokens);
+  for (const [scale, { values, count }] of attributesIn(tokenize(text))) {
+    if (/\bonly\b/i.test(text) || (scale === 'colour' && !COLOUR.test(text))) continue;
+    const wanted_values = elsewhere.get(scale)?.values ?? new Set();
+    const allowed = new Set(
+      [...Array(count).keys()].filter((value) => !values.has(value) || wanted_values.has(value)),
+    );
+    if (allowed.size < count) attributes.push({ ...quote, scale, allowed });
+  }
+}
+
+/** Adds the values of attributes that a sentence allows alone. */
+function addOnlyValues({ attributes }: Gathered, { text, quote, tokens }: Sentence): void {
+  for (const [scale, { values }] of attributesIn(tokens)) {
+    if (scale === 'colour' && !COLOUR.test(text) && !/ in /.test(text)) continue;
+    attributes.push({ ...quote, scale, allowed: values });
+  }
+}
+
+function addNames({ merchants }: Gathered, { part, wanted }: Sentence): void {
+  for (const named of namesIn(wanted, part.field)) {
+    if (!merchants.has(named.name)) merchants.set(named.name, named);
+  }
+}
+
+function addWords({ words }: Gathered, { part, tokens }: Sentence): void {
+  for (const token of tokens) {
+    if (carriesMeaning(token) && !words.has(token.stem))
+      words.set(token.stem, { field: part.field, text: token.raw });
+  }
+}
+
+function addTrades({ candidates, trades }: Gathered, { part, quote, tokens }: Sentence): void {
+  const { field, kind } = part;
+  for (const match of [...tradeWords(tokens), ...companiesInText(tokens)]) {
+    const strong = match.strong && kind !== 'criterion';
+    // A loose word is not enough to want money in another form.
+    if (!strong && match.trade.family === 'cash_like') continue;
+    candidates.push({
+      core: match.core,
+      trade: match.trade,
+      place: `${field} ${quote.text} ${match.at}`,
+      quote: { field, text: match.text },
+      strong,
+    });
+  }
+  for (const { trade, text } of kind === 'objective' ? impliedTrades(tokens) : []) {
+    const known = trades.get(trade);
+    if (known === undefined || known.conditional)
+      trades.set(trade, { field, text, strong: false, implied: true, conditional: false });
+  }
+}
