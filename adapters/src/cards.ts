@@ -8,7 +8,7 @@ import {
   nameOf,
 } from './card-questions.ts';
 import { Foreign } from './foreign.ts';
-import { teller } from './log.ts';
+import { makeRailLog } from './log.ts';
 import { makeSealer } from './sealing.ts';
 import { type CardStore, update } from './store.ts';
 
@@ -110,7 +110,7 @@ export function makeCards(options: CardsOptions): Cards {
   const sealer = makeSealer(options.secret);
   const cardKey = (card: string) => `${rail} card ${card}`;
   const authorizationKey = (authorization: string) => `${rail} authorization ${authorization}`;
-  const tell = teller(rail, options.log);
+  const tell = makeRailLog(rail, options.log);
 
   async function arm(arming: Arming): Promise<void> {
     const given = new Foreign(arming, 'arming');

@@ -1,6 +1,6 @@
 import { type CardMovement, type Cards, type CardsOptions, makeCards } from './cards.ts';
 import { Foreign, Unreadable } from './foreign.ts';
-import { teller } from './log.ts';
+import { makeRailLog } from './log.ts';
 
 /** As Node has them, as `fetch` does, or as pairs. */
 type HeadersLike = Record<string, string | string[] | undefined> | Iterable<readonly [string, string]>;
@@ -65,7 +65,7 @@ function deliveryOf(headers: HeadersLike): string {
 /** Decides authorizations of Lithic cards, and reports what is captured and given back. */
 export function lithicRail(options: LithicOptions): LithicRail {
   const { lithic, secrets, ...rest } = options;
-  const tell = teller('lithic', options.log);
+  const tell = makeRailLog('lithic', options.log);
   const cards = makeCards({ ...rest, rail: 'lithic' });
 
   function verified(body: string, headers: HeadersLike): Foreign {

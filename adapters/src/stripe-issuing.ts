@@ -1,6 +1,6 @@
 import { type CardMovement, type Cards, type CardsOptions, makeCards } from './cards.ts';
 import { Foreign, Unreadable } from './foreign.ts';
-import { teller } from './log.ts';
+import { makeRailLog } from './log.ts';
 
 /** What is read of Stripe's own client (`stripe` 23). */
 interface StripeClient {
@@ -97,7 +97,7 @@ function movementsOf(of: Foreign): CardMovement[] {
 export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
   const { stripe, webhookSecret, apiVersion, ...rest } = options;
   const { now = Date.now } = options;
-  const tell = teller('stripe_issuing', options.log);
+  const tell = makeRailLog('stripe_issuing', options.log);
   const cards = makeCards({ ...rest, rail: 'stripe_issuing' });
   const secrets = typeof webhookSecret === 'string' ? [webhookSecret] : webhookSecret;
 

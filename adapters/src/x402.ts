@@ -1,6 +1,6 @@
 import { PaymentFailed, type Purser, SpendError, type SpendRequest } from '@purser/sdk';
 import { Foreign, Unreadable } from './foreign.ts';
-import { teller } from './log.ts';
+import { makeRailLog } from './log.ts';
 
 /** A seller's payment requirements (x402 v2), with every field's type checked. */
 interface Requirements {
@@ -169,7 +169,7 @@ const roundUp = (atomic: bigint, asset: Asset) => Number((atomic + unitOf(asset)
 export function guardX402(client: X402Client, options: X402Options): X402Rail {
   const { purser, adapter, topUp, name, merchantOf = (payTo) => payTo, waitForReview = 0 } = options;
   const { now = Date.now } = options;
-  const tell = teller('x402', options.log);
+  const tell = makeRailLog('x402', options.log);
   if (!Number.isSafeInteger(topUp) || topUp < 1)
     throw new TypeError('topUp must be a whole number of minor units');
   const assets = new Map(Object.entries(options.assets).map(([id, asset]) => [id.toLowerCase(), asset]));

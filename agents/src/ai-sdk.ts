@@ -1,5 +1,5 @@
 import type { Purser } from '@purser/sdk';
-import { askLeave, type GuardOptions, isRefusal, sayLeave, type ToSpend } from './guard.ts';
+import { type GuardOptions, isRefusal, preauthorizationText, preauthorize, type ToSpend } from './guard.ts';
 
 type Approval = (
   input: unknown,
@@ -18,10 +18,10 @@ export function purserApproval<Name extends string>(
   const approvals = Object.entries<ToSpend>(tools).map(([name, toSpend]): [string, Approval] => [
     name,
     async (input, { toolCallId }) => {
-      const answer = await askLeave(purser, toSpend, input, toolCallId, options);
+      const answer = await preauthorize(purser, toSpend, input, toolCallId, options);
       return isRefusal(answer)
         ? { type: 'denied', reason: answer.reason }
-        : { type: 'approved', reason: sayLeave(answer) };
+        : { type: 'approved', reason: preauthorizationText(answer) };
     },
   ]);
   return Object.fromEntries(approvals) as Record<Name, Approval>;

@@ -1,5 +1,5 @@
 import type { Purser } from '@purser/sdk';
-import { askLeave, type GuardOptions, isRefusal, sayLeave, type ToSpend } from './guard.ts';
+import { type GuardOptions, isRefusal, preauthorizationText, preauthorize, type ToSpend } from './guard.ts';
 
 /** What the hook reads of the Claude Agent SDK's `PreToolUseHookInput`. */
 interface Input {
@@ -48,10 +48,10 @@ export function purserHook(
       async ({ tool_name = '', tool_input }, id, { signal }) => {
         const toSpend = Object.hasOwn(tools, tool_name) ? tools[tool_name] : undefined;
         if (toSpend === undefined) return {};
-        const answer = await askLeave(purser, toSpend, tool_input, id, { ...options, signal });
+        const answer = await preauthorize(purser, toSpend, tool_input, id, { ...options, signal });
         return isRefusal(answer)
           ? say({ permissionDecision: 'deny', permissionDecisionReason: answer.reason })
-          : say({ additionalContext: sayLeave(answer) });
+          : say({ additionalContext: preauthorizationText(answer) });
       },
     ],
   };

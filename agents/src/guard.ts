@@ -143,7 +143,7 @@ export function refuseLimitable(request: SpendRequest): void {
  * Asks for leave to run a tool that one does not own, once for each name; reports nothing. With `adapter` the capability is
  * consumed here; without it the payment adapter behind the tool consumes it. Never rejects.
  */
-export async function askLeave(
+export async function preauthorize(
   purser: Purser,
   toSpend: ToSpend,
   input: unknown,
@@ -168,7 +168,7 @@ export async function askLeave(
 }
 
 /** What a hook says of leave, for the model and the transcript. */
-export const sayLeave = ({ decision }: Leave) =>
+export const preauthorizationText = ({ decision }: Leave) =>
   `Purser allows this spend (${decision?.decision_id ?? 'unguarded'}).`;
 
 /** Whether it is a refusal and not leave. */

@@ -1,5 +1,5 @@
 import type { Purser } from '@purser/sdk';
-import { askLeave, type GuardOptions, isRefusal, sayLeave, type ToSpend } from './guard.ts';
+import { type GuardOptions, isRefusal, preauthorizationText, preauthorize, type ToSpend } from './guard.ts';
 
 interface Guardrail {
   name: string;
@@ -15,10 +15,10 @@ export function purserGuardrail(purser: Purser, toSpend: ToSpend, options: Guard
     name: 'purser',
     async run({ toolCall }) {
       const read: ToSpend = (text: string, id) => toSpend(JSON.parse(text), id);
-      const answer = await askLeave(purser, read, toolCall.arguments, toolCall.callId, options);
+      const answer = await preauthorize(purser, read, toolCall.arguments, toolCall.callId, options);
       return isRefusal(answer)
         ? { behavior: { type: 'rejectContent', message: answer.reason }, outputInfo: answer }
-        : { behavior: { type: 'allow' }, outputInfo: sayLeave(answer) };
+        : { behavior: { type: 'allow' }, outputInfo: preauthorizationText(answer) };
     },
   };
 }

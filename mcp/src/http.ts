@@ -22,7 +22,7 @@ export interface HttpAnswer {
 }
 
 /** Serves MCP over HTTP. */
-export interface HttpDoor {
+export interface HttpEndpoint {
   /** Answers one message. Each is served by itself, so any process may serve the next one. */
   answer(posted: Posted): Promise<HttpAnswer>;
 }
@@ -36,7 +36,7 @@ const JSON_TYPE = 'application/json';
  * Makes the door. It keeps nothing between two messages, opens no streams that last, and answers in JSON except where a
  * client wants to be told of the progress of a wait.
  */
-export function makeHttpDoor(onFailure: (error: unknown) => void): HttpDoor {
+export function makeHttpEndpoint(onFailure: (error: unknown) => void): HttpEndpoint {
   const of_request = new WeakMap<Request, Posted>();
   const serverOf = (posted: Posted): McpServer => makePurserMcp({ ...posted, onFailure });
   const modern = createMcpHandler(

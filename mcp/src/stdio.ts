@@ -21,7 +21,7 @@ export interface StdioOptions {
 }
 
 /** Calls routes over the network, with the time limits and retries of the client. */
-export function callOver(purser: Purser): CallApi {
+export function callOverNetwork(purser: Purser): CallApi {
   return async ({ method, path, body, idempotency_key, signal }) => {
     const patience = path.includes('wait_seconds=') ? { timeout: HELD_BACK_MS } : {};
     const options = { signal, idempotencyKey: idempotency_key, ...patience };
@@ -45,7 +45,7 @@ export async function startStdio(options: StdioOptions = {}): Promise<{ close():
   const holder = await holderOf(purser);
   const offers = offersOf(holder);
   if ('refusal' in offers) throw new StartRefused(offers.refusal);
-  const call = callOver(purser);
+  const call = callOverNetwork(purser);
   // A failure is told to the model as a refusal; standard error is for whoever runs this.
   const onFailure = (error: unknown) =>
     process.stderr.write(`purser-mcp: ${error instanceof Error ? error.message : 'something failed'}\n`);

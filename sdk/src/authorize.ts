@@ -87,7 +87,7 @@ const resumable = new Map<string, SpendCall>();
  * (`hasBegun`), the next call with that name in this process continues it: whatever was granted to the ended call is
  * granted to that one. Of several that ended, the one that made the decision is continued.
  */
-export async function asOneCall<T>(
+export async function asResumableCall<T>(
   name: string,
   hasBegun: () => boolean,
   work: (call: SpendCall) => Promise<T>,

@@ -3,7 +3,7 @@ import {
   AUTHORIZE_OPTIONS,
   type AuthorizeOptions,
   ask,
-  asOneCall,
+  asResumableCall,
   asUnavailable,
   checkSpendRequest,
   isPaid,
@@ -113,7 +113,7 @@ export async function spend<T extends PaymentResult>(
     has_begun = true;
     remember(begun, name, how);
   };
-  return asOneCall(
+  return asResumableCall(
     name,
     () => has_begun,
     async (call) => {

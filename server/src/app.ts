@@ -4,13 +4,13 @@ import { warmAssessor } from '@purser/rules/purpose/warm-up';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { countSkippedEvents } from './engine/followers/follower-rows.ts';
-import { clockDoubted } from './engine/lane/batch.ts';
+import { clockSuspect } from './engine/lane/batch.ts';
 import { checkReady } from './engine/migration/migrate.ts';
 import { makeHealthRoutes, makeMetricsRoute } from './service/api/health.ts';
 import { makeMcpRoute } from './service/api/mcp.ts';
 import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './service/api/routes.ts';
 import { makeSecondOpinion } from './service/api/second-opinion.ts';
-import { PUBLIC_SHARE, takingPublicTurns } from './service/api/shared-resources.ts';
+import { PUBLIC_SHARE, withPublicTurns } from './service/api/shared-resources.ts';
 import type { Config } from './service/config/config.ts';
 import { makeConsoleRoutes, readConsoleFiles } from './service/console/console-files.ts';
 import { makeAuthenticate } from './service/http/auth.ts';
@@ -166,7 +166,7 @@ function makeRoutes(
     isAlone: (address) => core.presence.isAlone(address),
   });
   const open_routes = [...health, ...makeConsoleRoutes(console_files)];
-  const routes = [...api_routes, ...open_routes.map((route) => takingPublicTurns(route, public_time))];
+  const routes = [...api_routes, ...open_routes.map((route) => withPublicTurns(route, public_time))];
   return { routes, metrics_route };
 }
 
@@ -175,7 +175,7 @@ async function readiness(core: Core) {
   await checkReady(core.probe_db);
   await core.readClock();
   const doubt = core.clock.doubt();
-  if (doubt !== null) throw clockDoubted(doubt);
+  if (doubt !== null) throw clockSuspect(doubt);
   return {
     skipped_events: await countSkippedEvents(core.probe_db),
     clock_ahead_seconds: Math.floor(core.clock.aheadMs() / 1000),

@@ -10,7 +10,7 @@ import { setPlan } from './engine/commands/set-plan.ts';
 import { listWorkspaces } from './engine/storage/workspaces.ts';
 import { listFiledWorkspaces } from './engine/verification/checkpoint-files.ts';
 import { listCheckpointedWorkspaces } from './engine/verification/checkpoint-rows.ts';
-import { keepVerification } from './engine/verification/last-verification.ts';
+import { saveVerification } from './engine/verification/last-verification.ts';
 import {
   findPublicKeys,
   verdictBody,
@@ -268,7 +268,7 @@ ledger
       for (const workspace_id of options.workspace === undefined ? [...all].sort() : [options.workspace]) {
         const keys = secrets.verifyingKeys;
         const found = await verifyLedger(ledger_db, workspace_id, { since: 0, keys, checkpoint_dir, names });
-        await keepVerification(db, workspace_id, found);
+        await saveVerification(db, workspace_id, found);
         if (!found.valid) process.exitCode = 1;
         if (options.json === true) print(JSON.stringify({ workspace_id, ...verificationBody(found) }));
         else {

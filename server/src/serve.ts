@@ -14,7 +14,7 @@ import { openFilesProblem, readOpenFiles } from './service/operator/open-files.t
 import { onEnd } from './service/operator/process-end.ts';
 import { fail, startLog, tell } from './service/operator/program.ts';
 import { welcome } from './service/operator/welcome.ts';
-import { howMany } from './service/processes/how-many.ts';
+import { processCount } from './service/processes/how-many.ts';
 import type { Listening } from './service/processes/messages.ts';
 import { joinSiblings, type Siblings } from './service/processes/siblings.ts';
 import { VERSION } from './version.ts';
@@ -94,7 +94,7 @@ function autoProcesses(max_connections: number | null) {
   const memory_bytes = Math.min(totalmem(), constrained > 0 ? constrained : Number.POSITIVE_INFINITY);
   const cores = availableParallelism();
   const of_machine = { cores, memory_bytes, connections_of_one: MAX_CONNECTIONS, at_most: MAX_PROCESSES };
-  return { ...howMany({ ...of_machine, max_connections }), cores, memory_bytes };
+  return { ...processCount({ ...of_machine, max_connections }), cores, memory_bytes };
 }
 
 /** The connections that the database allows for the processes. */

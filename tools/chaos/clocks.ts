@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeJsonClient } from '../demo/json-client.ts';
 import { freePort, type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
-import { invalidChain, lookInto } from './invariants.ts';
+import { invalidChain, queryOnce } from './invariants.ts';
 import { type Finding, makeStage, type ScenarioContext } from './stage.ts';
 
 const APART_MS = 10 * 60_000;
@@ -68,7 +68,7 @@ export async function differentClocks(context: ScenarioContext): Promise<Finding
       if (answer.status !== 201) problems.push(`A node answered ${answer.status}.`);
       decided.push({ ...body, expires_at: body.reservation.expires_at });
     }
-    const [clock] = await lookInto<{ ms: string }>(
+    const [clock] = await queryOnce<{ ms: string }>(
       await stage.database(),
       'select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms',
     );

@@ -12,7 +12,7 @@ import {
   startServing,
 } from '../demo/purser-process.ts';
 import { type Proxy as DatabaseProxy, openProxy } from './connections.ts';
-import { findViolations, lookInto } from './invariants.ts';
+import { findViolations, queryOnce } from './invariants.ts';
 import { shown } from './kills.ts';
 import { type Cluster, findPrograms, startCluster } from './patroni.ts';
 import { makeRecorder, type Recorder } from './recorder.ts';
@@ -51,7 +51,7 @@ async function makeLimitedAgent(baseURL: string, apiKey: string): Promise<Asking
 
 /** What the limited agent holds, in minor units, by the database. */
 async function heldByLimited(cluster: Cluster): Promise<number> {
-  const [row] = await lookInto<{ held: string | null }>(
+  const [row] = await queryOnce<{ held: string | null }>(
     cluster.superuser,
     `select max(b.held_minor) as held from budgets b
       join agents a on a.workspace_id = b.workspace_id and a.agent_id = b.agent_id where a.slug = 'limited'`,
@@ -61,7 +61,7 @@ async function heldByLimited(cluster: Cluster): Promise<number> {
 
 /** Whether the chain has every number from its first to its last. */
 async function gaps(cluster: Cluster): Promise<number> {
-  const [row] = await lookInto<{ gaps: string }>(
+  const [row] = await queryOnce<{ gaps: string }>(
     cluster.superuser,
     'select max(seq) - min(seq) + 1 - count(*) as gaps from ledger_events',
   );

@@ -6,7 +6,7 @@ import type { Recorder } from './recorder.ts';
 export type DatabaseReader = pg.ClientConfig;
 
 /** Runs one statement on a connection of its own. */
-export async function lookInto<R extends pg.QueryResultRow>(
+export async function queryOnce<R extends pg.QueryResultRow>(
   database: DatabaseReader,
   text: string,
   values: unknown[] = [],
@@ -31,7 +31,7 @@ export async function findViolations(
 ): Promise<string[]> {
   const problems = [...(await recorder.resolveAll()), ...recorder.problems];
   const told = recorder.told();
-  const kept = await lookInto<{ decision_id: string; idempotency_key: string }>(
+  const kept = await queryOnce<{ decision_id: string; idempotency_key: string }>(
     database,
     'select decision_id, idempotency_key from idempotency_keys',
   );
@@ -39,11 +39,11 @@ export async function findViolations(
   for (const { key, decision_id } of told) {
     if (by_key.get(key) !== decision_id) problems.push(`${decision_id} was acknowledged and is not kept.`);
   }
-  const events = await lookInto<{ count: string }>(
+  const events = await queryOnce<{ count: string }>(
     database,
     "select count(*) from ledger_events where type = 'decision.created'",
   );
-  const decisions = await lookInto<{ count: string }>(database, 'select count(*) from decisions');
+  const decisions = await queryOnce<{ count: string }>(database, 'select count(*) from decisions');
   const counts = [kept.length, Number(events[0]?.count), Number(decisions[0]?.count)];
   if (new Set([...counts, told.length]).size !== 1) {
     problems.push(
@@ -52,7 +52,7 @@ export async function findViolations(
   }
   const held = new Map<string, number>();
   for (const { agent, held_minor } of told) held.set(agent, (held.get(agent) ?? 0) + held_minor);
-  const counters = await lookInto<{ slug: string; held_minor: string }>(
+  const counters = await queryOnce<{ slug: string; held_minor: string }>(
     database,
     `select a.slug, sum(b.held_minor) as held_minor from budgets b
       join agents a on a.workspace_id = b.workspace_id and a.agent_id = b.agent_id group by a.slug`,
@@ -69,12 +69,12 @@ export async function findViolations(
 
 /** Where an endpoint wants to hear of decisions, each one is an event, and each event waits or was tried. */
 async function missingInOutbox(database: DatabaseReader): Promise<string[]> {
-  const [found] = await lookInto<{ is_there: boolean }>(
+  const [found] = await queryOnce<{ is_there: boolean }>(
     database,
     "select to_regclass('webhook_events') is not null as is_there",
   );
   if (found?.is_there !== true) return [];
-  const [missing] = await lookInto<{ untold: string; unsent: string }>(
+  const [missing] = await queryOnce<{ untold: string; unsent: string }>(
     database,
     `select
       (select count(*) from decisions d where exists (select from webhook_endpoints) and d.decision_id not in (

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { BENCH_AUTHORITY } from '../bench/spend-bodies.ts';
 import { type Answer, type JsonClient, makeJsonClient } from '../demo/json-client.ts';
 import { freePort, type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
-import { findViolations, invalidChain, lookInto } from './invariants.ts';
+import { findViolations, invalidChain, queryOnce } from './invariants.ts';
 import { shown } from './kills.ts';
 import { type Finding, makeStage, type ScenarioContext, type Stage } from './stage.ts';
 
@@ -147,7 +147,7 @@ async function changes(nodes: readonly Node[], stage: Stage, rounds: number): Pr
 
 /** The chain has no gap and no fork: as many events as its last number says. */
 async function gaps(stage: Stage): Promise<string[]> {
-  const [row] = await lookInto<{ events: string; last: string; links: string }>(
+  const [row] = await queryOnce<{ events: string; last: string; links: string }>(
     await stage.database(),
     'select count(*) as events, max(seq) as last, count(distinct prev_hash) as links from ledger_events',
   );

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { freePort } from '../demo/purser-process.ts';
-import { lookInto } from './invariants.ts';
+import { queryOnce } from './invariants.ts';
 
 /** The programs of the cluster, as Debian installs them. */
 const PROGRAMS = {
@@ -332,11 +332,11 @@ export async function startCluster(programs: Programs, dir: string, signal: Abor
     const as_postgres = { ...cluster.superuser, database: 'postgres' };
     await untilTrue(
       'HAProxy did not lead to the primary',
-      () => lookInto(as_postgres, 'select 1').then(() => true),
+      () => queryOnce(as_postgres, 'select 1').then(() => true),
       signal,
     );
-    await lookInto(as_postgres, `create role purser login createrole password '${password}'`);
-    await lookInto(as_postgres, 'create database purser owner purser');
+    await queryOnce(as_postgres, `create role purser login createrole password '${password}'`);
+    await queryOnce(as_postgres, 'create database purser owner purser');
     return cluster;
   } catch (error) {
     await cluster.close();

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lookInto } from './invariants.ts';
+import { queryOnce } from './invariants.ts';
 import { type Finding, makeStage, type ScenarioContext } from './stage.ts';
 
 /** Every secret of a run is looked for wherever it must not be: database, logs, metrics and answers of errors. */
@@ -53,14 +53,14 @@ export async function secretsLeft(context: ScenarioContext): Promise<Finding> {
     await send('GET', '/v1/decisions?cursor=abc');
 
     const database = await stage.database();
-    const tables = await lookInto<{ relname: string }>(
+    const tables = await queryOnce<{ relname: string }>(
       database,
       `select relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
         where n.nspname = 'public' and relkind in ('r', 'p')`,
     );
     const places = new Map<string, string>();
     for (const { relname } of tables) {
-      const rows = await lookInto<{ row: string }>(database, `select t::text as row from ${relname} t`);
+      const rows = await queryOnce<{ row: string }>(database, `select t::text as row from ${relname} t`);
       places.set(`the table ${relname}`, rows.map(({ row }) => row).join('\n'));
     }
     places.set('the log', await readFile(stage.output_file, 'utf8'));

@@ -23,7 +23,7 @@ import { makeJudge, measureModel, renderModel } from './model.ts';
 import { measureAdditions, measureWarm } from './modes.ts';
 import { type Measured, renderPage, renderTerminal, renderUnseen, unseenIn } from './report.ts';
 import { renderTimes } from './times.ts';
-import { countLooks, isUnseen, noteLook } from './unseen.ts';
+import { countLooks, isUnseen, recordLook } from './unseen.ts';
 
 const OWN_FILES = [
   './cases/trades-unseen.jsonl',
@@ -107,7 +107,7 @@ export async function evaluate(
   const assess = options.without.size === 0 ? assessBuiltIn : makeBuiltInAssessor([], options.without);
   if (options.unseen !== undefined) {
     const day = new Date().toISOString().slice(0, 10);
-    await noteLook({ day, method: METHOD, why: options.unseen });
+    await recordLook({ day, method: METHOD, why: options.unseen });
   }
   const all: Measured[] = [];
   const seen: Awaited<ReturnType<typeof readCases>> = [];

@@ -16,7 +16,7 @@ import {
 } from './measure.ts';
 import { measureAdditions, measureWarm, rightCalledMisaligned } from './modes.ts';
 import { renderPage, renderTerminal, renderUnseen, unseenIn } from './report.ts';
-import { tellable } from './unseen.ts';
+import { problemsToShow } from './unseen.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const own = await readSpends(fileOf('./cases/cases.jsonl'));
@@ -71,7 +71,7 @@ describe('the figures do not fall', () => {
         portion(share) < bound ? [`${what}: ${portion(share)}, at least ${bound}`] : [],
       ),
     ];
-    expect(tellable(name, broken)).toEqual([]);
+    expect(problemsToShow(name, broken)).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type ExpectedSpend, readSpends } from '../demo/spends-file.ts';
 import { madeJudge, measureMadeJudges } from './made-judges.ts';
 import { type Judge, MAX_SLIPS, measureModel, renderModel } from './model.ts';
-import { tellable } from './unseen.ts';
+import { problemsToShow } from './unseen.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const files = [
@@ -30,7 +30,7 @@ describe.each(files)('on %s', (name, cases) => {
       // Otherwise nothing was there to be fooled by.
       ['the judge that is lied to errs', lied_to.agreement.count < lied_to.agreement.of],
     ];
-    expect(tellable(name, broken(floors))).toEqual([]);
+    expect(problemsToShow(name, broken(floors))).toEqual([]);
   });
 
   it('a judge that gives no opinion leaves what the rules say', async () => {
@@ -41,7 +41,7 @@ describe.each(files)('on %s', (name, cases) => {
       ['kept', measured.kept.count === measured.kept_by_rules.count],
       ['no opinion', measured.no_opinion.count === measured.no_opinion.of],
     ];
-    expect(tellable(name, broken(floors))).toEqual([]);
+    expect(problemsToShow(name, broken(floors))).toEqual([]);
   });
 });
 

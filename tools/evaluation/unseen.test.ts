@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { main } from './main.ts';
-import { countLooks, MAX_LOOKS, noteLook, tellable } from './unseen.ts';
+import { countLooks, MAX_LOOKS, problemsToShow, recordLook } from './unseen.ts';
 
 const OWN_LOOKS = fileURLToPath(new URL('./looks-at-unseen.txt', import.meta.url));
 const directory = await mkdtemp(join(tmpdir(), 'looks-'));
@@ -31,12 +31,12 @@ describe('the unseen cases', () => {
     await writeFile(file, '# head\n');
     for (let look = 1; look <= MAX_LOOKS; look += 1) {
       const why = `to see\n what ${look} brings`;
-      expect(await noteLook({ day: '2026-11-23', method: 'built-in/9', why }, file)).toBe(look);
+      expect(await recordLook({ day: '2026-11-23', method: 'built-in/9', why }, file)).toBe(look);
       expect(await countLooks(file)).toBe(look);
     }
     const full = await readFile(file, 'utf8');
     expect(full).toContain('2026-11-23; built-in/9; to see what 5 brings\n');
-    await expect(noteLook({ day: '2026-11-23', method: 'built-in/9', why: 'more' }, file)).rejects.toThrow(
+    await expect(recordLook({ day: '2026-11-23', method: 'built-in/9', why: 'more' }, file)).rejects.toThrow(
       /looked at 5 times/,
     );
     expect(await readFile(file, 'utf8')).toBe(full);
@@ -70,8 +70,10 @@ describe('the unseen cases', () => {
   });
 
   it('of their floors a test tells only whether they hold', () => {
-    expect(tellable('trades-unseen.jsonl', ['kept: 0.31, at least 0.4'])).toEqual(['a floor does not hold']);
-    expect(tellable('trades-unseen.jsonl', [])).toEqual([]);
-    expect(tellable('cases.jsonl', ['kept: 0.31, at least 0.4'])).toEqual(['kept: 0.31, at least 0.4']);
+    expect(problemsToShow('trades-unseen.jsonl', ['kept: 0.31, at least 0.4'])).toEqual([
+      'a floor does not hold',
+    ]);
+    expect(problemsToShow('trades-unseen.jsonl', [])).toEqual([]);
+    expect(problemsToShow('cases.jsonl', ['kept: 0.31, at least 0.4'])).toEqual(['kept: 0.31, at least 0.4']);
   });
 });

@@ -28,7 +28,7 @@ export async function countLooks(file = LOOKS): Promise<number> {
  * Writes down that the totals of the unseen cases are looked at, before they are told, and returns how many looks that makes.
  * Throws `TypeError` without a reason, and where they were looked at `MAX_LOOKS` times.
  */
-export async function noteLook(
+export async function recordLook(
   { day, method, why }: { day: string; method: string; why: string },
   file = LOOKS,
 ): Promise<number> {
@@ -48,5 +48,5 @@ export async function noteLook(
  * What a test may tell of floors that do not hold: of seen cases which ones and by how much, of unseen ones only that
  * there are any, since each figure that is told wears them out.
  */
-export const tellable = (name: string, broken: readonly string[]): readonly string[] =>
+export const problemsToShow = (name: string, broken: readonly string[]): readonly string[] =>
   isUnseen(name) && broken.length > 0 ? ['a floor does not hold'] : broken;

@@ -213,8 +213,8 @@ test('of a key it is told who made it', async () => {
   const admin = await makeKey(s, { scopes: ['admin', 'read'], principal_id: 'user:grace' });
   const made = (await post('/v1/api-keys', { name: 'k', scopes: ['read'] }, admin.key)) as Shown;
   const keys = await walk('/v1/api-keys');
-  const makerOf = (id: string) => keys.find((key: Shown) => key.id === id)?.created_by;
-  expect(makerOf(made.id)).toEqual({ type: 'api_key', key_id: admin.id, principal_id: 'user:grace' });
+  const creatorOf = (id: string) => keys.find((key: Shown) => key.id === id)?.created_by;
+  expect(creatorOf(made.id)).toEqual({ type: 'api_key', key_id: admin.id, principal_id: 'user:grace' });
   const first = keys.at(-1) as Shown;
   expect(first.created_by).toEqual({ type: 'system', key_id: null, principal_id: null });
 });

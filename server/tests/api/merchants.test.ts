@@ -362,7 +362,13 @@ describe('suggestions', () => {
     const reviewer = (await makeKey(s, { scopes: ['review', 'read'] })).key;
     const adapter = (await makeKey(s, { scopes: ['consume'] })).key;
     const made: Record<string, string[]> = {};
-    for (const [name, count] of Object.entries({ Right: 5, Wrong: 4, Mixed: 3, Silent: 2, Claimed: 1 })) {
+    for (const [name, count] of Object.entries({
+      Right: 5,
+      Wrong: 4,
+      Mixed: 3,
+      Silent: 2,
+      ClaimedAccount: 1,
+    })) {
       made[name] = [];
       for (let i = 0; i < count; i++) {
         const action = { description: `${name} thing ${i}`, payee_id: `sepa:${name}${i % 2}` };

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { makeKnownMerchantsFill } from '../../src/service/workers/fill-known-merchants.ts';
+import { makeKnownMerchantsBackfill } from '../../src/service/workers/fill-known-merchants.ts';
 import { AUTHORITY, makeTestCore } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 
@@ -157,7 +157,11 @@ test('what was paid before merchants were kept is found in the history, a page a
   await s.sql("insert into known_merchants_to_fill values ($1, '')", [workspace_id]);
   const core = makeTestCore(s.database.connection, s.checkpoint_dir);
   try {
-    const round = makeKnownMerchantsFill({ pool: core.followers_db, log: core.log, decisions_at_once: 3 });
+    const round = makeKnownMerchantsBackfill({
+      pool: core.followers_db,
+      log: core.log,
+      decisions_at_once: 3,
+    });
     while ((await s.sql('select from known_merchants_to_fill')).rowCount) await round();
   } finally {
     await core.close();

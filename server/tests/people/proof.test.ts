@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { makePeopleServices, makePersonRoutes } from '../../src/service/api/routes.ts';
 import { readConfig } from '../../src/service/config/config.ts';
-import { mayWeigh } from '../../src/service/http/access.ts';
+import { mayNeedProof } from '../../src/service/http/access.ts';
 import { makeOwnLimiter } from '../../src/service/http/limiters.ts';
 import { type Browser, PASSWORD, setUp, signIn } from '../support/browser.ts';
 import { caseOf, makeWorld, nameOf, ROUTES, type World } from '../support/every-route.ts';
@@ -161,7 +161,7 @@ test('every change of one’s own account is on the list, and the routes agree',
   for (const route of routes) {
     const name = nameOf(route);
     expect(OF_SESSIONS, `${name}: does it need a fresh proof?`).toHaveProperty([name]);
-    expect([name, mayWeigh(route)]).toEqual([name, OF_SESSIONS[name] === true]);
+    expect([name, mayNeedProof(route)]).toEqual([name, OF_SESSIONS[name] === true]);
   }
   await core.close();
 });

@@ -4,7 +4,7 @@ import type { Caller } from '@purser/rules/domain/keys';
 import { ApiError, authUnavailable } from '@purser/rules/errors';
 import pino from 'pino';
 import Type from 'typebox';
-import { clockDoubted } from '../../src/engine/lane/batch.ts';
+import { clockSuspect } from '../../src/engine/lane/batch.ts';
 import { makeOwnLimiter } from '../../src/service/http/limiters.ts';
 import type { Call, Route } from '../../src/service/http/route.ts';
 import {
@@ -234,7 +234,7 @@ export const FAKE_ROUTES: Route[] = [
         case 'unavailable':
           throw new ApiError('unavailable', 'Retry.', { retry_after_s: 2, cause: new Error('db down') });
         case 'clock':
-          throw authUnavailable(clockDoubted('The clock jumped.'));
+          throw authUnavailable(clockSuspect('The clock jumped.'));
         case 'bigint':
           return { status: 200, body: { n: 1n } };
         case 'header':

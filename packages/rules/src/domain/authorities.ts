@@ -48,7 +48,7 @@ export interface JoiningAuthority {
 }
 
 /** What is said of an authority of which the validity is over. */
-export const endedAt = (valid_until: string): string => `The authority ended at ${valid_until}.`;
+export const authorityEnded = (valid_until: string): string => `The authority ended at ${valid_until}.`;
 
 /** `sha256:` + hex SHA-256 of the RFC 8785 form of the authority. */
 export function authorityHash(authority: Authority): string {

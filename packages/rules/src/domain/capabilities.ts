@@ -21,11 +21,11 @@ export interface Capability {
   expires_at: string;
   consumed_at: string | null;
   /** How it was used; only where a decision is read later, once it was. */
-  consumption?: ToldConsumption;
+  consumption?: ConsumptionSummary;
 }
 
 /** What a decision tells of the use of its capability. Minor units of the capability's currency. */
-export interface ToldConsumption {
+export interface ConsumptionSummary {
   amount_minor: number;
   payee_id: string | null;
   merchant: string | null;
@@ -116,7 +116,7 @@ export function consumptionDataHash(consumption: Consumption): Buffer {
 }
 
 /** A consumption as its decision tells it. */
-export function toldConsumption(consumption: Consumption): ToldConsumption {
+export function consumptionSummary(consumption: Consumption): ConsumptionSummary {
   const { amount_minor, payee_id, merchant, external_reference, key_id, principal_id } = consumption;
   return { amount_minor, payee_id, merchant, external_reference, consumed_by: { key_id, principal_id } };
 }

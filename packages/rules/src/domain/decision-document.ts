@@ -1,6 +1,6 @@
 import type { Agent } from './agents.ts';
 import type { Capability } from './capabilities.ts';
-import { type Decision, effectiveDecision, type Remedy, type ToldVerdict } from './decisions.ts';
+import { type Decision, effectiveDecision, type PublishedVerdict, type Remedy } from './decisions.ts';
 import type { Reservation } from './reservations.ts';
 import type { SpendRequest } from './spends.ts';
 
@@ -9,7 +9,7 @@ export interface DecisionParts {
   decision_id: string;
   agent: Agent;
   request: SpendRequest;
-  verdict: ToldVerdict;
+  verdict: PublishedVerdict;
   remedies: readonly Remedy[];
   /** Version and hash of the authority it was decided by; null where the agent has none. */
   authority: { version: number; hash: string } | null;

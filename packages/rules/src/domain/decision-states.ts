@@ -56,7 +56,7 @@ export interface DecisionState {
  * Whether a decision has a stored state from the moment of its making: where its hold expires by itself, and where it waits
  * for a person, so that what waits is found without a look at every decision.
  */
-export function beginsWithState(decision: Pick<DecisionCore, 'reservation' | 'review_state'>): boolean {
+export function needsStateRow(decision: Pick<DecisionCore, 'reservation' | 'review_state'>): boolean {
   return decision.reservation.expires_at !== null || decision.review_state === 'PENDING';
 }
 

@@ -46,7 +46,7 @@ export type Remedy = { clears: ReasonCode[]; then: DecisionKind } & (
 );
 
 /** What the stages together say of a spend, as a decision tells it. */
-export interface ToldVerdict {
+export interface PublishedVerdict {
   decision: DecisionKind;
   reason_code: ReasonCode;
   reason_codes: ReasonCode[];

@@ -143,7 +143,7 @@ export function emptyFeedback({
   return { agent_id, purpose_hash, merchant, payee_id, word, ...counts, usual_minor: {} };
 }
 
-/** Adds a lesson to a sum, or subtracts it (`sign` -1). Amounts are never subtracted: see `isTakenBack`. */
+/** Adds a lesson to a sum, or subtracts it (`sign` -1). Amounts are never subtracted: see `isWithdrawn`. */
 export function addLesson(row: FeedbackRow, lesson: DecisionLesson, sign: 1 | -1): FeedbackRow {
   const changed = { ...row };
   for (const name of ['allowed', 'denied', 'aligned', 'misaligned', 'paid'] as const) {
@@ -157,7 +157,7 @@ export function addLesson(row: FeedbackRow, lesson: DecisionLesson, sign: 1 | -1
 }
 
 /** Whether an amount is no longer vouched for. Then the amounts there must be computed from all lessons. */
-export function isTakenBack(before: Lesson | undefined, now: Lesson): boolean {
+export function isWithdrawn(before: Lesson | undefined, now: Lesson): boolean {
   const before_minor = before?.vouched_minor ?? null;
   return before_minor !== null && before_minor !== now.vouched_minor;
 }

@@ -89,11 +89,11 @@ export function keyStatus(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, now_ms
 export function keyRefusal(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, now_ms: number): string | null {
   const status = keyStatus(key, now_ms);
   if (status === 'active') return null;
-  return status === 'expired' ? `The key expired at ${key.expires_at}.` : KEY_NOT_GOOD;
+  return status === 'expired' ? `The key expired at ${key.expires_at}.` : INVALID_KEY;
 }
 
 /** One message for missing, unknown and revoked keys, so that a caller cannot tell them apart. */
-export const KEY_NOT_GOOD = 'The x-api-key header is missing or holds no valid key.';
+export const INVALID_KEY = 'The x-api-key header is missing or holds no valid key.';
 
 /** A key as the API returns it: without its value. */
 export function keyBody(key: ApiKey) {

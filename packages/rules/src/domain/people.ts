@@ -118,7 +118,7 @@ export function sessionRefusal(session: SessionState, now_ms: number): string | 
 }
 
 /** What is wrong with a link of an invitation; one message for wrong, used, expired and revoked ones. */
-export const INVITATION_NOT_GOOD = 'The invitation is wrong, used, expired or revoked; ask for a new one.';
+export const INVALID_INVITATION = 'The invitation is wrong, used, expired or revoked; ask for a new one.';
 
 /** The principal of a person who was given no other. */
 export function principalOf(user_id: string): string {
@@ -126,7 +126,7 @@ export function principalOf(user_id: string): string {
 }
 
 /** Returns whether a principal has the form of `principalOf`, which is kept for the person with that id. */
-export function isMadeOfUserId(principal_id: string): boolean {
+export function embedsUserId(principal_id: string): boolean {
   return /^user:usr_/.test(principal_id);
 }
 

@@ -1,6 +1,6 @@
 import { hostForms, hostsAbove } from './hosts.ts';
 import { withoutRegisteredForms } from './legal-forms.ts';
-import { hasLookAlikes, lessFolded, normalisePlain, plainText } from './names.ts';
+import { hasLookAlikes, lightlyFolded, normalisePlain, plainText } from './names.ts';
 
 /** Names that are remembered, up to some KB each. A cache that is full is cleared. */
 const MAX_REMEMBERED = 500;
@@ -77,7 +77,7 @@ function hostOrName(
 ): { host: string; name: null } | { host: null; name: string } {
   const plain = plainText(text);
   // No folded name begins with this sign, so the two kinds cannot be equal.
-  if (hasLookAlikes(plain)) return { host: null, name: `=${lessFolded(bareOf(plain))}` };
+  if (hasLookAlikes(plain)) return { host: null, name: `=${lightlyFolded(bareOf(plain))}` };
   const host = hostAlone(plain.trim());
   // A name of invisible characters alone folds to nothing and equals only itself.
   return host === null ? { host, name: normalisePlain(bareOf(plain)) || text } : { host, name: null };

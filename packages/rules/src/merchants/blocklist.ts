@@ -1,10 +1,10 @@
 import { hostForms, hostsAbove, hostTokens } from './hosts.ts';
-import { isFormAlone, withoutRegisteredForms } from './legal-forms.ts';
+import { isLegalFormOnly, withoutRegisteredForms } from './legal-forms.ts';
 import { STROKE } from './look-alikes.ts';
 import {
-  isProcessorAlone,
+  isProcessorOnly,
   joinWords,
-  lessFolded,
+  lightlyFolded,
   plainText,
   readDisguised,
   readName,
@@ -132,7 +132,7 @@ function compileEntries(blocked: readonly string[]): EntriesMatcher {
     for (const form of forms) {
       for (const words of readName(form)) addName(hostNames, words, index);
     }
-    const is_no_name = isProcessorAlone(plain) || isFormAlone(plain);
+    const is_no_name = isProcessorOnly(plain) || isLegalFormOnly(plain);
     const bare = withoutRegisteredForms(plain);
     const readings = bare === plain ? readName(plain) : [...readName(plain), ...readName(bare)];
     for (const words of forms.length > 0 ? [] : readings) {
@@ -141,7 +141,7 @@ function compileEntries(blocked: readonly string[]): EntriesMatcher {
       if (isOneCharacter(letters)) addPlace(exact, letters, index);
       else addName(names, name, index);
       if (letters === '' || isOneCharacter(joinWords(words))) {
-        addPlace(exact, joinWords(words) || lessFolded(plain) || entry, index);
+        addPlace(exact, joinWords(words) || lightlyFolded(plain) || entry, index);
       } else {
         // Finds the name written as one word ("EvilCorp"). With spaces the name without its legal form is found anyway.
         addName(names, words, index);
@@ -182,7 +182,7 @@ function merchantName(merchant: string): MerchantName {
   const plains = clear === merchant ? [plain] : [plain, plainText(clear)];
   const name = {
     plain,
-    min_folded: lessFolded(plain) || merchant,
+    min_folded: lightlyFolded(plain) || merchant,
     tokens: plains.flatMap((each) => (/[.。]/.test(each) ? hostTokens(each) : [])),
     readings: plains.flatMap(readMerchant),
   };

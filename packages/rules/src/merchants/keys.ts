@@ -1,6 +1,6 @@
 import { namesOfPayment } from './descriptors.ts';
 import { hostForms } from './hosts.ts';
-import { isFormAlone, withoutRegisteredForms } from './legal-forms.ts';
+import { isLegalFormOnly, withoutRegisteredForms } from './legal-forms.ts';
 import { foldAmongLatin, STROKE } from './look-alikes.ts';
 import {
   foldCase,
@@ -39,7 +39,7 @@ function keyOf(merchant: string): string {
   // A gap may also be a space too many, so it ends no name. Look-alikes and a form in front would hide an order's number.
   const latin = latinText(foldAmongLatin(withoutRegisteredForms(plain)));
   const keys = [...namesOfPayment(plain), ...namesOfPayment(latin)]
-    .filter((name) => !isFormAlone(name))
+    .filter((name) => !isLegalFormOnly(name))
     .map((name) => lettersOf(hostOf(plainText(name)) ?? name))
     .filter((letters) => letters !== '');
   const whole = lettersOf(plain) || foldCase(plain).trim() || merchant;

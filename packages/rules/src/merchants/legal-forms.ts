@@ -36,7 +36,7 @@ export function withoutRegisteredForms(plain: string): string {
 }
 
 /** Whether a text is legal forms and nothing else. */
-export function isFormAlone(plain: string): boolean {
+export function isLegalFormOnly(plain: string): boolean {
   const words = plain
     .split(' ')
     .map(formOf)

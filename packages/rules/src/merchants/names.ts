@@ -118,7 +118,7 @@ function wordsOf(text: string): Word[] {
 }
 
 /** Whether a text is a processor prefix and nothing else. */
-export function isProcessorAlone(plain: string): boolean {
+export function isProcessorOnly(plain: string): boolean {
   const latin = latinText(plain).trim();
   const prefix = PROCESSOR_PREFIX.exec(latin);
   return (
@@ -242,10 +242,10 @@ export function normaliseMerchant(text: string): string {
 export function normalisePlain(plain: string): string {
   const words = readNameCaseless(plain);
   const name = withoutLegalForm(words);
-  return joinWords(name.length > 0 ? name : words, ' ') || lessFolded(plain);
+  return joinWords(name.length > 0 ? name : words, ' ') || lightlyFolded(plain);
 }
 
 /** The form that is compared when folding leaves nothing. */
-export function lessFolded(plain: string): string {
+export function lightlyFolded(plain: string): string {
   return foldCase(plain).trim();
 }

@@ -1,9 +1,9 @@
 import { NOTHING_SPENT, nextPeriodMs, remainingMinor } from '../domain/budget.ts';
 import { formatMoney } from '../values/money.ts';
-import { inItsCurrency, type Judge, leastAccepted, skipped } from './stage.ts';
+import { type Judge, leastAccepted, sameCurrencyOnly, skipped } from './stage.ts';
 
 /** `per_transaction_limit`: the most that one spend may be. */
-export const judgePerTransactionLimit: Judge = inItsCurrency((authority, { request }, observed) => {
+export const judgePerTransactionLimit: Judge = sameCurrencyOnly((authority, { request }, observed) => {
   const limit = authority.per_transaction_limit_minor;
   if (limit === undefined) return skipped('No per-transaction limit is set.');
   const money = (minor: number) => formatMoney(minor, authority.currency);
@@ -30,7 +30,7 @@ export const judgePerTransactionLimit: Judge = inItsCurrency((authority, { reque
 });
 
 /** `monthly_budget`: what is left of the calendar month (UTC). */
-export const judgeMonthlyBudget: Judge = inItsCurrency(
+export const judgeMonthlyBudget: Judge = sameCurrencyOnly(
   (authority, { request, budget, now_ms }, amount_minor) => {
     const limit = authority.monthly_budget_minor ?? null;
     const left = remainingMinor(budget, limit);
@@ -73,7 +73,7 @@ export const judgeMonthlyBudget: Judge = inItsCurrency(
 );
 
 /** `min_amount`: what was capped must reach what the request accepts. */
-export const judgeMinAmount: Judge = inItsCurrency(({ currency }, { request }, observed) => {
+export const judgeMinAmount: Judge = sameCurrencyOnly(({ currency }, { request }, observed) => {
   const { action, limitable, min_amount_minor: limit = 1 } = request;
   if (limitable !== true) return skipped('The amount may not be capped.');
   if (observed === action.amount_minor) {
@@ -94,7 +94,7 @@ export const judgeMinAmount: Judge = inItsCurrency(({ currency }, { request }, o
 });
 
 /** `review_threshold`: larger amounts go to a person. */
-export const judgeReviewThreshold: Judge = inItsCurrency(
+export const judgeReviewThreshold: Judge = sameCurrencyOnly(
   ({ currency, review_threshold_minor: limit }, _facts, observed) => {
     if (limit === undefined) return skipped('No review threshold is set.');
     const money = (minor: number) => formatMoney(minor, currency);

@@ -190,7 +190,7 @@ export function ofDuplicates<Counter extends SpendCounter>(
 }
 
 /** Whether a name in `CountersOf` is that of what an earlier release counted. */
-export const isFormer = (name: string): boolean => name.startsWith(FORMER);
+export const isFormerRelease = (name: string): boolean => name.startsWith(FORMER);
 
 /**
  * The counters that a spend is judged by under an authority. They are in the authority's currency: a spend in another one
@@ -242,7 +242,7 @@ export function withSlots<Counter extends SpendCounter>(
   for (const [name, counter] of counters) {
     const { counter_id, subject, window, limit, is_read_only } = counter;
     const slots = slotsOf(counter, name);
-    if (isFormer(name)) {
+    if (isFormerRelease(name)) {
       const of = name.slice(FORMER.length);
       const present = loaded.get(of) as LoadedCounter;
       if (slots.length > 0) loaded.set(of, { ...present, slots: [...present.slots, ...slots] });

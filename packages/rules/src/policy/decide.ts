@@ -3,12 +3,12 @@ import type { Authority } from '../domain/authorities.ts';
 import {
   CONTRACT_STAGES,
   type DecisionKind,
+  type PublishedVerdict,
   type ReasonCode,
   STAGES,
   type Stage,
   type StageFinding,
   type StageOutcome,
-  type ToldVerdict,
 } from '../domain/decisions.ts';
 import type { SpendRequest } from '../domain/spends.ts';
 import { formatMoney } from '../values/money.ts';
@@ -29,7 +29,7 @@ import { judgeActionType, judgeActiveHours, judgeCurrency, judgeValidity } from 
 import { judgeVelocity } from './velocity.ts';
 
 /** What the stages together say. Amounts are minor units of the request's currency. */
-export interface Verdict extends ToldVerdict {
+export interface Verdict extends PublishedVerdict {
   /** What is held against the budget: the amount after capping, 0 on DENY. */
   held_amount_minor: number;
 }

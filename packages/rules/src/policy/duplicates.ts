@@ -1,7 +1,7 @@
 import { countsAt, newestOf, useAt } from '../counters/counters.ts';
 import { timeOfId } from '../values/ids.ts';
 import { DUPLICATES } from './counters.ts';
-import { type DecideFacts, inItsCurrency, type Judge, type JudgesOf, NO_JUDGES } from './stage.ts';
+import { type DecideFacts, type Judge, type JudgesOf, NO_JUDGES, sameCurrencyOnly } from './stage.ts';
 
 /** The slots in which a spend has duplicates. */
 function slotsOf({ counters, request }: DecideFacts) {
@@ -14,7 +14,7 @@ function slotsOf({ counters, request }: DecideFacts) {
   });
 }
 
-const judgeDuplicate: Judge = inItsCurrency(({ on_duplicate = 'REVIEW' }, facts) => {
+const judgeDuplicate: Judge = sameCurrencyOnly(({ on_duplicate = 'REVIEW' }, facts) => {
   const { merchant } = facts.request.action;
   const slots = slotsOf(facts).filter((slot) => countsAt(slot, facts.now_ms) && slot.count > 0);
   if (useAt(slots, facts.now_ms).count === 0) {

@@ -36,7 +36,7 @@ export function knownMerchantKey({ merchant, payee_id }: Pick<Action, 'merchant'
  * word. In SHADOW, where nothing stops a spend, that it went through is no one's approval either. `review_state`: what
  * people had said of it before.
  */
-export function makesKnown(
+export function makesMerchantKnown(
   decision: DecisionKind,
   review_state: ReviewState | null,
   event: DecisionEvent,
@@ -57,14 +57,14 @@ function knownSince(
 ): string | null {
   let review_state: ReviewState | null = null;
   for (const event of events) {
-    if (makesKnown(decision, review_state, event)) return event.at;
+    if (makesMerchantKnown(decision, review_state, event)) return event.at;
     if (event.type === 'decision.review.recorded') review_state = 'DENIED';
   }
   return null;
 }
 
 /** What the events of a decision, in the order of the ledger, made known; null: nothing. */
-export function knownByEvents(
+export function knownMerchantAfter(
   decision: Pick<DecisionCore, 'decision_id' | 'agent' | 'action' | 'decision'>,
   events: readonly DecisionEvent[],
 ): KnownMerchantRow | null {
@@ -75,7 +75,7 @@ export function knownByEvents(
 }
 
 /** Whether one row says that it was known no later than the other does. */
-export function isKnownNoLater(
+export function isKnownBySameTime(
   one: Pick<KnownMerchantRow, 'since' | 'decision_id'>,
   other: Pick<KnownMerchantRow, 'since' | 'decision_id'>,
 ): boolean {

@@ -1,6 +1,6 @@
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { Agent } from '../domain/agents.ts';
-import { type Authority, endedAt } from '../domain/authorities.ts';
+import { type Authority, authorityEnded } from '../domain/authorities.ts';
 import { type Capability, capabilityStatusAt } from '../domain/capabilities.ts';
 import type { DecisionState } from '../domain/decision-states.ts';
 import type { Decision } from '../domain/decisions.ts';
@@ -62,7 +62,10 @@ const authorityIsTheSame: Check<'agent' | 'decision'> = ({ agent, decision }) =>
 const authorityIsValid: Check<'authority' | 'now_ms'> = ({ authority, now_ms }) => {
   const valid_until = authority?.valid_until;
   if (valid_until === undefined || Date.parse(valid_until) > now_ms) return null;
-  return { code: 'authority_changed', message: `${endedAt(valid_until)} It can no longer allow a spend.` };
+  return {
+    code: 'authority_changed',
+    message: `${authorityEnded(valid_until)} It can no longer allow a spend.`,
+  };
 };
 
 /** A hold that was settled meanwhile makes no capability, so its budgets do not matter. */

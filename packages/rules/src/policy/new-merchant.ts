@@ -1,13 +1,13 @@
 import type { Authority } from '../domain/authorities.ts';
 import { listedBy, vouchingEntry } from '../merchants/directory.ts';
 import { formatMoney } from '../values/money.ts';
-import { inItsCurrency, type Judge, type JudgesOf, NO_JUDGES } from './stage.ts';
+import { type Judge, type JudgesOf, NO_JUDGES, sameCurrencyOnly } from './stage.ts';
 
 /**
  * `new_merchant`: whether the agent is known to have paid the merchant, or the payee that the request names. One that a person
  * listed as allowed is known too.
  */
-const judgeNewMerchant: Judge = inItsCurrency((authority, facts, observed) => {
+const judgeNewMerchant: Judge = sameCurrencyOnly((authority, facts, observed) => {
   const { currency, on_new_merchant, new_merchant_threshold_minor: limit = null } = authority;
   const { merchant, payee_id } = facts.request.action;
   const whom = payee_id === undefined ? `"${merchant}"` : `"${merchant}" at this payee`;
@@ -29,9 +29,12 @@ const judgeNewMerchant: Judge = inItsCurrency((authority, facts, observed) => {
 const JUDGES = [judgeNewMerchant];
 
 /** Whether an authority asks whom the agent has paid before. */
-export function asksForKnown({ on_new_merchant = 'ALLOW' }: Pick<Authority, 'on_new_merchant'>): boolean {
+export function needsKnownMerchant({
+  on_new_merchant = 'ALLOW',
+}: Pick<Authority, 'on_new_merchant'>): boolean {
   return on_new_merchant !== 'ALLOW';
 }
 
 /** The judges of `new_merchant`. */
-export const newMerchantJudges: JudgesOf = (authority) => (asksForKnown(authority) ? JUDGES : NO_JUDGES);
+export const newMerchantJudges: JudgesOf = (authority) =>
+  needsKnownMerchant(authority) ? JUDGES : NO_JUDGES;

@@ -14,12 +14,12 @@ import { formatMoney } from '../values/money.ts';
 import { NO_COUNTERS, standingsOf } from './counters.ts';
 import {
   type DecideFacts,
-  inItsCurrency,
   type Judge,
   type JudgesOf,
   leastAccepted,
   NO_JUDGES,
   named,
+  sameCurrencyOnly,
 } from './stage.ts';
 
 /** The shared budgets that spends under an authority count in, with what is in them. */
@@ -61,7 +61,7 @@ export const judgeSharedBudgets: JudgesOf = ({ budgets }, { shared_budgets }) =>
 
 function judgeOf(budget: LoadedBudget): Judge {
   const { slug: name, limit_minor: limit, slots } = budget;
-  const judge = inItsCurrency((_authority, { request, now_ms }, amount_minor) => {
+  const judge = sameCurrencyOnly((_authority, { request, now_ms }, amount_minor) => {
     const { currency, amount_minor: requested_minor } = request.action;
     const money = (minor: number) => formatMoney(minor, currency);
     const period = periodName(budgetWindow(budget), now_ms);

@@ -80,7 +80,7 @@ export const named =
   (authority, facts, amount_minor) => ({ ...judge(authority, facts, amount_minor), name });
 
 /** A judge that compares amounts: skipped where the request is in another currency than the authority. */
-export const inItsCurrency =
+export const sameCurrencyOnly =
   (judge: Judge): Judge =>
   (authority, facts, amount_minor) => {
     const { currency } = facts.request.action;

@@ -1,4 +1,4 @@
-import { endedAt } from '../domain/authorities.ts';
+import { authorityEnded } from '../domain/authorities.ts';
 import { foldCase, plainText } from '../merchants/names.ts';
 import { WEEKDAYS, wallClock } from '../values/calendar.ts';
 import { formatMoney } from '../values/money.ts';
@@ -57,7 +57,7 @@ export const judgeValidity: Judge = ({ valid_from, valid_until }, { now_ms }) =>
     };
   }
   if (valid_until !== undefined && observed >= valid_until) {
-    const detail = endedAt(valid_until);
+    const detail = authorityEnded(valid_until);
     return { outcome: 'DENY', reason_code: 'AUTHORITY_EXPIRED', observed, limit: valid_until, detail };
   }
   const until = valid_until === undefined ? '' : ` until ${valid_until}`;

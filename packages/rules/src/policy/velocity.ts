@@ -8,12 +8,12 @@ import { type LoadedCounter, whyNotCounted } from './counters.ts';
 import {
   type DecideFacts,
   type Found,
-  inItsCurrency,
   type Judge,
   type JudgesOf,
   leastAccepted,
   NO_JUDGES,
   named,
+  sameCurrencyOnly,
   skipped,
 } from './stage.ts';
 
@@ -76,7 +76,7 @@ function judgeOf(limit: VelocityLimit, most: number, judge: JudgeCounted, wordsO
   const all_words = new Map<string, Words>();
   return named(
     name,
-    inItsCurrency(({ currency }, facts, amount_minor) => {
+    sameCurrencyOnly(({ currency }, facts, amount_minor) => {
       const counter = facts.counters?.get(name);
       if (counter === undefined) {
         const why = whyNotCounted(limit, facts.request.action);

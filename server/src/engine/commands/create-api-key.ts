@@ -1,6 +1,6 @@
 import { type ApiKey, keyBody, kindOfScopes, type Scope } from '@purser/rules/domain/keys';
 import { type Command, done, refuse } from '../lane/command.ts';
-import { makerOf, mayCarry } from '../lane/principals.ts';
+import { creatorOf, mayCarry } from '../lane/principals.ts';
 
 export interface CreateApiKeyInput {
   name: string;
@@ -31,7 +31,7 @@ export const createApiKey: Command<CreateApiKeyInput, ApiKey> = {
     const agent = input.agent === null ? null : set.agent(input.agent);
     if (agent === undefined) return refuse('not_found', 'No such agent.');
     const { expires_in_seconds, principal_id } = input;
-    const maker = makerOf(set, origin);
+    const maker = creatorOf(set, origin);
     if (principal_id !== null && !mayCarry(set, principal_id, maker.person)) {
       return refuse('invalid_request', NOT_YOURS);
     }

@@ -21,12 +21,12 @@ import {
 } from '@purser/rules/policy/counters';
 import { decide, type Verdict } from '@purser/rules/policy/decide';
 import { knownMerchantKey } from '@purser/rules/policy/known-merchants';
-import { asksForKnown } from '@purser/rules/policy/new-merchant';
+import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
 import { remediesOf, smallerAmountOf } from '@purser/rules/policy/remedies';
 import { countedLimits, loadedBudgets } from '@purser/rules/policy/shared-budgets';
 import type { DecideFacts } from '@purser/rules/policy/stage';
 import { valueIn } from '@purser/rules/values/maps';
-import { tellThresholds } from '../lane/budget-thresholds.ts';
+import { publishThresholdEvents } from '../lane/budget-thresholds.ts';
 import { type Command, type CommandResult, done, refuse } from '../lane/command.ts';
 import type { Counters } from '../lane/counters.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
@@ -108,7 +108,7 @@ function countersOfSmaller({ agent_id, request, assessed, also_minor }: Spend): 
 
 /** Whom the agent would pay, where that authority asks whether it has paid them before. */
 function merchantAsked({ agent_id, request, assessed }: Spend) {
-  if (assessed === null || !asksForKnown(assessed.authority)) return undefined;
+  if (assessed === null || !needsKnownMerchant(assessed.authority)) return undefined;
   return { agent_id, key: knownMerchantKey(request.action) };
 }
 
@@ -298,7 +298,7 @@ export function makeCreateDecision(
       const event_id = set.addDecision(row, made);
       set.publish('decision.created', document, event_id);
       const { decision, reason_code } = verdict;
-      if (decision !== 'DENY') tellThresholds(set, decision_id, reservation.limits ?? [], origin);
+      if (decision !== 'DENY') publishThresholdEvents(set, decision_id, reservation.limits ?? [], origin);
       const { mode } = agent;
       return done({ replayed: false, document, decided: { decision, mode, reason_code, authority: known } });
     },

@@ -4,7 +4,7 @@ import {
   emptyFeedback,
   type FeedbackPlace,
   type FeedbackRow,
-  isTakenBack,
+  isWithdrawn,
   NO_LESSON,
   placesOf,
 } from '@purser/rules/domain/feedback';
@@ -24,7 +24,7 @@ const MAX_EVENTS = 20_000;
  */
 const MAX_FEEDBACK_EVENTS = 500;
 /** Pages of all workspaces, so that a round ends soon enough for a stop. */
-export const MAX_PAGES_A_ROUND = 100;
+export const MAX_PAGES_PER_ROUND = 100;
 
 /** A decision's lesson, and the one that it replaces. */
 interface Change {
@@ -80,7 +80,7 @@ async function putChanges(client: Client, workspace_id: string, changes: readonl
     if (before !== undefined) add(before, -1);
     add(now, 1);
     const [all] = placesOf(now);
-    if (all !== undefined && isTakenBack(before, now)) taken_back.set(keyOf(all), all);
+    if (all !== undefined && isWithdrawn(before, now)) taken_back.set(keyOf(all), all);
   }
   const usual = await loadUsual(client, workspace_id, [...taken_back.values()]);
   for (const [i, key] of [...taken_back.keys()].entries()) {

@@ -4,7 +4,7 @@ import { type Client, isUnavailable, sqlState } from '../storage/database.ts';
 import { getHead } from '../storage/ledger.ts';
 import { inTransaction } from '../storage/transactions.ts';
 import type { FollowerName } from './follower-names.ts';
-import { findWorkspacesBehind, lockWatermark, moveWatermark, noteSkippedEvent } from './follower-rows.ts';
+import { findLaggingWorkspaces, lockWatermark, moveWatermark, noteSkippedEvent } from './follower-rows.ts';
 
 /** Reads the chain of each workspace behind the lane and aggregates its events. */
 export interface Follower {
@@ -171,7 +171,7 @@ export function makeFollowerRound(options: {
     );
   };
   return makeRound({
-    find: (page) => findWorkspacesBehind(pool, name, page),
+    find: (page) => findLaggingWorkspaces(pool, name, page),
     next: (workspace_id, max) => followNext(pool, follower, workspace_id, { max_events: max, onSkip }),
     max_events,
     max_pages,

@@ -11,7 +11,7 @@ const WATERMARKS: Record<FollowerName, string> = {
  * Workspaces with events beyond a follower's watermark, except those in `without`, at most `limit`. They are in the order of
  * their ids, beginning after `after` and wrapping around.
  */
-export async function findWorkspacesBehind(
+export async function findLaggingWorkspaces(
   db: Queryable,
   follower: FollowerName,
   page: { after: string; without: readonly string[]; limit: number },

@@ -9,17 +9,17 @@ const TABLES: Record<FollowerName, readonly [string, ...string[]]> = {
 };
 
 /** A follower of a workspace that begins again, and how many events it had skipped. */
-export interface Rebuilt {
+export interface RebuiltFollower {
   workspace_id: string;
   follower: FollowerName;
   skipped: number;
 }
 
 /** Returns what has skipped events, by workspace. */
-export async function listSkipped(address: DatabaseAddress): Promise<Rebuilt[]> {
+export async function listSkipped(address: DatabaseAddress): Promise<RebuiltFollower[]> {
   const client = await connectOnce(address);
   try {
-    const found = await client.query<Rebuilt>(
+    const found = await client.query<RebuiltFollower>(
       `select workspace_id, follower, count(*)::int as skipped from skipped_events
         group by workspace_id, follower order by workspace_id, follower`,
     );
@@ -37,7 +37,7 @@ export async function rebuildFollower(
   address: DatabaseAddress,
   workspace_id: string,
   follower: FollowerName,
-): Promise<Rebuilt> {
+): Promise<RebuiltFollower> {
   const client = await connectOnce(address);
   const [watermark, ...derived] = TABLES[follower];
   const deleteFrom = (table: string) =>

@@ -1,5 +1,5 @@
 import type { Origin } from '@purser/rules/domain/audit';
-import { KEY_NOT_GOOD, keyRefusal } from '@purser/rules/domain/keys';
+import { INVALID_KEY, keyRefusal } from '@purser/rules/domain/keys';
 import { GENESIS } from '@purser/rules/domain/ledger';
 import { NOT_SIGNED_IN, sessionRefusal } from '@purser/rules/domain/people';
 import { decodeStop, encodeStop, type WorkspaceStop } from '@purser/rules/domain/workspace';
@@ -116,21 +116,21 @@ function checkClock(
   const reading = { clock_ms: first.clock_ms, asked_ms, answered_ms };
   // A workspace that begins has no batch yet, which says nothing of others.
   if (!clock.observe(newest_ms === 0 ? reading : { ...reading, newest_ms }))
-    throw clockDoubted(clock.doubt() as string);
+    throw clockSuspect(clock.doubt() as string);
 }
 
 /** Clients ask again once the clock was read again. */
 const CLOCK_RETRY_S = 5;
 
 /** The refusal of a write while the database's clock is not believed. */
-export const clockDoubted = (doubt: string) =>
+export const clockSuspect = (doubt: string) =>
   new ApiError('unavailable', doubt, { retry_after_s: CLOCK_RETRY_S, reason: 'clock' });
 
 /** Returns why the API key or the session of a job is not good at the batch timestamp, or null if it is. */
 function refusalOf(set: WorkingSet, { actor, role }: Origin): string | null {
   if (actor.key_id !== null) {
     const key = set.keys.get(actor.key_id);
-    return key === undefined ? KEY_NOT_GOOD : keyRefusal(key, set.now_ms);
+    return key === undefined ? INVALID_KEY : keyRefusal(key, set.now_ms);
   }
   if (actor.session_id === null) return null;
   const session = set.people.session(actor.session_id);

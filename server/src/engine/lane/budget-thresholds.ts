@@ -7,7 +7,7 @@ import type { WorkingSet } from './working-set.ts';
  * Records and publishes the thresholds that a decision reached in its shared budgets, each once a period. `limits`: how the
  * limits stand that it counts in. A report of more than was held reaches none by itself; the next decision tells of it.
  */
-export function tellThresholds(
+export function publishThresholdEvents(
   set: WorkingSet,
   decision_id: string,
   limits: readonly CountedLimit[],

@@ -74,7 +74,7 @@ export class Counters {
   }
 
   /** The names of the other counters that were added to. */
-  unknownAfter(): string[] {
+  namesToInvalidate(): string[] {
     return [...this.#changed].flatMap(({ key, name, slots }) =>
       name !== null && isExact(slots) ? [] : counterName(key),
     );

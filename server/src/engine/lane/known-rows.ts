@@ -12,7 +12,7 @@ interface Known {
   /** The time of the batch that left them, ms: what no longer counted then is left out. */
   now_ms: number;
   /** Another node wrote in between; nothing is taken until the head is found where this process left it. */
-  is_doubted: boolean;
+  is_suspect: boolean;
   /** By kind and key. */
   rows: Map<string, Map<string, object[]>>;
   /** The length of the rows as JSON, about. */
@@ -30,7 +30,7 @@ const isSameHead = (a: HeadVersion, b: HeadVersion) =>
   a.time_ms === b.time_ms && a.seq === b.seq && a.hash.equals(b.hash);
 
 /**
- * The rows that this process knows of each workspace from its last batch there, of the kinds that are `Knowable`. Whoever writes
+ * The rows that this process knows of each workspace from its last batch there, of the kinds that are `Cacheable`. Whoever writes
  * such a row moves the head of its workspace, on any node. So the rows are true as long as the head that a batch locks is
  * the one that they were kept with, which the batch has to ask for (`holdsAt`) before it uses any.
  */
@@ -48,7 +48,7 @@ export class KnownRows {
   /** Returns the rows of a key; undefined where they are not known. That a key has no rows is never known. */
   find(workspace_id: string, kind: string, key: string): readonly object[] | undefined {
     const known = this.#workspaces.get(workspace_id);
-    return known === undefined || known.is_doubted ? undefined : known.rows.get(kind)?.get(key);
+    return known === undefined || known.is_suspect ? undefined : known.rows.get(kind)?.get(key);
   }
 
   /**
@@ -67,9 +67,9 @@ export class KnownRows {
   keep(set: ChangedSet, loaded: Loaded, locked: HeadVersion, written: HeadVersion): void {
     const before = this.#workspaces.get(set.workspace_id);
     const holds = this.holdsAt(set.workspace_id, locked, set.now_ms);
-    const goes_on = holds && before !== undefined && before.length < this.#max_length / 4;
-    const rows: Known['rows'] = goes_on ? before.rows : new Map();
-    let length = goes_on ? before.length : EMPTY_LENGTH;
+    const continues = holds && before !== undefined && before.length < this.#max_length / 4;
+    const rows: Known['rows'] = continues ? before.rows : new Map();
+    let length = continues ? before.length : EMPTY_LENGTH;
     for (const [kind, { known }] of KINDS) {
       if (known === undefined) continue;
       const { keyOf, lengthOf = lengthOfJson, changed, replaced } = known;
@@ -99,8 +99,8 @@ export class KnownRows {
         for (const each of after) length += lengthOf(each);
       }
     }
-    const is_doubted = before !== undefined && !holds;
-    this.#workspaces.set(set.workspace_id, { head: written, now_ms: set.now_ms, is_doubted, rows, length });
+    const is_suspect = before !== undefined && !holds;
+    this.#workspaces.set(set.workspace_id, { head: written, now_ms: set.now_ms, is_suspect, rows, length });
   }
 
   /** Forgets a workspace, after a batch that failed or of which nobody knows whether it was committed. */

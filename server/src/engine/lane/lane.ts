@@ -4,11 +4,11 @@ import type { Logger } from 'pino';
 import type { ClockWatch } from '../clock-watch.ts';
 import { type Client, cut } from '../storage/database.ts';
 import type { Tracing } from '../tracing.ts';
-import { clockDoubted, type JobResult, needsOf, runBatch } from './batch.ts';
+import { clockSuspect, type JobResult, needsOf, runBatch } from './batch.ts';
 import type { Command, Stale } from './command.ts';
 import { KnownRows } from './known-rows.ts';
 import { type Settling, settleBatch, unavailable } from './settle-batch.ts';
-import { beginsWorkspace, LANE_FULL, type Part, WaitingCommands } from './waiting-commands.ts';
+import { createsWorkspace, LANE_FULL, type Part, WaitingCommands } from './waiting-commands.ts';
 
 /** The value that `submit` resolves with; `Stale` is part of it only for commands that can be stale. */
 export type Submitted<Output, Current> = [Current] extends [never] ? Output : Output | Stale<Current>;
@@ -119,7 +119,7 @@ class Batches {
     if (this.#draining) return Promise.reject(unavailable('The service is stopping; retry.', 'stopping'));
     if (this.commands.isFull()) return Promise.reject(LANE_FULL);
     const doubt = this.#options.clock.doubt();
-    if (doubt !== null) return Promise.reject(clockDoubted(doubt));
+    if (doubt !== null) return Promise.reject(clockSuspect(doubt));
     return new Promise((resolve, reject) => {
       const needs = needsOf(command, input, origin);
       const since_ms = this.#options.now_ms();
@@ -165,7 +165,7 @@ class Batches {
    * over 200 workspaces: sharing makes a third fewer transactions and takes a sixth less processor time a decision).
    */
   #mayRunAlone(part: Part): boolean {
-    if (beginsWorkspace(part)) return this.#alone_running < MAX_LONE_BATCHES;
+    if (createsWorkspace(part)) return this.#alone_running < MAX_LONE_BATCHES;
     return this.#shared_running + this.#alone_running === 0;
   }
 

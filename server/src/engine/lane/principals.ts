@@ -1,12 +1,12 @@
 import { madeBy, type Origin } from '@purser/rules/domain/audit';
-import { type Invitation, isMadeOfUserId, principalOf } from '@purser/rules/domain/people';
+import { embedsUserId, type Invitation, principalOf } from '@purser/rules/domain/people';
 import type { WorkingSet } from './working-set.ts';
 
 /**
  * Returns who makes a key or an invitation. Behind a key without a person at its root is the member whose principal it
  * carries, if any. The command must need the actor's principal.
  */
-export function makerOf(set: WorkingSet, { actor }: Origin): ReturnType<typeof madeBy> {
+export function creatorOf(set: WorkingSet, { actor }: Origin): ReturnType<typeof madeBy> {
   const made = madeBy(actor, actor.key_id === null ? undefined : set.keys.get(actor.key_id));
   if (made.person !== null || made.principal_id === null) return made;
   const is_of_member = set.people.membersWith(made.principal_id).length > 0;
@@ -19,14 +19,14 @@ export function makerOf(set: WorkingSet, { actor }: Origin): ReturnType<typeof m
  */
 export function mayCarry(set: WorkingSet, principal_id: string, person: string | null): boolean {
   const members = set.people.membersWith(principal_id);
-  if (members.length === 0) return !isMadeOfUserId(principal_id);
+  if (members.length === 0) return !embedsUserId(principal_id);
   return person === principal_id && members.some(({ removed_at }) => removed_at === null);
 }
 
 /** Returns whether a principal is, or ever was, that of another person than this user. The command must need it. */
 export function isTaken(set: WorkingSet, principal_id: string, user_id: string | null): boolean {
   if (set.people.membersWith(principal_id).some((member) => member.user_id !== user_id)) return true;
-  return isMadeOfUserId(principal_id) && (user_id === null || principal_id !== principalOf(user_id));
+  return embedsUserId(principal_id) && (user_id === null || principal_id !== principalOf(user_id));
 }
 
 /**

@@ -5,13 +5,13 @@ import { type Consumption, consumptionDataHash } from '@purser/rules/domain/capa
 import { apply, type DecisionEvent, type DecisionHistory } from '@purser/rules/domain/decision-history';
 import {
   afterExpiry,
-  beginsWithState,
   budgetImpact,
   type DecisionState,
   expiredReservation,
   holdExpiresAt,
   initialState,
   isExpired,
+  needsStateRow,
   stateAt,
 } from '@purser/rules/domain/decision-states';
 import type { Decision, DecisionCore } from '@purser/rules/domain/decisions';
@@ -20,7 +20,11 @@ import type { LedgerEventType, SubjectType } from '@purser/rules/domain/ledger';
 import { type Outcome, outcomeDataHash } from '@purser/rules/domain/outcomes';
 import { expiredReservationDataHash } from '@purser/rules/domain/reservations';
 import { type ReviewRow, reviewDataHash } from '@purser/rules/domain/reviews';
-import { isKnownNoLater, knownMerchantKey, makesKnown } from '@purser/rules/policy/known-merchants';
+import {
+  isKnownBySameTime,
+  knownMerchantKey,
+  makesMerchantKnown,
+} from '@purser/rules/policy/known-merchants';
 import { joinedSlots } from '@purser/rules/policy/past-spends';
 import { pushTo } from '@purser/rules/values/maps';
 import { joiningOf } from '../storage/authorities.ts';
@@ -100,7 +104,7 @@ export class Records {
   begin(decision: Decision): void {
     const state = initialState(decision);
     this.#decisions.set(decision.decision_id, { decision, state, joining: [] });
-    if (!beginsWithState(decision)) return;
+    if (!needsStateRow(decision)) return;
     this.#within.changes.states.set(state.decision_id, state);
     this.#noteExpiring(null, state);
   }
@@ -219,7 +223,7 @@ export class Records {
     const before = this.history(decision_id);
     const { state: after } = apply(before, event);
     this.#changeState(before.state, after, this.#decisions.get(decision_id) ?? null);
-    if (makesKnown(before.decision.decision, before.state.review_state, event))
+    if (makesMerchantKnown(before.decision.decision, before.state.review_state, event))
       this.#makeKnown(before.decision);
     return { after, event_id: this.#within.append(event.type, subject_type, subject_id, data_hash) };
   }
@@ -229,7 +233,7 @@ export class Records {
     const row = { agent_id: agent.id, key: knownMerchantKey(action), since, decision_id };
     const name = knownKey(row);
     const other = changes.known_merchants.get(name);
-    if (other === undefined || !isKnownNoLater(other, row)) changes.known_merchants.set(name, row);
+    if (other === undefined || !isKnownBySameTime(other, row)) changes.known_merchants.set(name, row);
   }
 
   /** Changes a state. All changes go through here, because its budget, its counters and the list of expiring holds follow from it. */

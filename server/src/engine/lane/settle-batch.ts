@@ -82,9 +82,9 @@ export async function settleBatch(lane: Settling, parts: readonly Part[], wait: 
       return answerParts(lane, parts, results);
     } catch (error) {
       const verdict = judgeFailure(error, attempt, jobs.length === 1);
-      const is_doubted = verdict.kind === 'answer' && verdict.message === null;
-      if (!is_doubted) lane.onFailed(error);
-      if (!is_doubted && parts.length > 1 && lane.now_ms() - began_ms >= STUCK_MS) lane.onStuck(parts);
+      const is_suspect = verdict.kind === 'answer' && verdict.message === null;
+      if (!is_suspect) lane.onFailed(error);
+      if (!is_suspect && parts.length > 1 && lane.now_ms() - began_ms >= STUCK_MS) lane.onStuck(parts);
       if (verdict.kind === 'retry') {
         await pause(FIRST_RETRY_MS * 2 ** attempt * (0.5 + lane.random()));
         continue;

@@ -134,7 +134,7 @@ export interface Needs {
  * How rows stay known after their batch (`known-rows.ts`). Only for kinds of which every write goes through the lane, and
  * whose key has one field: then nothing of them can have changed while the head of the workspace has not.
  */
-export interface Knowable<Row> {
+export interface Cacheable<Row> {
   /**
    * Returns the key that a row is found by; what was asked for by another, such as a slug, is loaded each time. Null: the row
    * is not worth keeping.
@@ -159,13 +159,13 @@ export interface Load<Key extends object = object, Row = object> {
   nameOf?: ((key: Key) => string) | undefined;
   /** Loads the rows of any number of workspaces with one statement. */
   rowsOf: (client: Client, keys: readonly InWorkspace<Key>[]) => Promise<InWorkspace<Row>[]>;
-  known?: Knowable<Row> | undefined;
+  known?: Cacheable<Row> | undefined;
 }
 
 const load = <Key extends object, Row>(
   keysOf: Load<Key, Row>['keysOf'],
   rowsOf: Load<Key, Row>['rowsOf'],
-  known?: Knowable<Row>,
+  known?: Cacheable<Row>,
 ): Load<Key, Row> => ({ keysOf, rowsOf, known });
 
 const NONE: readonly never[] = [];
@@ -180,7 +180,7 @@ const one = <Key>(key?: Key): readonly Key[] => (key === undefined ? NONE : [key
 const loadWhole = <Row>(
   isNeeded: (needs: Needs) => boolean | undefined,
   rowsOf: (client: Client, workspace_ids: string[]) => Promise<InWorkspace<Row>[]>,
-  known?: Knowable<Row>,
+  known?: Cacheable<Row>,
 ) =>
   load<object, Row>(
     (needs) => (isNeeded(needs) === true ? [{}] : NONE),
@@ -222,7 +222,7 @@ const LOADS = {
       keyOf: ({ counter_id, name, slots }) =>
         counter_id.startsWith('dup_') || !isExact(slots) ? null : name,
       lengthOf: ({ slots }) => LENGTH_OF_COUNTER + slots.length * LENGTH_OF_SLOT,
-      changed: ({ counters }) => counters.unknownAfter(),
+      changed: ({ counters }) => counters.namesToInvalidate(),
       replaced: { rowsOf: ({ counters, now_ms }) => counters.knownAfter(now_ms), isSame: () => true },
     }),
     nameOf: ({ name }: WantedCounter) => name,

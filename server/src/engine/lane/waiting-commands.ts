@@ -29,7 +29,7 @@ export interface Waiting extends Job {
 export type Part = BatchPart<Waiting>;
 
 /** Returns whether a part creates its workspace. */
-export const beginsWorkspace = ({ jobs: [first] }: Pick<Part, 'jobs'>) =>
+export const createsWorkspace = ({ jobs: [first] }: Pick<Part, 'jobs'>) =>
   first?.command.begins_workspace === true;
 
 /**
@@ -121,7 +121,7 @@ export class WaitingCommands {
     const queue = this.#queues.get(workspace_id) as Waiting[];
     const max_wait_ms = queue.length > room ? MAX_WAIT_IN_OVERLOAD_MS : MAX_WAIT_MS;
     // A new workspace has no head to lock yet. A shared batch treats it as locked, so it is then carried out alone.
-    const taken = queue.splice(0, beginsWorkspace({ jobs: queue }) ? 1 : room);
+    const taken = queue.splice(0, createsWorkspace({ jobs: queue }) ? 1 : room);
     this.#queues.delete(workspace_id);
     if (queue.length > 0) this.#queues.set(workspace_id, queue);
     this.#waiting -= taken.length;

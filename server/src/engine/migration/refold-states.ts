@@ -1,9 +1,9 @@
 import { foldHistory } from '@purser/rules/domain/decision-history';
 import {
-  beginsWithState,
   budgetImpact,
   type DecisionState,
   initialState,
+  needsStateRow,
 } from '@purser/rules/domain/decision-states';
 import type pg from 'pg';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
@@ -50,7 +50,7 @@ async function refoldPage(client: pg.Client, workspace_id: string, ids: readonly
   const changed: DecisionState[] = [];
   let is_report_stale = false;
   for (const { decision, state: stored } of records) {
-    if (stored === null && !beginsWithState(decision)) continue;
+    if (stored === null && !needsStateRow(decision)) continue;
     const before = stored ?? initialState(decision);
     const recorded = (events.get(decision.decision_id) ?? []).map(({ event }) => event);
     const { state } = foldHistory(decision, recorded);

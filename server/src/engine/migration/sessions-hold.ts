@@ -2,8 +2,8 @@ import type pg from 'pg';
 import { connectOnce, type DatabaseAddress } from '../storage/database.ts';
 
 /** The database cannot be used by sessions; the message names the cause and the cure. */
-export class NoSession extends Error {
-  override name = 'NoSession';
+export class NoSessionError extends Error {
+  override name = 'NoSessionError';
 }
 
 const ROUNDS = 4;
@@ -28,7 +28,7 @@ async function markOf(client: pg.Client): Promise<{ mark: string | null; pid: nu
 async function compare(open: () => Promise<pg.Client>): Promise<void> {
   const first = await open();
   const second = await open().catch((cause: unknown) => {
-    throw new NoSession(TOO_FEW, { cause });
+    throw new NoSessionError(TOO_FEW, { cause });
   });
   const sessions: { client: pg.Client; mark: string | null; pid: number }[] = [];
   for (const client of [first, second]) {
@@ -41,18 +41,18 @@ async function compare(open: () => Promise<pg.Client>): Promise<void> {
     for (const { client, mark, pid } of order) {
       await client.query('begin');
       const found = await markOf(client);
-      if (mark === null || found.mark !== mark || found.pid !== pid) throw new NoSession(POOLER);
+      if (mark === null || found.mark !== mark || found.pid !== pid) throw new NoSessionError(POOLER);
     }
     for (const { client } of round < 2 ? order : [...order].reverse()) await client.query('commit');
   }
 }
 
-/** Throws NoSession unless a connection to this database is one session from its beginning to its end. */
+/** Throws NoSessionError unless a connection to this database is one session from its beginning to its end. */
 export async function checkSessions(address: DatabaseAddress): Promise<void> {
   const open: pg.Client[] = [];
   let late: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
-    late = setTimeout(() => reject(new NoSession(TOO_FEW)), PATIENCE_MS);
+    late = setTimeout(() => reject(new NoSessionError(TOO_FEW)), PATIENCE_MS);
   });
   const comparing = compare(async () => {
     const client = await connectOnce(address);
@@ -64,7 +64,7 @@ export async function checkSessions(address: DatabaseAddress): Promise<void> {
   } catch (error) {
     comparing.catch(() => {});
     // A pooler in statement mode takes no transaction at all.
-    if (/pooling mode/.test((error as Error).message)) throw new NoSession(POOLER, { cause: error });
+    if (/pooling mode/.test((error as Error).message)) throw new NoSessionError(POOLER, { cause: error });
     throw error;
   } finally {
     clearTimeout(late);

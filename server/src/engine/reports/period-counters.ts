@@ -88,7 +88,7 @@ async function countTail(
  * the events after the watermark. Together with the stored ones of `days` the result is exact. Must run in one snapshot.
  * Throws `unavailable` where the follower is too far behind.
  */
-export async function countLoose(
+export async function countDirectly(
   db: Queryable,
   workspace_id: string,
   { agent_id, days, rest }: ReturnType<typeof wholeDays> & { agent_id: string | null },

@@ -6,7 +6,7 @@ import type { Client, Queryable } from '../storage/database.ts';
 import { inTransaction } from '../storage/transactions.ts';
 import { loadMerchantCounters, loadOverviewCounters } from './counter-rows.ts';
 import { ALL_AGENTS, type ReportCounter } from './counters.ts';
-import { countLoose, wholeDays } from './period-counters.ts';
+import { countDirectly, wholeDays } from './period-counters.ts';
 import { MAX_MERCHANTS } from './read-shadow-report.ts';
 import { byBytes, type CurrencyCount } from './shadow-report.ts';
 
@@ -77,7 +77,7 @@ export async function loadOverviewSources(
   const { agent_id } = options;
   const period = wholeDays(Date.parse(options.from), Date.parse(options.to));
   return inTransaction(pool, { reading: true }, async (client: Client) => {
-    const counters = await countLoose(client, workspace_id, { agent_id, ...period });
+    const counters = await countDirectly(client, workspace_id, { agent_id, ...period });
     if (period.days !== null) {
       const range = { slice: agent_id ?? ALL_AGENTS, ...period.days };
       const merchants = {

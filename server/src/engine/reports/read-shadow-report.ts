@@ -9,7 +9,7 @@ import { inTransaction } from '../storage/transactions.ts';
 import { loadWorkspace } from '../storage/workspaces.ts';
 import { loadCounters, loadMerchantCounters } from './counter-rows.ts';
 import { ALL_AGENTS, newestByReason, type ReportCounter } from './counters.ts';
-import { countLoose, wholeDays } from './period-counters.ts';
+import { countDirectly, wholeDays } from './period-counters.ts';
 
 export { MAX_MERCHANTS };
 
@@ -61,7 +61,7 @@ export async function loadReportSources(
   const { days, rest } = wholeDays(Date.parse(options.from), Date.parse(options.to));
   const slice = agent_id ?? ALL_AGENTS;
   return inTransaction(pool, { reading: true }, async (client: Client) => {
-    const counters = await countLoose(client, workspace_id, { agent_id, days, rest });
+    const counters = await countDirectly(client, workspace_id, { agent_id, days, rest });
     if (days !== null) {
       const range = { slice, ...days };
       counters.push(

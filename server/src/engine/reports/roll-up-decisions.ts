@@ -10,7 +10,7 @@ import { loadReportEvents } from './fact-rows.ts';
  */
 const MAX_EVENTS = 500;
 /** Pages of all workspaces, so that a round ends soon enough for a stop. */
-export const MAX_PAGES_A_ROUND = 200;
+export const MAX_PAGES_PER_ROUND = 200;
 
 /**
  * Aggregates events into the counters of the shadow report. An event takes 45 µs of processor time, 25 of them in PostgreSQL

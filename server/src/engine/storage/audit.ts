@@ -119,7 +119,7 @@ export async function listAuditRecords(
 }
 
 /** Returns who made each of these keys; those without a record of it are left out. */
-export async function loadKeyMakers(
+export async function loadKeyCreators(
   db: Queryable,
   workspace_id: string,
   key_ids: readonly string[],

@@ -274,7 +274,7 @@ export async function listNewestDecisionIds(
  * Returns whom an agent's newest decisions were to pay, newest first, without those that were denied. The action is text of
  * the document, since only some callers read it; empty where it is in another format than today's.
  */
-export async function listNewestPartners(
+export async function listRecentPayees(
   db: Queryable,
   workspace_id: string,
   agent_id: string,
@@ -292,7 +292,7 @@ export async function listNewestPartners(
 }
 
 /** Returns the original documents of these decisions, oldest first, up to about a megabyte. */
-export async function loadMadeDocuments(
+export async function loadOriginalDocuments(
   db: Queryable,
   workspace_id: string,
   decision_ids: readonly string[],

@@ -1,6 +1,10 @@
 import type { PlacedEvent } from '@purser/rules/domain/decision-history';
 import type { DecisionCore } from '@purser/rules/domain/decisions';
-import { isKnownNoLater, type KnownMerchantRow, knownByEvents } from '@purser/rules/policy/known-merchants';
+import {
+  isKnownBySameTime,
+  type KnownMerchantRow,
+  knownMerchantAfter,
+} from '@purser/rules/policy/known-merchants';
 import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
@@ -14,7 +18,7 @@ async function isTrue(db: Queryable, workspace_id: string, row: KnownMerchantRow
   const [found] = await loadDecisionCores(db, workspace_id, [row.decision_id]);
   if (found === undefined) return false;
   const events = (await loadDecisionEvents(db, workspace_id, [row.decision_id])).get(row.decision_id) ?? [];
-  const known = knownByEvents(
+  const known = knownMerchantAfter(
     found.decision,
     events.map(({ event }) => event),
   );
@@ -34,7 +38,7 @@ export async function checkKnownMerchants(
   findings: Findings,
 ): Promise<number> {
   const expected = decisions.flatMap(({ seq, decision, events }) => {
-    const known = knownByEvents(
+    const known = knownMerchantAfter(
       decision,
       events.map(({ event }) => event),
     );
@@ -52,7 +56,8 @@ export async function checkKnownMerchants(
       row !== undefined &&
       (is_own
         ? row.since === known.since
-        : isKnownNoLater(row, known) && (row.since < known.since || (await isTrue(db, workspace_id, row))));
+        : isKnownBySameTime(row, known) &&
+          (row.since < known.since || (await isTrue(db, workspace_id, row))));
     if (is_right || (is_filling && !is_own)) continue;
     const detail = `The known merchant recorded for decision ${known.decision_id} differs from its records.`;
     findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail });

@@ -8,7 +8,7 @@ export type LastVerification = Pick<
 >;
 
 /** Keeps what a verification of the whole history found, unless a later one is kept already. */
-export async function keepVerification(
+export async function saveVerification(
   db: Queryable,
   workspace_id: string,
   { checked_at, valid, events_checked, first_break_seq }: LastVerification,

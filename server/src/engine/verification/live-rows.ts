@@ -55,7 +55,7 @@ const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as ke
  * Stores the hashes of the rows that an audit record changed. The record itself must be intact, and those before it in
  * the chain must have been stored.
  */
-export function noteSealedStates(
+export function recordSealedStates(
   sealed: SealedStates,
   makers: Makers,
   { seq, action, actor, state }: SealedRecord,

@@ -69,7 +69,7 @@ export interface PageSpan extends Span {
 }
 
 /** Returns the start of `named_ahead`. */
-export function nothingNamed(): Walk['named_ahead'] {
+export function noSpansNamed(): Walk['named_ahead'] {
   return Object.fromEntries(
     WALKED_TABLES.map((table) => [table, new Set()]),
   ) as unknown as Walk['named_ahead'];

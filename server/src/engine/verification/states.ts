@@ -2,10 +2,10 @@ import type { CounterRow } from '@purser/rules/counters/counters';
 import type { BudgetRow } from '@purser/rules/domain/budget';
 import { apply, beginHistory, type PlacedEvent } from '@purser/rules/domain/decision-history';
 import {
-  beginsWithState,
   budgetImpact,
   type DecisionState,
   holdExpiresAt,
+  needsStateRow,
 } from '@purser/rules/domain/decision-states';
 import type { Decision, DecisionCore } from '@purser/rules/domain/decisions';
 import type { Queryable } from '../storage/database.ts';
@@ -97,7 +97,7 @@ function rebuiltState(decision: DecisionCore, events: readonly PlacedEvent[]): R
     history = apply(history, event);
     ever_counted ||= counts(history.state);
   }
-  const is_stored = events.length > 0 || beginsWithState(decision);
+  const is_stored = events.length > 0 || needsStateRow(decision);
   return { state: history.state, is_stored, ever_counted };
 }
 

@@ -15,7 +15,7 @@ import type pg from 'pg';
 import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { primedRows } from '../storage/derived/counter-checks.ts';
-import { isToBeFilled } from '../storage/derived/known-merchants.ts';
+import { needsBackfill } from '../storage/derived/known-merchants.ts';
 import { getHead, listLedgerEvents, loadLedgerEvents, type StoredHead } from '../storage/ledger.ts';
 import { readClock } from '../storage/workspaces.ts';
 import {
@@ -34,12 +34,12 @@ import { CounterSums, checkCounters, loadJoining } from './counters.ts';
 import { type Findings, makeFindings } from './findings.ts';
 import { checkHead } from './head.ts';
 import { checkFeedback, loadLearningProgress } from './lessons.ts';
-import { checkLiveRows, noteSealedStates } from './live-rows.ts';
+import { checkLiveRows, recordSealedStates } from './live-rows.ts';
 import {
   checkBeyond,
   checkCounts,
   checkOrphans,
-  nothingNamed,
+  noSpansNamed,
   type PageSpan,
   reachedBy,
   spansOf,
@@ -133,10 +133,10 @@ export async function verifyLedger(
         counters: new CounterSums(clock_ms),
         joining: await loadJoining(client, workspace_id),
         learnt: await loadLearningProgress(client, workspace_id, options.names),
-        is_filling: await isToBeFilled(client, workspace_id),
+        is_filling: await needsBackfill(client, workspace_id),
       },
       reached: start.reached,
-      named_ahead: nothingNamed(),
+      named_ahead: noSpansNamed(),
       previous: start.link,
       occurred_ms: 0,
       is_vouched_for: true,
@@ -317,7 +317,7 @@ function rebuild(
       // A changed audit record is reported as such, and proves nothing about other rows.
       const { action, actor, state } = row.data as { action: string; actor: Actor; state: string };
       if (hash.equals(event.data_hash)) {
-        noteSealedStates(walk.sealed, walk.makers, { seq: event.seq, action, actor, state });
+        recordSealedStates(walk.sealed, walk.makers, { seq: event.seq, action, actor, state });
         tally.counters.add(primedRows(state));
       } else walk.is_vouched_for = false;
     } else if (event.type === 'decision.created') tally.found.idempotency_keys += 1;

@@ -8,7 +8,7 @@ import { revokeApiKey } from '../../engine/commands/revoke-api-key.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
 import { loadAgents } from '../../engine/storage/agents.ts';
 import { listKeys } from '../../engine/storage/api-keys.ts';
-import { loadKeyMakers } from '../../engine/storage/audit.ts';
+import { loadKeyCreators } from '../../engine/storage/audit.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import { type Route, serve } from '../http/route.ts';
 import { type KeyDigest, keyHint } from '../installation/secrets.ts';
@@ -75,8 +75,8 @@ export function makeApiKeyRoutes(options: {
       const found = await listKeys(db, workspace_id, { after, limit: limit + 1 }, filters);
       const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.key_id));
       const ids = rows.map(({ key_id }) => key_id);
-      const makers = await loadKeyMakers(db, workspace_id, ids);
-      const makerOf = ({ key_id }: ApiKey) => {
+      const makers = await loadKeyCreators(db, workspace_id, ids);
+      const creatorOf = ({ key_id }: ApiKey) => {
         const maker = makers.get(key_id);
         return maker === undefined ? null : makerBody(maker);
       };
@@ -84,7 +84,7 @@ export function makeApiKeyRoutes(options: {
         ...keyBody(key),
         hint: key.hint,
         last_used_at: key.last_used_at,
-        created_by: makerOf(key),
+        created_by: creatorOf(key),
         status: keyStatus(key, key.clock_ms),
       }));
       return { status: 200, body: { data, next_cursor } };

@@ -16,7 +16,7 @@ import {
 import { readAhead } from '../../engine/storage/pages.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import type { FindAgentId } from '../decisions/authority-cache.ts';
-import { type DecisionView, onlyAgentOf } from '../decisions/present-decisions.ts';
+import { agentScopeOf, type DecisionView } from '../decisions/present-decisions.ts';
 import type { Cursors } from '../http/cursors.ts';
 import { type Route, serve } from '../http/route.ts';
 import { attachment } from './csv-answers.ts';
@@ -58,7 +58,7 @@ export function makeDecisionReadRoutes(options: {
     caller: Caller,
     { agent, order = 'desc', ...rest }: Filtered,
   ): Promise<Search | null> {
-    const own = onlyAgentOf(caller);
+    const own = agentScopeOf(caller);
     const agent_id = agent === undefined ? undefined : await findAgentId(caller.workspace_id, agent);
     if (agent !== undefined && agent_id === undefined) return null;
     if (own !== null && agent_id !== undefined && agent_id !== own) return null;
@@ -115,7 +115,7 @@ export function makeDecisionReadRoutes(options: {
       const { limit = 50, cursor, ...asked } = call.query;
       const { caller } = call;
       const { agent = null, order = 'desc', ...rest } = asked;
-      const list = ['listDecisions', caller.workspace_id, onlyAgentOf(caller), agent, order, rest];
+      const list = ['listDecisions', caller.workspace_id, agentScopeOf(caller), agent, order, rest];
       const after = cursors.open(list, cursor) as string | null;
       const search = await searchOf(caller, asked);
       if (search === null) return { status: 200, body: { data: [], next_cursor: null } };

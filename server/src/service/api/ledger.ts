@@ -9,7 +9,7 @@ import type pg from 'pg';
 import { getHead, listLedgerEvents, loadLedgerEvents } from '../../engine/storage/ledger.ts';
 import { loadCheckpoints } from '../../engine/verification/checkpoint-rows.ts';
 import { exportLedger } from '../../engine/verification/export-ledger.ts';
-import { keepVerification } from '../../engine/verification/last-verification.ts';
+import { saveVerification } from '../../engine/verification/last-verification.ts';
 import { verificationBody, verifyLedger } from '../../engine/verification/verify-ledger.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import { type Route, serve } from '../http/route.ts';
@@ -115,7 +115,7 @@ export function makeLedgerRoutes(options: {
       const since = call.query.since ?? 0;
       const { workspace_id } = call.caller;
       const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names });
-      if (since === 0) await keepVerification(db, workspace_id, found);
+      if (since === 0) await saveVerification(db, workspace_id, found);
       const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
       return { status: 200, body: { ...verificationBody(found), duration_ms } };
     }),

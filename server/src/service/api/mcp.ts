@@ -28,8 +28,8 @@ export function makeMcpRoute({
 }): Route {
   // Loaded with the first message: the protocol's libraries take a sixth of the memory, and most processes never need them.
   const load = async () => {
-    const { makeHttpDoor, offersOf } = await import('@purser/mcp');
-    return { door: makeHttpDoor(onFailure), offersOf };
+    const { makeHttpEndpoint, offersOf } = await import('@purser/mcp');
+    return { door: makeHttpEndpoint(onFailure), offersOf };
   };
   let loaded: ReturnType<typeof load> | undefined;
   const message_time = makeWorkTime({

@@ -9,7 +9,7 @@ import type { Lane } from '../../engine/lane/lane.ts';
 import { getDecision } from '../../engine/storage/decisions.ts';
 import { listLabels } from '../../engine/storage/labels.ts';
 import { loadReviewsOfDecisions } from '../../engine/storage/reviews.ts';
-import { onlyAgentOf } from '../decisions/present-decisions.ts';
+import { agentScopeOf } from '../decisions/present-decisions.ts';
 import { type Call, type Route, serve } from '../http/route.ts';
 import { originOf } from '../people/callers.ts';
 
@@ -23,7 +23,7 @@ export function makeReviewRoutes(options: {
 
   /** Throws `not_found` if the caller may not see the decision. */
   async function mustSee({ caller, params }: Call<{ id: string }, unknown, unknown>): Promise<void> {
-    const found = await getDecision(db, caller.workspace_id, params.id, onlyAgentOf(caller));
+    const found = await getDecision(db, caller.workspace_id, params.id, agentScopeOf(caller));
     if (found === undefined) throw new ApiError('not_found', 'No such decision.');
   }
 

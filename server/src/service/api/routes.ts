@@ -4,7 +4,7 @@ import { makeBuiltInAssessor } from '@purser/rules/purpose/built-in-assessor';
 import { makeCreateDecision } from '../../engine/commands/create-decision.ts';
 import { makeCreateReview } from '../../engine/commands/create-review.ts';
 import { makeDirectories } from '../../engine/directory/directories.ts';
-import { clockDoubted } from '../../engine/lane/batch.ts';
+import { clockSuspect } from '../../engine/lane/batch.ts';
 import type { Config } from '../config/config.ts';
 import { makeAuthorityCache, makeFindAgentId } from '../decisions/authority-cache.ts';
 import { makeAuthorizeSpend, type PreAssess } from '../decisions/authorize-spend.ts';
@@ -40,7 +40,7 @@ import { makeOidcRoutes } from './people/oidc.ts';
 import { makePasskeyRoutes } from './people/passkeys.ts';
 import { makeReportRoutes } from './reports.ts';
 import { makeReviewRoutes } from './reviews.ts';
-import { ASSESS_SHARE, makeResources, takingTurns } from './shared-resources.ts';
+import { ASSESS_SHARE, makeResources, withTurns } from './shared-resources.ts';
 import { makeSimulationRoutes } from './simulations.ts';
 import { makeWebhookDeliveryRoutes } from './webhook-deliveries.ts';
 import { makeWebhookRoutes } from './webhooks.ts';
@@ -162,7 +162,7 @@ export function makeApiRoutes(
     }),
   ];
   const resources = makeResources(metrics.watchUse, isAlone);
-  return routes.map((route) => takingTurns(route, resources, { answer_time, presence }));
+  return routes.map((route) => withTurns(route, resources, { answer_time, presence }));
 }
 
 /** Sessions, passwords and the door, as the settings say. `makeLimiter` makes the counters of wrong passwords. */
@@ -202,7 +202,7 @@ function refusingInDoubt(route: Route, core: Core): Route {
     ...route,
     async handler(call: Call) {
       const doubt = core.clock.doubt();
-      if (doubt !== null) throw clockDoubted(doubt);
+      if (doubt !== null) throw clockSuspect(doubt);
       return handle(call);
     },
   };

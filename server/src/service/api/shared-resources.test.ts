@@ -6,7 +6,7 @@ import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { makePresence } from '../scheduling/presence.ts';
 import { makeWorkTime } from '../scheduling/work-time.ts';
 import { makeApiRoutes } from './routes.ts';
-import { makeResources, takingPublicTurns, takingTurns } from './shared-resources.ts';
+import { makeResources, withPublicTurns, withTurns } from './shared-resources.ts';
 
 const NAMES: ResourceName[] = ['reads', 'lists', 'reports', 'verifications', 'exports', 'simulations'];
 
@@ -28,7 +28,7 @@ function makeHeldRoute(name: ResourceName) {
       new Promise<Answer>((answer) => under_way.push({ workspace_id: call.caller.workspace_id, answer })),
   } as unknown as Route;
   const resources = makeResources(() => {});
-  const handle = takingTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
+  const handle = withTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
   const of = (workspace_id: string) => under_way.filter((each) => each.workspace_id === workspace_id).length;
   return { handle, under_way, of, shares: resources[name] };
 }
@@ -61,7 +61,7 @@ describe.each(NAMES)('of %s', (name) => {
 test('what a handler throws gives its turn back', async () => {
   const resources = makeResources(() => {});
   const route = { shares: 'lists', handler: () => Promise.reject(new Error('no')) } as unknown as Route;
-  const handle = takingTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
+  const handle = withTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
   await expect(handle(callOf('ws_1'))).rejects.toThrow('no');
   expect(resources.lists.inUse()).toBe(0);
 });
@@ -77,7 +77,7 @@ describe('a stream holds its turn', () => {
     const resources = makeResources(() => {});
     const answer: Answer = { status: 200, stream: { chunks, content_type: 'text/plain' } };
     const route = { shares: 'exports', handler: async () => answer } as unknown as Route;
-    const handle = takingTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
+    const handle = withTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
     const { stream } = await handle(callOf('ws_1'));
     return { chunks: stream?.chunks as typeof chunks, inUse: resources.exports.inUse };
   }
@@ -136,7 +136,7 @@ test('an answer and each chunk of a stream take a turn of the event loop, which 
     { status: 200, stream: { chunks: chunks(), content_type: 'text/plain' } },
   ];
   const route = { shares: 'lists', handler: async () => answers.shift() } as unknown as Route;
-  const { handler } = takingTurns(
+  const { handler } = withTurns(
     route,
     makeResources(() => {}),
     { ...turns, answer_time },
@@ -156,7 +156,7 @@ test('a verification pays for what it costs the database, however short its answ
     shares: 'verifications',
     handler: async () => ({ status: 200, body: { valid: true } }),
   } as unknown as Route;
-  const { handler } = takingTurns(
+  const { handler } = withTurns(
     route,
     makeResources(() => {}),
     { ...turns, answer_time },
@@ -182,7 +182,7 @@ test('the second page of a workspace waits until the first is paid for, while an
     shares: 'lists',
     handler: async () => ({ status: 200, json: 'x'.repeat(1_000_000) }),
   } as unknown as Route;
-  const { handler } = takingTurns(
+  const { handler } = withTurns(
     route,
     makeResources(() => {}),
     { ...turns, answer_time },
@@ -201,7 +201,7 @@ test('a long body takes a turn of the event loop, and a short one none', async (
   const costs: number[] = [];
   const answer_time = { reserve: () => (took_ms: number) => void costs.push(took_ms) };
   const route = { handler: async () => ({ status: 201, json: '{}' }) } as unknown as Route;
-  const { handler } = takingTurns(
+  const { handler } = withTurns(
     route,
     makeResources(() => {}),
     { ...turns, answer_time },
@@ -238,7 +238,7 @@ test('public answers to one address wait for each other, other addresses and pro
     }),
   } as unknown as Route;
   const asking = (each: Route) => {
-    const { handler } = takingPublicTurns(each, public_time);
+    const { handler } = withPublicTurns(each, public_time);
     return (client_address: string) =>
       (handler as unknown as (call: Partial<Call>) => Promise<Answer>)({ client_address });
   };

@@ -176,7 +176,7 @@ async function handleForeground(
  * it `shares`: other workspaces' turns come in between, and too many are refused with `unavailable`. A stream holds its
  * turn at what is shared until it ends.
  */
-export function takingTurns(
+export function withTurns(
   route: Route,
   resources: Record<ResourceName, Shares>,
   { answer_time, presence }: Turns,
@@ -237,7 +237,7 @@ export function takingTurns(
  * The public route, whose answers take their turns at the event loop among those of the same client address. Probes are
  * never kept waiting. All that is answered here is bytes already, so that their number tells what it costs.
  */
-export function takingPublicTurns(route: Route, public_time: Pick<WorkTime, 'reserve'>): Route {
+export function withPublicTurns(route: Route, public_time: Pick<WorkTime, 'reserve'>): Route {
   if (route.is_probe === true) return route;
   const handle = route.handler;
   return {

@@ -8,7 +8,7 @@ import { ApiError, invalidField } from '@purser/rules/errors';
 import { directoryAt } from '@purser/rules/merchants/directory';
 import { missingList } from '@purser/rules/policy/authority-problem';
 import { type KnownMerchantRow, knownMerchantKey } from '@purser/rules/policy/known-merchants';
-import { asksForKnown } from '@purser/rules/policy/new-merchant';
+import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
 import type pg from 'pg';
 import { getAgent } from '../../engine/storage/agents.ts';
 import { loadAuthorityVersions, parseAuthority } from '../../engine/storage/authorities.ts';
@@ -17,7 +17,7 @@ import { loadDecisionEvents } from '../../engine/storage/decision-events.ts';
 import {
   listNewestDecisionIds,
   loadDecisionRecords,
-  loadMadeDocuments,
+  loadOriginalDocuments,
 } from '../../engine/storage/decisions.ts';
 import { loadKnownMerchants } from '../../engine/storage/derived/known-merchants.ts';
 import { loadEntriesOfAgent } from '../../engine/storage/merchant-entries.ts';
@@ -50,7 +50,7 @@ function pagesOf(
     const begin = before?.end ?? 0;
     if (begin >= ids.length) return undefined;
     const wanted = ids.slice(begin, begin + LOADED_AT_ONCE);
-    const rows = await loadMadeDocuments(db, workspace_id, wanted);
+    const rows = await loadOriginalDocuments(db, workspace_id, wanted);
     const last = wanted.indexOf(rows.at(-1)?.decision_id ?? '');
     const end = begin + (last < 0 ? wanted.length : last + 1);
     return { documents: rows.map(({ document }) => document), end };
@@ -128,7 +128,7 @@ export function makeSimulationRoutes(options: {
         budgets,
       });
       const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
-      const knownTo = asksForKnown(draft) ? makeKnownTo(db, workspace_id, agent_id) : undefined;
+      const knownTo = needsKnownMerchant(draft) ? makeKnownTo(db, workspace_id, agent_id) : undefined;
       for await (const { documents } of pagesOf(db, workspace_id, ids)) {
         for (const document of documents) {
           const made = await replay_time.spend(REPLAYS, () => decodeDecision(document));

@@ -14,9 +14,9 @@ import { calendarWindow } from '@purser/rules/values/calendar';
 import { loadAuthoritiesOf } from '../../engine/storage/authorities.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { loadDueHolds } from '../../engine/storage/decision-states.ts';
-import { listNewestPartners } from '../../engine/storage/decisions.ts';
+import { listRecentPayees } from '../../engine/storage/decisions.ts';
 import { listBudgets } from '../../engine/storage/derived/budgets.ts';
-import { listCountedSince, listFullestSubjects } from '../../engine/storage/derived/counters.ts';
+import { listCountedSince, listMostUsedSubjects } from '../../engine/storage/derived/counters.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import { actionIn } from './paid-spends.ts';
 import { readBudgets } from './shared-budgets.ts';
@@ -51,7 +51,7 @@ async function withNames(
   standings: readonly LimitStanding[],
 ): Promise<NamedStanding[]> {
   const has_subjects = standings.some(({ subject }) => subject !== null);
-  const newest = has_subjects ? await listNewestPartners(db, workspace_id, agent_id, MAX_DECISIONS) : [];
+  const newest = has_subjects ? await listRecentPayees(db, workspace_id, agent_id, MAX_DECISIONS) : [];
   const names = namesOfSubjects(
     newest.map(({ merchant, action_part }) => ({ merchant, payee_id: actionIn(action_part).payee_id })),
   );
@@ -109,7 +109,7 @@ async function velocityOf(
   const uses = new Map<string, Map<string, CounterUse>>(
     wanted.map(({ counter_id }) => [counter_id, new Map()]),
   );
-  for (const { counter_id, subject, ...use } of await listFullestSubjects(db, workspace_id, wanted, page)) {
+  for (const { counter_id, subject, ...use } of await listMostUsedSubjects(db, workspace_id, wanted, page)) {
     uses.get(counter_id)?.set(subject, use);
   }
   const cut = wanted.length === 0 ? [] : await listCountedSince(db, workspace_id, agent_id);

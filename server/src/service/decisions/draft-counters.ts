@@ -9,7 +9,7 @@ import {
   type CountersOf,
   countersOf,
   DUPLICATES,
-  isFormer,
+  isFormerRelease,
   type LoadedCounter,
   type SpendCounter,
   withSlots,
@@ -49,7 +49,7 @@ export class DraftCounters {
       const then = limits.find((each) => isOf(each, counter));
       if (then !== undefined) return [usedBefore(original, then), ...this.#surplus.slots(counter)];
       // What the draft no longer takes of an earlier release's counter is taken off what stands in the present one.
-      if (isFormer(name)) return this.#surplus.slots(counter);
+      if (isFormerRelease(name)) return this.#surplus.slots(counter);
       const is_known = limits.some(({ counter_id }) => counter_id === counter.counter_id);
       if (name !== DUPLICATES.unnamed || !is_known) return this.#own.slots(counter);
       return [...unnamedBefore(original, limits), ...this.#surplus.slots(counter)];

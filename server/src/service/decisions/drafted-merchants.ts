@@ -1,7 +1,7 @@
 import type { PlacedEvent } from '@purser/rules/domain/decision-history';
 import type { Decision, DecisionKind, ReviewState } from '@purser/rules/domain/decisions';
 import type { Action } from '@purser/rules/domain/spends';
-import { knownMerchantKey, makesKnown } from '@purser/rules/policy/known-merchants';
+import { knownMerchantKey, makesMerchantKnown } from '@purser/rules/policy/known-merchants';
 
 /** Whom an agent would be known to have paid by what became of decisions as a draft makes them. */
 export interface DraftedMerchants {
@@ -27,7 +27,7 @@ export function makeDraftedMerchants(): DraftedMerchants {
       const is_review = event.type === 'decision.review.recorded';
       // Under the draft there may have been no review.
       if (is_review && draft.decision !== 'REVIEW') return;
-      if (makesKnown(draft.decision, draft.review_state, event)) known.add(draft.key);
+      if (makesMerchantKnown(draft.decision, draft.review_state, event)) known.add(draft.key);
       if (is_review) draft.review_state = event.review.action === 'ALLOW' ? 'ALLOWED' : 'DENIED';
     },
     hasReplayed: (decision_id) => drafts.has(decision_id),

@@ -1,5 +1,5 @@
 import type { Agent } from '@purser/rules/domain/agents';
-import { capabilityIdOf, capabilityStatusAt, toldConsumption } from '@purser/rules/domain/capabilities';
+import { capabilityIdOf, capabilityStatusAt, consumptionSummary } from '@purser/rules/domain/capabilities';
 import { capabilityIdIn, decodeDecision, withToken } from '@purser/rules/domain/decision-document';
 import { currentDecision } from '@purser/rules/domain/decision-states';
 import type { Decision } from '@purser/rules/domain/decisions';
@@ -43,7 +43,7 @@ const maySeeToken = (caller: Caller, decision: Pick<Decision, 'requested_by' | '
   caller.key_id === decision.requested_by.key_id || caller.agent_id === decision.agent.id;
 
 /** The only agent whose decisions a caller may see; null if it may see all of its workspace. */
-export const onlyAgentOf = (caller: Caller): string | null =>
+export const agentScopeOf = (caller: Caller): string | null =>
   caller.kind === 'agent' ? caller.agent_id : null;
 
 /** Makes the view. It adds live counters, the latest review and label, and the agent's status to each record. */
@@ -92,7 +92,7 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
       if (capability === null) return view;
       const status = capabilityStatusAt(capability, agent_by_id.get(decision.agent.id) as Agent, clock_ms);
       const used = consumption_by_id.get(capability.capability_id);
-      const consumption = used === undefined ? {} : { consumption: toldConsumption(used) };
+      const consumption = used === undefined ? {} : { consumption: consumptionSummary(used) };
       return { ...view, capability: { ...capability, status, ...consumption } };
     });
   }
@@ -124,7 +124,7 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
     present: ({ workspace_id }, rows) => loadViews(workspace_id, rows),
     async find(caller, decision_id) {
       const found = await loadDecision(caller.workspace_id, decision_id);
-      const own = onlyAgentOf(caller);
+      const own = agentScopeOf(caller);
       if (found === undefined || (own !== null && found.agent.id !== own)) return undefined;
       return shownTo(caller, found);
     },

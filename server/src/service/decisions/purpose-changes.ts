@@ -44,7 +44,7 @@ function stemsOf(purpose: Purpose): PurposeStems {
  * whether the change is about them: another objective is about everything; else it is about what is forbidden only now or
  * was forbidden only then, and about what is wanted no more. Any other change is about none.
  */
-export function whatChanged(then: Purpose, now: Purpose): (stems: readonly string[]) => boolean {
+export function purposeChanges(then: Purpose, now: Purpose): (stems: readonly string[]) => boolean {
   const [before, after] = [stemsOf(then), stemsOf(now)];
   if (before.objective !== after.objective) return () => true;
   const without = (all: ReadonlySet<string>, ...others: ReadonlySet<string>[]) =>

@@ -18,7 +18,7 @@ import { NO_FACTS } from '@purser/rules/domain/spend-facts';
 import { type Directory, vouchingEntry } from '@purser/rules/merchants/directory';
 import { decide, type Verdict } from '@purser/rules/policy/decide';
 import type { KnownMerchantRow } from '@purser/rules/policy/known-merchants';
-import { asksForKnown } from '@purser/rules/policy/new-merchant';
+import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
 import { valueIn } from '@purser/rules/values/maps';
 import { addMinor } from '@purser/rules/values/money';
 import { DraftCounters } from './draft-counters.ts';
@@ -195,7 +195,7 @@ export function makeSimulation(options: {
   }
   const facts = { ...NO_FACTS, listed: directory.listed };
   const draft_inputs = assessmentInputs(draft);
-  const drafted_merchants = asksForKnown(draft) ? makeDraftedMerchants() : null;
+  const drafted_merchants = needsKnownMerchant(draft) ? makeDraftedMerchants() : null;
   /** By month: how much more counts under the draft than really did, over all decisions replayed so far. */
   const surplus = new Map<string, BudgetCounter>();
   const diverged = new Map<string, Diverged>();

@@ -12,7 +12,7 @@ import { listAuthorityVersions, parseAuthority } from '../../engine/storage/auth
 import { makeBatchLoader } from '../../engine/storage/batch-loader.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { loadPaidSpends, NOTHING_PAID, type PaidSpends, paidTo } from './paid-spends.ts';
-import { subjectStems, whatChanged } from './purpose-changes.ts';
+import { purposeChanges, subjectStems } from './purpose-changes.ts';
 
 /** An agent's past: what people and the payment rail said, as far as it counts under its present purpose, and what it paid. */
 export interface TrackRecords {
@@ -61,7 +61,7 @@ const NOTHING: TrackRecords = {
 
 type Counts = Omit<FeedbackRow, 'agent_id' | 'purpose_hash' | 'merchant' | 'payee_id' | 'word'>;
 /** What was said of spends with one merchant and payee, over all purposes that count. */
-interface Said extends Counts {
+interface FeedbackSum extends Counts {
   merchant: string;
   payee_id: string;
   words: Map<string, { allowed: number; refused: number }>;
@@ -99,14 +99,14 @@ function countingNow(
     const name = `${row.purpose_hash} ${row.payee_id} ${row.merchant}`;
     pushTo(groups, name, row);
   }
-  const changes = new Map<string, ReturnType<typeof whatChanged>>();
+  const changes = new Map<string, ReturnType<typeof purposeChanges>>();
   return [...groups.values()]
     .filter(([first, ...rest]) => {
       const { purpose_hash, merchant } = first as FeedbackRow;
       if (purpose_hash === now_hash) return true;
       const then = purposeOf.get(purpose_hash);
       if (then === undefined) return false;
-      const isTouched = valueIn(changes, purpose_hash, () => whatChanged(then, now));
+      const isTouched = valueIn(changes, purpose_hash, () => purposeChanges(then, now));
       return !isTouched([
         ...subjectStems(merchant),
         ...[first as FeedbackRow, ...rest].map((row) => row.word),
@@ -128,7 +128,7 @@ export function factsAbout(
 /** Sums in the form of the assessor's input. */
 function recordsFromRows(rows: readonly FeedbackRow[], paid: PaidSpends): TrackRecords {
   if (rows.length === 0) return paid === NOTHING_PAID ? NOTHING : { ...NOTHING, paid };
-  const said = new Map<string, Said>();
+  const said = new Map<string, FeedbackSum>();
   for (const { agent_id, purpose_hash, merchant, payee_id, word, ...counts } of rows) {
     const one = valueIn(said, `${payee_id} ${merchant}`, () => ({
       merchant,

@@ -32,7 +32,7 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
    */
   async function identify({ exchange, headers }: FastifyRequest): Promise<void> {
     const is_entrance = exchange.route?.is_entrance === true;
-    const key = is_entrance ? keyAtEntrance(headers) : (headers['x-api-key'] as string | undefined);
+    const key = is_entrance ? keyOfRequest(headers) : (headers['x-api-key'] as string | undefined);
     const of_session = key === undefined && !is_entrance ? options.authenticateSession?.(headers) : null;
     const result = await (of_session ?? options.authenticate(key));
     if (result.ok) exchange.caller = result.caller;
@@ -75,7 +75,7 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
 }
 
 /** The key of a request to an entrance: of `x-api-key`, or else the token of `Authorization: Bearer`. */
-export function keyAtEntrance(headers: IncomingHttpHeaders): string | undefined {
+export function keyOfRequest(headers: IncomingHttpHeaders): string | undefined {
   const token = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   return (headers['x-api-key'] as string | undefined) ?? token;
 }
@@ -109,7 +109,7 @@ export function authorize({ exchange }: Pick<FastifyRequest, 'exchange'>): void 
 }
 
 /** Returns whether any request to a route may need a fresh proof of identity. */
-export function mayWeigh({
+export function mayNeedProof({
   method,
   scopes,
   weighs,
@@ -124,7 +124,7 @@ export function mayWeigh({
  */
 export async function checkProof(route: Route, call: Call): Promise<void> {
   const { session, scopes } = call.caller ?? {};
-  if (session == null || session.is_proof_fresh || !mayWeigh(route)) return;
+  if (session == null || session.is_proof_fresh || !mayNeedProof(route)) return;
   if (route.weighs !== true && scopes?.includes('admin') !== true) return;
   if (route.isWeighty !== undefined && !(await route.isWeighty(call))) return;
   throw new ApiError(

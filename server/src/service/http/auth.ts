@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { KEY_NOT_GOOD, keyRefusal } from '@purser/rules/domain/keys';
+import { INVALID_KEY, keyRefusal } from '@purser/rules/domain/keys';
 import { authUnavailable } from '@purser/rules/errors';
 import type { ClockWatch } from '../../engine/clock-watch.ts';
 import { type FoundKey, findKeys } from '../../engine/storage/api-keys.ts';
@@ -56,7 +56,7 @@ export function makeAuthenticate(options: AuthOptions): (key: string | undefined
 
   return async (key) => {
     if (key === undefined || key.length > MAX_KEY_LENGTH || !key.startsWith('sk_')) {
-      return { ok: false, message: KEY_NOT_GOOD };
+      return { ok: false, message: INVALID_KEY };
     }
     const digests = options.keyDigests(key);
     let found: FoundKey | undefined;
@@ -67,7 +67,7 @@ export function makeAuthenticate(options: AuthOptions): (key: string | undefined
     }
     const kept = found?.digest;
     const by = kept === undefined ? -1 : digests.findIndex(({ digest }) => timingSafeEqual(kept, digest));
-    if (found === undefined || by === -1) return { ok: false, message: KEY_NOT_GOOD };
+    if (found === undefined || by === -1) return { ok: false, message: INVALID_KEY };
     const refusal = keyRefusal(found, Math.max(found.clock_ms, options.clock.passedMs()));
     if (refusal !== null) return { ok: false, message: refusal };
     options.onUse(found);

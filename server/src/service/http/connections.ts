@@ -94,7 +94,7 @@ export function makeConnections(options: ConnectionOptions) {
     // Node emits it once.
     response.on('close', () => {
       line.current = null;
-      if (line.last_word !== null) sayLastWord(message.socket, line);
+      if (line.last_word !== null) sendFinalError(message.socket, line);
       const next = line.waiting.shift();
       // If the answer before it ended the connection, the next request has no socket and is not begun.
       if (next?.response.socket != null) begin(line, next, handle);
@@ -135,11 +135,11 @@ export function makeConnections(options: ConnectionOptions) {
     // already, the client would take the error for the rest of it, so the connection is cut instead.
     if (current === null || !current.message.complete) {
       if (current?.response.headersSent === true) socket.destroy();
-      else sayLastWord(socket, line);
+      else sendFinalError(socket, line);
     }
   }
 
-  function sayLastWord(socket: Socket, { last_word }: Line): void {
+  function sendFinalError(socket: Socket, { last_word }: Line): void {
     if (last_word === null) return;
     if (!socket.writable) {
       socket.destroy();

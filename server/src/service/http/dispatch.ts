@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { keyAtEntrance } from './access.ts';
+import { keyOfRequest } from './access.ts';
 import type { Dispatch } from './route.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -18,7 +18,7 @@ export function makeDispatch(server: FastifyInstance) {
       exchange.hold(end);
       const { traceparent } = request.headers;
       const of_caller = {
-        'x-api-key': keyAtEntrance(request.headers) ?? '',
+        'x-api-key': keyOfRequest(request.headers) ?? '',
         // One id in the log, and in what is made, for what one request has done.
         'x-request-id': exchange.request_id,
         ...(typeof traceparent === 'string' ? { traceparent } : {}),

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Caller, holderOf, KEY_NOT_GOOD } from '@purser/rules/domain/keys';
+import { type Caller, holderOf, INVALID_KEY } from '@purser/rules/domain/keys';
 import type { RequestSpan } from '../../engine/tracing.ts';
 import type { Count } from './rate-limit.ts';
 import type { Route } from './route.ts';
@@ -48,7 +48,7 @@ export class Exchange {
   /** Null until authentication has found the caller. */
   caller: Caller | null = null;
   /** The message of the 401 that a request without a caller gets. */
-  refusal = KEY_NOT_GOOD;
+  refusal = INVALID_KEY;
   count: Count | null = null;
   /** True once an answer was sent, or could not be sent because the client is gone. There is no second answer. */
   answered = false;

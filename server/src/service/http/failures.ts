@@ -53,7 +53,7 @@ export function failureBehind(error: ApiError): unknown {
 }
 
 /** The answer was not ready in time. The request may still be carried out. */
-export const TOO_LATE = new ApiError(
+export const DEADLINE_EXCEEDED = new ApiError(
   'unavailable',
   'The request did not complete in time, and may have been carried out; retry with the same idempotency key.',
   { retry_after_s: 1, is_outcome_unknown: true, reason: 'deadline' },

@@ -14,7 +14,7 @@ import { makeClientAddress } from './client-address.ts';
 import { makeConnections, stopListening } from './connections.ts';
 import { makeDispatch } from './dispatch.ts';
 import { Exchange, makeHolds, requestId, traceId } from './exchange.ts';
-import { checkMessage, TOO_LATE } from './failures.ts';
+import { checkMessage, DEADLINE_EXCEEDED } from './failures.ts';
 import { parseQueryString } from './query-string.ts';
 import type { Route } from './route.ts';
 import type { ServerOptions } from './server-options.ts';
@@ -127,7 +127,7 @@ export function makeServer(options: ServerOptions): FastifyInstance {
     exchange.setDeadline(options.deadline_ms, () => {
       // While the body is being received the delay is the client's. A new deadline is set when it is complete.
       if (has_none() || (exchange.caller !== null && raw.complete === false)) return;
-      reply.send(exchange.caller === null ? authUnavailable(undefined, 'deadline') : TOO_LATE);
+      reply.send(exchange.caller === null ? authUnavailable(undefined, 'deadline') : DEADLINE_EXCEEDED);
     });
   }
 

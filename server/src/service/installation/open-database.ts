@@ -15,7 +15,7 @@ import {
   MigrationError,
   migrate,
 } from '../../engine/migration/migrate.ts';
-import { checkSessions, NoSession } from '../../engine/migration/sessions-hold.ts';
+import { checkSessions, NoSessionError } from '../../engine/migration/sessions-hold.ts';
 import {
   canWorkAs,
   connectOnce,
@@ -156,7 +156,7 @@ export async function checkServer(address: DatabaseAddress): Promise<void> {
   try {
     await checkSessions(address);
   } catch (error) {
-    if (error instanceof NoSession) throw new StartError(error.message, { cause: error });
+    if (error instanceof NoSessionError) throw new StartError(error.message, { cause: error });
     const { message, code = '' } = error as { message?: string; code?: string };
     const is_silent = /timeout|terminated/i.test(message ?? '');
     const known = CONNECTION_PROBLEMS.find(

@@ -28,7 +28,7 @@ export interface Question {
 }
 
 /** What a body says: the model's words, or the object that it gave to the tool. Null: there are none. */
-export interface Said {
+export interface ModelReply {
   content: string | object | null;
   /** Null where the endpoint does not tell. */
   usage: Usage | null;
@@ -43,7 +43,7 @@ export interface Protocol {
   headers(api_key: string | null): Record<string, string>;
   body(question: Question): object;
   /** Reads the parsed body of an answer with a status of 2xx. Never throws. */
-  read(answer: unknown): Said;
+  read(answer: unknown): ModelReply;
   /** The forms to try, the best first. */
   forms: readonly Form[];
 }

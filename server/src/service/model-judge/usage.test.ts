@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
-  addUp,
   type DailyLimit,
   type ModelConsumption,
   makeUsageCounter,
   NOTHING_USED,
+  sumConsumption,
   type UsageStore,
 } from './usage.ts';
 
@@ -29,7 +29,7 @@ const store: UsageStore = {
   async add(rows) {
     if (is_down) throw new Error('down');
     return rows.map(({ workspace_id, day, used }) => {
-      const sum = addUp(kept.get(`${workspace_id} ${day}`) ?? NOTHING_USED, used);
+      const sum = sumConsumption(kept.get(`${workspace_id} ${day}`) ?? NOTHING_USED, used);
       kept.set(`${workspace_id} ${day}`, sum);
       return sum;
     });

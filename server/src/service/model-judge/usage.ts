@@ -31,7 +31,7 @@ export const NOTHING_USED: ModelConsumption = {
 };
 
 /** The sum of two. */
-export function addUp(a: ModelConsumption, b: ModelConsumption): ModelConsumption {
+export function sumConsumption(a: ModelConsumption, b: ModelConsumption): ModelConsumption {
   return {
     calls: a.calls + b.calls,
     input_tokens: a.input_tokens + b.input_tokens,
@@ -147,7 +147,7 @@ export function makeUsageCounter(options: {
 
   function isWithin(day: Day, next: ModelConsumption): boolean {
     if (limit === null) return true;
-    const total = addUp(addUp(day.kept, day.fresh), day.expected);
+    const total = sumConsumption(sumConsumption(day.kept, day.fresh), day.expected);
     if ('tokens' in limit) {
       const asked = total.input_tokens + total.output_tokens + next.input_tokens + next.output_tokens;
       return asked <= limit.tokens;
@@ -175,7 +175,7 @@ export function makeUsageCounter(options: {
       for (const [i, { of, used }] of due.entries()) {
         if (of === null) continue;
         of.kept = kept[i] ?? of.kept;
-        of.fresh = addUp(of.fresh, negative(used));
+        of.fresh = sumConsumption(of.fresh, negative(used));
         of.is_known = true;
       }
     } catch (error) {
@@ -196,15 +196,15 @@ export function makeUsageCounter(options: {
       const day = dayOf(workspace_id);
       const estimate = consumptionOf(expected, prices);
       if (!isWithin(day, estimate)) return null;
-      day.expected = addUp(day.expected, estimate);
+      day.expected = sumConsumption(day.expected, estimate);
       let is_settled = false;
       return (usage) => {
         if (is_settled) return;
         is_settled = true;
-        day.expected = addUp(day.expected, negative(estimate));
+        day.expected = sumConsumption(day.expected, negative(estimate));
         const used = consumptionOf(usage, prices);
         const today = dayOf(workspace_id);
-        today.fresh = addUp(today.fresh, used);
+        today.fresh = sumConsumption(today.fresh, used);
         options.onUse(workspace_id, used);
       };
     },

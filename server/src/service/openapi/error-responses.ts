@@ -1,6 +1,6 @@
 import type { RouteData } from '@purser/contract/route';
 import { ERRORS, type ErrorCode } from '@purser/rules/errors';
-import { mayWeigh } from '../http/access.ts';
+import { mayNeedProof } from '../http/access.ts';
 import type { JsonSchema, Response } from './document-types.ts';
 
 const RETRY_AFTER = { description: 'Seconds to wait.', schema: { type: 'integer' } };
@@ -26,7 +26,7 @@ const PUBLIC_ERRORS: readonly ErrorCode[] = ['invalid_request', 'internal_error'
 /** Every code that the route may answer with. */
 export function errorsOf(route: RouteData): Set<ErrorCode> {
   const codes = new Set([...(route.scopes === 'public' ? PUBLIC_ERRORS : KEYED_ERRORS), ...route.errors]);
-  if (mayWeigh(route)) codes.add('reauthentication_required');
+  if (mayNeedProof(route)) codes.add('reauthentication_required');
   return codes;
 }
 

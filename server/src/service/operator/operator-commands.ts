@@ -1,5 +1,9 @@
 import type { Command } from 'commander';
-import { listSkipped, type Rebuilt, rebuildFollower } from '../../engine/followers/rebuild-followers.ts';
+import {
+  listSkipped,
+  type RebuiltFollower,
+  rebuildFollower,
+} from '../../engine/followers/rebuild-followers.ts';
 import { confirmClock, listWorkspaces } from '../../engine/storage/workspaces.ts';
 import type { Config } from '../config/config.ts';
 import { backUpDataDirectory } from '../installation/back-up.ts';
@@ -18,7 +22,7 @@ const NAMES = { report: 'the shadow report', learning: 'the feedback' };
 
 /** Adds the operator's commands that mend what an alert tells of: and `backup`. */
 export function addOperatorCommands(program: Command, { operate, print }: OperatorCommandOptions): void {
-  const tell = (json: boolean | undefined, rebuilt: readonly Rebuilt[]) => {
+  const tell = (json: boolean | undefined, rebuilt: readonly RebuiltFollower[]) => {
     if (json === true) print(JSON.stringify(rebuilt));
     else if (rebuilt.length === 0) print('No event was skipped.');
     else
@@ -67,7 +71,7 @@ export function addOperatorCommands(program: Command, { operate, print }: Operat
           options.workspace === undefined ? all : all.filter((each) => each === options.workspace);
         if (options.workspace !== undefined && wanted.length === 0)
           throw new StartError(`--workspace: no workspace ${options.workspace}.`);
-        const rebuilt: Rebuilt[] = [];
+        const rebuilt: RebuiltFollower[] = [];
         for (const workspace_id of wanted)
           rebuilt.push(await rebuildFollower(address, workspace_id, 'report'));
         tell(options.json, rebuilt);
@@ -79,7 +83,7 @@ export function addOperatorCommands(program: Command, { operate, print }: Operat
     .option('--json', 'print JSON')
     .action((options: { json?: boolean }) =>
       operate(async (_core, _config, { address }) => {
-        const rebuilt: Rebuilt[] = [];
+        const rebuilt: RebuiltFollower[] = [];
         for (const { workspace_id, follower } of await listSkipped(address))
           rebuilt.push(await rebuildFollower(address, workspace_id, follower));
         tell(options.json, rebuilt);

@@ -11,7 +11,7 @@ import { StartError } from '../installation/open-database.ts';
 import { type Core, newId } from '../installation/runtime.ts';
 import { makeLinkTokens } from '../people/links.ts';
 import { endSessions } from '../people/session-rows.ts';
-import { formatSetupCode, keepSetupCode, SETUP_CODE_BYTES } from '../people/setup-code.ts';
+import { formatSetupCode, SETUP_CODE_BYTES, saveSetupCode } from '../people/setup-code.ts';
 import { insertSignIn, type SignInKind } from '../people/sign-in-rows.ts';
 import { makeSite, type Site } from '../people/site.ts';
 import {
@@ -182,7 +182,7 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
           );
         }
         const code = formatSetupCode(randomBytes(SETUP_CODE_BYTES));
-        await keepSetupCode(core.db, code, core.secrets.macs('setup-code')[0]);
+        await saveSetupCode(core.db, code, core.secrets.macs('setup-code')[0]);
         const url = siteOf(core, config).consoleUrl(`setup#${code}`);
         tell(options.json, { url }, `Console  ${url}`);
       }),

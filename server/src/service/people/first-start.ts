@@ -8,7 +8,7 @@ import { type Config, ConfigError } from '../config/config.ts';
 import { addWorkspace, type Core } from '../installation/runtime.ts';
 import type { PeopleServices } from './make-people.ts';
 import { passwordProblem } from './passwords.ts';
-import { formatSetupCode, keepSetupCode, SETUP_CODE_BYTES } from './setup-code.ts';
+import { formatSetupCode, SETUP_CODE_BYTES, saveSetupCode } from './setup-code.ts';
 import { hasPeople } from './user-rows.ts';
 
 /** The advisory lock under which one of several starting nodes makes the first workspace. */
@@ -51,7 +51,7 @@ export async function prepareFirstPerson(
   if (await hasPeople(core.db)) return null;
   if (email === null || file === null) {
     const code = formatSetupCode(randomBytes(SETUP_CODE_BYTES));
-    await keepSetupCode(core.db, code, core.secrets.macs('setup-code')[0]);
+    await saveSetupCode(core.db, code, core.secrets.macs('setup-code')[0]);
     return code;
   }
   const name = email.split('@')[0] as string;

@@ -6,7 +6,7 @@ const RESET_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
 /** What is wrong with a link that sets a password. */
-export const RESET_NOT_GOOD = 'The link is wrong, used or expired; ask the operator for a new one.';
+export const INVALID_RESET = 'The link is wrong, used or expired; ask the operator for a new one.';
 
 /** The tokens in links. They are computed from what they stand for, so that nothing in the database could make one. */
 export interface LinkTokens {

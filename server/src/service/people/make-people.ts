@@ -13,7 +13,7 @@ import type { OidcRules } from './oidc-people.ts';
 import { makePasswords } from './passwords.ts';
 import { makeSessions, type SessionLimits, type Sessions } from './sessions.ts';
 import { SignInFlows } from './sign-in.ts';
-import { makeRecordsBehind, useOidcState } from './sign-in-rows.ts';
+import { makeDeferredRecords, useOidcState } from './sign-in-rows.ts';
 import { makeSite, type Site } from './site.ts';
 import { verifying } from './verifying.ts';
 
@@ -82,7 +82,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
     passwords: makePasswords(),
     attempts: makeAttempts(options.makeLimiter, secrets.macs('attempts')[0]),
     devices,
-    behind: makeRecordsBehind(options.log),
+    behind: makeDeferredRecords(options.log),
     setup_macs: secrets.macs('setup-code'),
     links,
     password_sign_in: config.password_sign_in === 'on',

@@ -33,7 +33,7 @@ export interface ListedPasskey {
 const ID = "left(encode(sha256(convert_to(credential_id, 'UTF8')), 'hex'), 32)";
 
 /** Keeps a challenge for one answer. `whose`: who registers a passkey with it; null: it is for signing in. */
-export async function keepChallenge(db: Queryable, challenge: string, whose: InEpoch | null): Promise<void> {
+export async function saveChallenge(db: Queryable, challenge: string, whose: InEpoch | null): Promise<void> {
   await db.query({
     name: 'keep_challenge',
     text: `insert into passkey_challenges (challenge, user_id, credential_epoch, expires_at)
@@ -43,7 +43,7 @@ export async function keepChallenge(db: Queryable, challenge: string, whose: InE
 }
 
 /** Uses a challenge up. Returns false if it is not one of ours, was for something else, was used or has expired. */
-export async function useChallenge(
+export async function consumeChallenge(
   db: Queryable,
   challenge: string,
   whose: InEpoch | null,

@@ -4,19 +4,19 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 import type { Queryable } from '../../engine/storage/database.ts';
 import type { Self } from './own-account.ts';
 import {
+  consumeChallenge,
   findPasskey,
   insertPasskey,
-  keepChallenge,
   listCredentialIds,
   notePasskeyUse,
   type Passkey,
-  useChallenge,
+  saveChallenge,
 } from './passkey-rows.ts';
 import { noteProof } from './session-rows.ts';
 import type { From, SignedIn, SignInFlows } from './sign-in.ts';
 import type { Site } from './site.ts';
 import { findUser } from './user-rows.ts';
-import { isOfDatabase } from './verifying.ts';
+import { isDatabaseError } from './verifying.ts';
 
 const NAME = 'Purser';
 /** Loaded when somebody uses a passkey: it is one of the largest libraries, and most processes never need it. */
@@ -32,7 +32,7 @@ async function judged<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof ApiError || isOfDatabase(error) ? error : refused(error);
+    throw error instanceof ApiError || isDatabaseError(error) ? error : refused(error);
   }
 }
 
@@ -55,7 +55,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
       const { verifyAuthenticationResponse } = await webauthn();
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response,
-        expectedChallenge: (challenge) => useChallenge(db, challenge, null),
+        expectedChallenge: (challenge) => consumeChallenge(db, challenge, null),
         expectedOrigin: site.origin(),
         expectedRPID: relyingParty(),
         credential: {
@@ -100,7 +100,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
         rpID: relyingParty(),
         userVerification: 'required',
       });
-      await keepChallenge(db, made.challenge, null);
+      await saveChallenge(db, made.challenge, null);
       return made;
     },
 
@@ -134,7 +134,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
         excludeCredentials: credential_ids.map((id) => ({ id })),
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
       });
-      await keepChallenge(db, made.challenge, self);
+      await saveChallenge(db, made.challenge, self);
       return made;
     },
 
@@ -144,7 +144,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
         const { verifyRegistrationResponse } = await webauthn();
         const { verified, registrationInfo } = await verifyRegistrationResponse({
           response,
-          expectedChallenge: (challenge) => useChallenge(db, challenge, self),
+          expectedChallenge: (challenge) => consumeChallenge(db, challenge, self),
           expectedOrigin: site.origin(),
           expectedRPID: relyingParty(),
           requireUserVerification: true,

@@ -4,7 +4,7 @@ import { type Credited, isFuture, NOT_SIGNED_IN, sessionRefusal } from '@purser/
 import { authUnavailable } from '@purser/rules/errors';
 import type { Logger } from 'pino';
 import type { ClockWatch } from '../../engine/clock-watch.ts';
-import { clockDoubted } from '../../engine/lane/batch.ts';
+import { clockSuspect } from '../../engine/lane/batch.ts';
 import { makeBatchLoader } from '../../engine/storage/batch-loader.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { findSessions, type Session, type SignInMethod } from '../../engine/storage/sessions.ts';
@@ -39,7 +39,7 @@ export interface Visit {
 }
 
 /** A person who is let in, and how. */
-export interface Entering extends Pick<Credited, 'user_id' | 'credential_epoch'> {
+export interface SignedInPerson extends Pick<Credited, 'user_id' | 'credential_epoch'> {
   workspace_id: string;
   method: SignInMethod;
   /** When they proved who they are, ms; `now`: just now. */
@@ -57,7 +57,7 @@ export interface Sessions {
    * `set-cookie` for it. Returns null if the person is in another credential epoch by now, or disabled. Throws `unavailable`
    * while the database's clock is in doubt, which would date the session.
    */
-  begin(who: Entering, visit: Visit): Promise<{ session_id: string; cookie: string } | null>;
+  begin(who: SignedInPerson, visit: Visit): Promise<{ session_id: string; cookie: string } | null>;
   /** The digests by which the session of a request would be known; none where it has no cookie of one. */
   digestsOf(headers: IncomingHttpHeaders): Buffer[];
   /** Returns the sessions that are not over of the person whose session it is, newest first, at most 200. */
@@ -162,7 +162,7 @@ export function makeSessions(options: {
     async begin({ earlier = [], ...who }, { headers, client_address }) {
       site.checkTransport(headers);
       const doubt = clock.doubt();
-      if (doubt !== null) throw clockDoubted(doubt);
+      if (doubt !== null) throw clockSuspect(doubt);
       const token = options.newToken();
       const session_id = options.newSessionId();
       const hours = limits.session_hours;

@@ -26,7 +26,7 @@ function normaliseSetupCode(text: string): string {
 }
 
 /** Keeps a code's digest for an hour. */
-export async function keepSetupCode(db: Queryable, code: string, mac: Mac): Promise<void> {
+export async function saveSetupCode(db: Queryable, code: string, mac: Mac): Promise<void> {
   await db.query({
     text: `insert into setup_codes (digest, expires_at)
       values ($1, clock_timestamp() + make_interval(mins => $2)) on conflict do nothing`,
@@ -46,6 +46,6 @@ export async function isSetupCode(db: Queryable, code: string, macs: readonly Ma
 }
 
 /** Makes all codes useless, once there is somebody. */
-export async function dropSetupCodes(db: Queryable): Promise<void> {
+export async function deleteSetupCodes(db: Queryable): Promise<void> {
   await db.query({ text: 'delete from setup_codes' });
 }

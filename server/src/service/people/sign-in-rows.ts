@@ -105,7 +105,7 @@ export async function useOidcState(db: Queryable, state: string, minutes: number
 const MAX_BEHIND = 1_000;
 
 /** Writes records behind the answers, whose time then tells nothing of what is recorded. */
-export interface RecordsBehind {
+export interface DeferredRecords {
   /** Does `work` after what is being answered now. A failure is logged. */
   add(work: () => Promise<void>): void;
   /** Resolves once everything that was added so far is written. */
@@ -113,7 +113,7 @@ export interface RecordsBehind {
 }
 
 /** Makes it. */
-export function makeRecordsBehind(log: Logger): RecordsBehind {
+export function makeDeferredRecords(log: Logger): DeferredRecords {
   const behind = new Set<Promise<void>>();
   return {
     add(work) {

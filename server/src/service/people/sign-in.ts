@@ -1,7 +1,7 @@
 import type { Actor, Origin } from '@purser/rules/domain/audit';
 import {
   type Credited,
-  INVITATION_NOT_GOOD,
+  INVALID_INVITATION,
   invitationStatus,
   NOT_SIGNED_IN,
   nameProblem,
@@ -19,13 +19,13 @@ import type { Mac } from '../installation/secrets.ts';
 import { makeAccountChanges, nameToJoinWith } from './account-names.ts';
 import type { Attempts } from './attempts.ts';
 import type { Devices } from './devices.ts';
-import { type LinkTokens, RESET_NOT_GOOD } from './links.ts';
+import { INVALID_RESET, type LinkTokens } from './links.ts';
 import { type Me, meOf, type Self } from './own-account.ts';
 import { checkNewPassword, type Passwords } from './passwords.ts';
 import { endSession, lastWorkspaceOf, noteProof } from './session-rows.ts';
-import type { Entering, Sessions, Visit } from './sessions.ts';
-import { dropSetupCodes, isSetupCode } from './setup-code.ts';
-import { insertSignIn, type RecordsBehind, type SignIn } from './sign-in-rows.ts';
+import type { Sessions, SignedInPerson, Visit } from './sessions.ts';
+import { deleteSetupCodes, isSetupCode } from './setup-code.ts';
+import { type DeferredRecords, insertSignIn, type SignIn } from './sign-in-rows.ts';
 import { makeTryPassword, turnOf } from './try-password.ts';
 import {
   findUser,
@@ -66,7 +66,7 @@ export interface SignInOptions {
   passwords: Passwords;
   attempts: Attempts;
   devices: Devices;
-  behind: RecordsBehind;
+  behind: DeferredRecords;
   setup_macs: readonly Mac[];
   links: LinkTokens;
   password_sign_in: boolean;
@@ -207,13 +207,13 @@ export class SignInFlows {
         user !== undefined &&
         user.disabled_at === null &&
         this.#options.links.isReset(input.token, user, await readClock(this.#options.db));
-      if (!is_good) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
+      if (!is_good) throw new ApiError('unauthenticated', INVALID_RESET);
       checkNewPassword('password', input.password, user);
       const hashed = await this.#options.passwords.hash(input.password, turnOf(from.client_address));
       const all_end = { password_hash: hashed, is_proof: true, kept_session_id: null };
       const credential_epoch = await raiseEpoch(this.#options.db, user, all_end);
       // Of several at once with the same link one sets the password.
-      if (credential_epoch === null) throw new ApiError('unauthenticated', RESET_NOT_GOOD);
+      if (credential_epoch === null) throw new ApiError('unauthenticated', INVALID_RESET);
       return this.letIn({ ...user, credential_epoch }, 'reset', from);
     });
   }
@@ -228,7 +228,7 @@ export class SignInFlows {
         invitation === undefined ||
         invitationStatus(invitation, await readClock(this.#options.db)) !== 'pending'
       ) {
-        throw new ApiError('unauthenticated', INVITATION_NOT_GOOD);
+        throw new ApiError('unauthenticated', INVALID_INVITATION);
       }
       const { email, principal_id, invitation_id } = invitation;
       const user = await findUserByEmail(this.#options.db, email);
@@ -274,7 +274,7 @@ export class SignInFlows {
       workspace_id,
       proved_at_ms = 'now',
       ...how
-    }: { workspace_id?: string } & Partial<Pick<Entering, 'proved_at_ms' | 'earlier'>> = {},
+    }: { workspace_id?: string } & Partial<Pick<SignedInPerson, 'proved_at_ms' | 'earlier'>> = {},
   ): Promise<SignedIn> {
     const memberships = await listMemberships(this.#options.db, user_id);
     const active = memberships.filter((each) => !each.is_pending);
@@ -337,7 +337,7 @@ export class SignInFlows {
       },
       origin,
     );
-    await dropSetupCodes(this.#options.db);
+    await deleteSetupCodes(this.#options.db);
     return { ...first, workspace_id };
   }
 

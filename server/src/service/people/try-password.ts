@@ -3,10 +3,10 @@ import type { Attempts, Guesser } from './attempts.ts';
 import type { Devices } from './devices.ts';
 import type { Passwords, PasswordTurn } from './passwords.ts';
 import type { Visit } from './sessions.ts';
-import type { RecordsBehind, SignIn } from './sign-in-rows.ts';
+import type { DeferredRecords, SignIn } from './sign-in-rows.ts';
 
 /** The person whose password it is said to be. */
-export interface Claimed {
+export interface ClaimedAccount {
   /** As `normaliseEmail` returns it. */
   email: string;
   /** Undefined: nobody has the e-mail. */
@@ -18,7 +18,7 @@ export interface Claimed {
 }
 
 /** Compares a password. */
-export type TryPassword = (claimed: Claimed, password: string, visit: Visit) => Promise<boolean>;
+export type TryPassword = (claimed: ClaimedAccount, password: string, visit: Visit) => Promise<boolean>;
 
 /** The turn of a stranger, or of a browser or session that is known here. */
 export const turnOf = (client_address: string, known_as: string | null = null): PasswordTurn => ({
@@ -35,14 +35,14 @@ export function makeTryPassword(options: {
   attempts: Attempts;
   devices: Devices;
   passwords: Passwords;
-  behind: RecordsBehind;
+  behind: DeferredRecords;
   record: (signIn: SignIn) => Promise<void>;
 }): TryPassword {
   const { attempts, devices, passwords, behind, record } = options;
 
   /** Who is guessing, and whose turn it takes: a session, a browser of this very person, or a stranger. */
   function guesserOf(
-    { email, user, session_id }: Claimed,
+    { email, user, session_id }: ClaimedAccount,
     { headers, client_address }: Visit,
   ): { guesser: Guesser; turn: PasswordTurn } {
     if (session_id !== undefined && user !== undefined) {

@@ -2,7 +2,7 @@ import { ApiError, authUnavailable } from '@purser/rules/errors';
 import { isUnavailable, sqlState } from '../../engine/storage/database.ts';
 
 /** Returns whether the database could not be asked, or refused what was asked. */
-export function isOfDatabase(error: unknown): boolean {
+export function isDatabaseError(error: unknown): boolean {
   return isUnavailable(error) || sqlState(error) !== undefined;
 }
 
@@ -14,7 +14,7 @@ export async function verifying<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const is_untold = isOfDatabase(error) || (error instanceof ApiError && error.code === 'unavailable');
+    const is_untold = isDatabaseError(error) || (error instanceof ApiError && error.code === 'unavailable');
     throw is_untold ? authUnavailable(error) : error;
   }
 }

@@ -2,7 +2,7 @@
 const MEMORY_OF_ONE = 256 * 1024 * 1024;
 
 /** How many processes serve with `SERVE_PROCESSES=auto`, and the bound that decided it. */
-export interface HowMany {
+export interface ProcessCount {
   count: number;
   because: 'cores' | 'memory' | 'connections';
 }
@@ -11,14 +11,14 @@ export interface HowMany {
  * As many as there are cores, less one for PostgreSQL, if the memory and the database's connections are enough for them; at
  * least one. `max_connections`: what the database allows besides those reserved for others; null: it is started to suit.
  */
-export function howMany(given: {
+export function processCount(given: {
   cores: number;
   memory_bytes: number;
   max_connections: number | null;
   connections_of_one: number;
   at_most: number;
-}): HowMany {
-  const bounds: HowMany[] = [
+}): ProcessCount {
+  const bounds: ProcessCount[] = [
     { because: 'cores', count: Math.min(given.at_most, given.cores - 1) },
     { because: 'memory', count: Math.floor(given.memory_bytes / MEMORY_OF_ONE) },
   ];

@@ -6,7 +6,7 @@ import type { ConnectionHandle } from '../http/balance.ts';
 import { RESTARTS } from '../observability/metrics.ts';
 import { type FromPrimary, isOurs, type Listening, type ToPrimary } from './messages.ts';
 import { makeRouter, type RoutedTo } from './router.ts';
-import { makeSummedMetrics } from './summed-metrics.ts';
+import { makeCombinedMetrics } from './summed-metrics.ts';
 
 const RESTART_FIRST_MS = 200;
 const RESTART_MAX_MS = 5_000;
@@ -81,7 +81,7 @@ export async function startProcesses(options: ProcessesOptions): Promise<Process
   const router = makeRouter();
   const own = new Registry();
   const restarted = new Counter({ ...RESTARTS, registers: [own] });
-  const metrics = makeSummedMetrics(
+  const metrics = makeCombinedMetrics(
     (of, id) => tell(of, { purser: 'count', id }),
     () => own.getMetricsAsJSON(),
   );

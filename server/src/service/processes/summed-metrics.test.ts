@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { makeSummedMetrics } from './summed-metrics.ts';
+import { makeCombinedMetrics } from './summed-metrics.ts';
 
 /** A process that counts `count` and holds `held`. */
 function makeCounting(count: number, held: number): Registry {
@@ -16,7 +16,7 @@ test('counters of an ended process stay in the sums, once; what it held does not
     [2, makeCounting(7, 3)],
   ]);
   const silent = new Set<number>();
-  const summed = makeSummedMetrics(
+  const summed = makeCombinedMetrics(
     (of, id) => {
       if (silent.has(of)) return;
       void processes

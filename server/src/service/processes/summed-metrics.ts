@@ -5,7 +5,7 @@ import type { CountedMetrics } from './messages.ts';
 const COUNT_TIMEOUT_MS = 1_000;
 
 /** Adds up what the processes of the service count. */
-export interface SummedMetrics {
+export interface CombinedMetrics {
   /** Asks all processes, and returns the text of `/metrics` of all of them together. */
   text(processes: readonly number[]): Promise<string>;
   /** Takes the answer of a process. */
@@ -15,10 +15,10 @@ export interface SummedMetrics {
 }
 
 /** Makes it. `ask` sends a process the question with that id; `own` is what the primary itself counts. */
-export function makeSummedMetrics(
+export function makeCombinedMetrics(
   ask: (of: number, id: number) => void,
   own: () => Promise<CountedMetrics>,
-): SummedMetrics {
+): CombinedMetrics {
   const latest = new Map<number, CountedMetrics>();
   const waiting = new Map<string, () => void>();
   let of_ended: CountedMetrics = [];

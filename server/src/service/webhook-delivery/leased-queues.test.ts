@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
   leasedState,
-  MAX_A_WORKSPACE,
-  MAX_IN_ALL,
+  MAX_IN_FLIGHT,
+  MAX_PER_WORKSPACE,
   MAX_UNRECORDED,
   MAX_WINDOW,
   planRooms,
@@ -41,7 +41,7 @@ test('nothing more is sent while too many results could not be recorded', () => 
 });
 
 test('the bounds of a workspace and of the process hold, and a queue with nothing under way still gets one', () => {
-  const hanging = Array.from({ length: MAX_A_WORKSPACE / 16 }, (_, i) =>
+  const hanging = Array.from({ length: MAX_PER_WORKSPACE / 16 }, (_, i) =>
     queue(1, i, { window: 16, in_flight: 16 }),
   );
   const waiting = [queue(1, 100), queue(1, 101), queue(2, 102)];
@@ -50,14 +50,16 @@ test('the bounds of a workspace and of the process hold, and a queue with nothin
     ['wh_101', 1],
     ['wh_102', 4],
   ]);
-  const full = Array.from({ length: MAX_IN_ALL / 16 }, (_, i) => queue(i, i, { window: 16, in_flight: 16 }));
+  const full = Array.from({ length: MAX_IN_FLIGHT / 16 }, (_, i) =>
+    queue(i, i, { window: 16, in_flight: 16 }),
+  );
   expect(planRooms([...full, queue(999, 1)]).map(({ room }) => room)).toEqual([1]);
 });
 
 test('what is free is shared evenly', () => {
   const many = Array.from({ length: 256 }, (_, i) => queue(i, i, { window: 16 }));
   const rooms = planRooms(many).map(({ room }) => room);
-  expect(new Set(rooms)).toEqual(new Set([MAX_IN_ALL / 256]));
+  expect(new Set(rooms)).toEqual(new Set([MAX_IN_FLIGHT / 256]));
 });
 
 test('a look from the start leaves room for what is under way, and names it as it was when the look began', () => {

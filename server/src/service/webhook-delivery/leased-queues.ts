@@ -31,9 +31,9 @@ export const MAX_WINDOW = 16;
 const FIRST_WINDOW = 4;
 const NARROWEST_WINDOW = 2;
 /** The most deliveries in flight to the endpoints of one workspace. */
-export const MAX_A_WORKSPACE = 96;
+export const MAX_PER_WORKSPACE = 96;
 /** The most deliveries in flight in all. */
-export const MAX_IN_ALL = 512;
+export const MAX_IN_FLIGHT = 512;
 
 /** The most unrecorded results of one queue. Beyond it nothing is sent, because a crash would repeat all of them. */
 export const MAX_UNRECORDED = 4 * MAX_WINDOW;
@@ -119,8 +119,8 @@ export function planRooms(queues: readonly LeasedQueueState[]): LeasePlan[] {
   for (const [i, queue] of wanting.entries()) {
     const { workspace_id, endpoint_id, from_start } = queue;
     const in_workspace = by_workspace.get(workspace_id) ?? 0;
-    const share = Math.ceil((MAX_IN_ALL - in_all) / (wanting.length - i));
-    const free = Math.min(queue.window - queue.in_flight, MAX_A_WORKSPACE - in_workspace, share);
+    const share = Math.ceil((MAX_IN_FLIGHT - in_all) / (wanting.length - i));
+    const free = Math.min(queue.window - queue.in_flight, MAX_PER_WORKSPACE - in_workspace, share);
     const room = queue.in_flight === 0 ? Math.max(1, free) : free;
     if (room <= 0) continue;
     by_workspace.set(workspace_id, in_workspace + room);

@@ -1,4 +1,8 @@
-import { isKnownNoLater, type KnownMerchantRow, knownByEvents } from '@purser/rules/policy/known-merchants';
+import {
+  isKnownBySameTime,
+  type KnownMerchantRow,
+  knownMerchantAfter,
+} from '@purser/rules/policy/known-merchants';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import type { Client } from '../../engine/storage/database.ts';
@@ -7,9 +11,9 @@ import { loadDecisionCores } from '../../engine/storage/decisions.ts';
 import {
   addEarlierKnownMerchants,
   listSettledDecisionIds,
-  listWorkspacesToFill,
-  lockFilling,
-  noteFilled,
+  listWorkspacesToBackfill,
+  lockBackfill,
+  recordBackfill,
 } from '../../engine/storage/derived/known-merchants.ts';
 import { inTransaction } from '../../engine/storage/transactions.ts';
 
@@ -29,11 +33,11 @@ async function knownBy(
   const first = new Map<string, KnownMerchantRow>();
   for (const { decision } of records) {
     const recorded = (events.get(decision.decision_id) ?? []).map(({ event }) => event);
-    const known = knownByEvents(decision, recorded);
+    const known = knownMerchantAfter(decision, recorded);
     if (known === null) continue;
     const name = `${known.agent_id} ${known.key}`;
     const other = first.get(name);
-    if (other === undefined || isKnownNoLater(known, other)) first.set(name, known);
+    if (other === undefined || isKnownBySameTime(known, other)) first.set(name, known);
   }
   return [...first.values()];
 }
@@ -45,13 +49,13 @@ async function knownBy(
  */
 async function fillPage(pool: pg.Pool, workspace_id: string, limit: number): Promise<boolean> {
   return inTransaction(pool, { reading: false }, async (client) => {
-    const after = await lockFilling(client, workspace_id);
+    const after = await lockBackfill(client, workspace_id);
     if (after === undefined) return false;
     const ids = await listSettledDecisionIds(client, workspace_id, { after, limit });
     const rows = ids.length === 0 ? [] : await knownBy(client, workspace_id, ids);
     if (rows.length > 0) await addEarlierKnownMerchants(client, [{ workspace_id, rows }]);
     const is_done = ids.length < limit;
-    await noteFilled(client, workspace_id, is_done ? null : (ids.at(-1) as string));
+    await recordBackfill(client, workspace_id, is_done ? null : (ids.at(-1) as string));
     return !is_done;
   });
 }
@@ -61,7 +65,7 @@ async function fillPage(pool: pg.Pool, workspace_id: string, limit: number): Pro
  * some pages of some workspaces at a time. Each round goes on behind the workspaces of the one before, so that one which
  * fails delays no other. Once all is done, a round costs one look at an empty table.
  */
-export function makeKnownMerchantsFill(options: {
+export function makeKnownMerchantsBackfill(options: {
   pool: pg.Pool;
   log: Logger;
   decisions_at_once?: number;
@@ -69,7 +73,7 @@ export function makeKnownMerchantsFill(options: {
   const { pool, log, decisions_at_once = DECISIONS_AT_ONCE } = options;
   let after = '';
   return async () => {
-    const found = await listWorkspacesToFill(pool, { after, limit: WORKSPACES_A_ROUND });
+    const found = await listWorkspacesToBackfill(pool, { after, limit: WORKSPACES_A_ROUND });
     after = found.length < WORKSPACES_A_ROUND ? '' : (found.at(-1) as string);
     for (const workspace_id of found) {
       try {

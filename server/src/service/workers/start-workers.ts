@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
   aggregateFeedback,
-  MAX_PAGES_A_ROUND as LEARN_PAGES,
+  MAX_PAGES_PER_ROUND as LEARN_PAGES,
 } from '../../engine/feedback/aggregate-feedback.ts';
 import { makeFollowerRound } from '../../engine/followers/follow-chains.ts';
 import {
-  MAX_PAGES_A_ROUND as ROLL_UP_PAGES,
+  MAX_PAGES_PER_ROUND as ROLL_UP_PAGES,
   rollUpDecisions,
 } from '../../engine/reports/roll-up-decisions.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
@@ -22,7 +22,7 @@ import type { WebhookDeliverer } from '../webhook-delivery/delivery-options.ts';
 import { MAX_WINDOW } from '../webhook-delivery/leased-queues.ts';
 import { pruneOldWebhooks } from '../webhook-delivery/prune.ts';
 import { makeReservationSweep } from './expire-reservations.ts';
-import { makeKnownMerchantsFill } from './fill-known-merchants.ts';
+import { makeKnownMerchantsBackfill } from './fill-known-merchants.ts';
 import { startLoop } from './loop.ts';
 import type { KeyUses } from './note-key-uses.ts';
 import type { KeyRewrapping } from './rewrap-keys.ts';
@@ -109,7 +109,7 @@ export function startWorkers(
       LEARN_PAUSE_MS,
       makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log }),
     ),
-    loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsFill({ pool, log })),
+    loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsBackfill({ pool, log })),
     loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), clock.isSettled),
     loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), clock.isSettled),
     loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db), clock.isSettled),

@@ -65,7 +65,7 @@ const SESSION_HEADERS = {
 const NO_CONTENT = { 204: { description: 'Done.', schema: null } };
 
 /** What every public route of signing in may answer. */
-export const DOOR_ERRORS: readonly ErrorCode[] = [
+export const SIGN_IN_ERRORS: readonly ErrorCode[] = [
   'unauthenticated',
   'cross_site_request',
   'rate_limited',
@@ -98,7 +98,7 @@ export const routes = {
     responses: {
       201: { description: 'The first administrator, signed in.', schema: MeBody, headers: SESSION_HEADERS },
     },
-    errors: ['already_set_up', ...DOOR_ERRORS],
+    errors: ['already_set_up', ...SIGN_IN_ERRORS],
   }),
   signIn: route({
     method: 'POST',
@@ -111,7 +111,7 @@ export const routes = {
     scopes: 'public',
     body: SignInBody,
     responses: { 200: { description: 'Signed in.', schema: MeBody, headers: SESSION_HEADERS } },
-    errors: DOOR_ERRORS,
+    errors: SIGN_IN_ERRORS,
   }),
   acceptInvitation: route({
     method: 'POST',
@@ -124,7 +124,7 @@ export const routes = {
     scopes: 'public',
     body: AcceptBody,
     responses: { 201: { description: 'Joined and signed in.', schema: MeBody, headers: SESSION_HEADERS } },
-    errors: ['already_member', 'principal_taken', ...DOOR_ERRORS],
+    errors: ['already_member', 'principal_taken', ...SIGN_IN_ERRORS],
   }),
   resetPassword: route({
     method: 'POST',
@@ -143,7 +143,7 @@ export const routes = {
         headers: SESSION_HEADERS,
       },
     },
-    errors: DOOR_ERRORS,
+    errors: SIGN_IN_ERRORS,
   }),
   signOut: route({
     method: 'POST',

@@ -3,7 +3,7 @@ import { TEXT_LENGTHS } from '../../limits.ts';
 import { AuthenticatorAnswer, MeBody } from '../../people.ts';
 import { route } from '../../route.ts';
 import { Fields, Line, Nullable, Timestamp } from '../../schema.ts';
-import { DOOR_ERRORS } from './auth.ts';
+import { SIGN_IN_ERRORS } from './auth.ts';
 
 const RegistrationBody = Type.Object(
   {
@@ -52,7 +52,7 @@ export const routes = {
       'A challenge for one response within five minutes. Answers 404 if the service is at an IP address.',
     scopes: 'public',
     responses: { 200: { description: 'The options for the browser.', schema: RequestOptions } },
-    errors: ['not_found', ...DOOR_ERRORS],
+    errors: ['not_found', ...SIGN_IN_ERRORS],
   }),
   signInWithPasskey: route({
     method: 'POST',
@@ -66,7 +66,7 @@ export const routes = {
     responses: {
       200: { description: 'Signed in.', schema: MeBody, headers: { 'set-cookie': 'The session.' } },
     },
-    errors: ['not_found', ...DOOR_ERRORS],
+    errors: ['not_found', ...SIGN_IN_ERRORS],
   }),
   beginPasskeyRegistration: route({
     method: 'POST',

@@ -16,7 +16,7 @@ export const isOnlyRefund = (type: string): boolean =>
   type.split(/[\s_-]+/).every((word) => PAYS_BACK.test(word.toLowerCase()));
 
 /** False if one of two types is a refund and the other plainly none. Words added to the second never make it false. */
-export const mayBeOfOneKind = (earlier: string, type: string): boolean =>
+export const mayBeSameKind = (earlier: string, type: string): boolean =>
   isRefund(earlier) ? isRefund(type) : !isOnlyRefund(type);
 
 /** Days between two RFC 3339 times; infinite where one is missing. */

@@ -3,7 +3,7 @@ import {
   daysBetween,
   isNumbered,
   isSamePartner,
-  mayBeOfOneKind,
+  mayBeSameKind,
   maybeSamePartner,
   repeats,
 } from './own-spends.ts';
@@ -25,7 +25,7 @@ export const paidAlready: Conflict = {
         one.state === 'EXECUTED' &&
         one.amount_minor === action.amount_minor &&
         one.currency === action.currency &&
-        mayBeOfOneKind(one.type, action.type) &&
+        mayBeSameKind(one.type, action.type) &&
         maybeSamePartner(one, action) &&
         daysBetween(one.at, facts.as_of) <= SAME_DAYS &&
         repeats(one.description, action.description ?? ''),

@@ -1,7 +1,7 @@
 import type { Role } from '@purser/rules/domain/keys';
 import type { Invitation } from '@purser/rules/domain/people';
 import { type Command, done, refuse } from '../../lane/command.ts';
-import { isTaken, makerOf } from '../../lane/principals.ts';
+import { creatorOf, isTaken } from '../../lane/principals.ts';
 import { ALREADY_MEMBER, KEY_HAS_PRINCIPAL, PRINCIPAL_TAKEN } from './join-workspace.ts';
 
 const DAY_MS = 86_400_000;
@@ -42,7 +42,7 @@ export const inviteMember: Command<InviteMemberInput, Invitation> = {
     if (principal_id !== null && member === undefined && set.keys.isCarriedByForeign(principal_id)) {
       return refuse('principal_taken', KEY_HAS_PRINCIPAL);
     }
-    const { key_id, person } = makerOf(set, origin);
+    const { key_id, person } = creatorOf(set, origin);
     const invitation: Invitation = {
       invitation_id: set.newId('invitation'),
       email,

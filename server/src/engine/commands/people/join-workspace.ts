@@ -2,7 +2,7 @@ import type { Origin } from '@purser/rules/domain/audit';
 import type { Role } from '@purser/rules/domain/keys';
 import {
   type Credited,
-  INVITATION_NOT_GOOD,
+  INVALID_INVITATION,
   type Invitation,
   invitationStatus,
   joinedAt,
@@ -102,12 +102,12 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
     const { people } = set;
     if (admittance.by === 'first' && people.hasPeople()) return refuse('already_set_up', ALREADY_SET_UP);
     const invitation = invitationOf(set, input);
-    if (invitation === undefined) return refuse('unauthenticated', INVITATION_NOT_GOOD);
+    if (invitation === undefined) return refuse('unauthenticated', INVALID_INVITATION);
     const user = people.user(email);
     // Somebody made an account with this e-mail, or what proved who they are was of another epoch, since the caller looked.
     const is_same =
       user?.user_id === input.user?.user_id && user?.credential_epoch === input.user?.credential_epoch;
-    if (!is_same) return refuse('unauthenticated', INVITATION_NOT_GOOD);
+    if (!is_same) return refuse('unauthenticated', INVALID_INVITATION);
     const user_id = user?.user_id ?? set.newId('user');
     const earlier = people.member(user_id);
     if (earlier !== undefined && earlier.removed_at === null && !earlier.is_pending) {
@@ -115,7 +115,7 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
     }
     // Who was removed comes back by invitation alone.
     if (earlier !== undefined && admittance.by === 'provider') {
-      return refuse('unauthenticated', INVITATION_NOT_GOOD);
+      return refuse('unauthenticated', INVALID_INVITATION);
     }
     const principal = principalFor(set, user_id, earlier, invitation);
     if ('refusal' in principal) return principal;

@@ -102,7 +102,7 @@ export type SubjectUse = CounterKey & { count: number; amount_minor: number };
  * Returns what counts at a moment of each subject of these counters: of each counter those with the highest amounts, or where
  * `by_count` the highest counts, at most `limit`.
  */
-export async function listFullestSubjects(
+export async function listMostUsedSubjects(
   db: Queryable,
   workspace_id: string,
   counters: readonly { counter_id: string; by_count: boolean }[],

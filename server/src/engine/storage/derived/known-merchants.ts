@@ -42,7 +42,7 @@ export const addEarlierKnownMerchants = makeInsert<KnownMerchantRow>('known_merc
 });
 
 /** The workspaces whose earlier reviews and outcomes were not gone through yet, in the order of their ids. */
-export async function listWorkspacesToFill(
+export async function listWorkspacesToBackfill(
   db: Queryable,
   page: { after: string; limit: number },
 ): Promise<string[]> {
@@ -56,7 +56,7 @@ export async function listWorkspacesToFill(
 }
 
 /** Whether earlier reviews and outcomes of a workspace were not gone through yet. */
-export async function isToBeFilled(db: Queryable, workspace_id: string): Promise<boolean> {
+export async function needsBackfill(db: Queryable, workspace_id: string): Promise<boolean> {
   const result = await db.query({
     text: 'select from known_merchants_to_fill where workspace_id = $1',
     values: [workspace_id],
@@ -68,7 +68,7 @@ export async function isToBeFilled(db: Queryable, workspace_id: string): Promise
  * Locks the filling of a workspace until the transaction ends and returns the decision that it has come to; undefined where
  * it is done, or another node holds the lock.
  */
-export async function lockFilling(client: Client, workspace_id: string): Promise<string | undefined> {
+export async function lockBackfill(client: Client, workspace_id: string): Promise<string | undefined> {
   const result = await client.query<{ after_decision_id: string }>({
     text: `select after_decision_id from known_merchants_to_fill where workspace_id = $1
       for update skip locked`,
@@ -78,7 +78,11 @@ export async function lockFilling(client: Client, workspace_id: string): Promise
 }
 
 /** Notes the decision that the filling of a workspace has come to; null: it is done. */
-export async function noteFilled(client: Client, workspace_id: string, upto: string | null): Promise<void> {
+export async function recordBackfill(
+  client: Client,
+  workspace_id: string,
+  upto: string | null,
+): Promise<void> {
   await client.query(
     upto === null
       ? { text: 'delete from known_merchants_to_fill where workspace_id = $1', values: [workspace_id] }
