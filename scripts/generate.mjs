@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fail, prepare, ROOT } from './prepare.mjs';
+import { loadSource } from './sources.mjs';
 
 const checking = process.argv.includes('--check');
 
@@ -29,13 +30,8 @@ function bringUpToDate(files) {
   }
 }
 
-/** The service's module of documents, loaded from the sources: the client's types are needed before anything is built. */
-async function loadDocuments() {
-  const { runnerImport } = await import('vite');
-  const { fromSources } = await import('./sources.mjs');
-  const options = { root: ROOT, logLevel: 'error', plugins: [fromSources] };
-  return (await runnerImport(join(ROOT, 'server', 'src', 'documents.ts'), options)).module;
-}
+// From the sources: the client's types are needed before anything is built.
+const loadDocuments = () => loadSource('server/src/documents.ts');
 
 if (process.argv.includes('--built')) {
   bringUpToDate((await loadDocuments()).renderBuilt());

@@ -1,4 +1,4 @@
-// Lets Vite take this repository's packages from their sources, whatever was or was not built of them.
+// Loads modules of this repository from their sources, whatever was or was not built of them.
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './prepare.mjs';
@@ -15,8 +15,15 @@ function sourceOf(id) {
 }
 
 /** A plugin of Vite: every import of `@purser/…` is answered with the source. */
-export const fromSources = {
+const fromSources = {
   name: 'purser-sources',
   enforce: 'pre',
   resolveId: (id) => (id.startsWith('@purser/') ? sourceOf(id) : null),
 };
+
+/** A module of the repository, loaded from the sources. Throws for one that cannot be loaded. */
+export async function loadSource(path) {
+  const { runnerImport } = await import('vite');
+  const options = { root: ROOT, logLevel: 'error', plugins: [fromSources] };
+  return (await runnerImport(join(ROOT, path), options)).module;
+}

@@ -1,4 +1,5 @@
-// Raises versions and writes changelogs from the changesets, and writes the new version where the code says it.
+// Raises versions and writes changelogs from the changesets, writes the new version where the code says it, and the API
+// that later changes are compared with.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,3 +20,12 @@ for (const name of ['sdk', 'mcp', 'cli']) {
   // The entry in the registry of MCP servers names the version twice.
   if (name === 'mcp') write('server.json', (text) => text.replace(/("version": )"[^"]*"/g, `$1"${version}"`));
 }
+const { status: written } = spawnSync(
+  process.execPath,
+  [join(ROOT, 'scripts', 'check-breaking.mjs'), '--release'],
+  {
+    cwd: ROOT,
+    stdio: 'inherit',
+  },
+);
+process.exit(written ?? 1);
