@@ -40,15 +40,15 @@ export default defineConfig({
     outDir: DIST,
     emptyOutDir: true,
     target: 'es2022',
-    // Inlined assets would be `data:` addresses, which the page's policy allows for images alone.
+    // Inlined assets would be `data:` URLs, which the page's policy allows only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     cssCodeSplit: true,
     manifest: 'manifest.json',
     rolldownOptions: {
       output: {
-        // The component library is one file, which comes when it is first needed. A group takes along what its files
-        // import, so what both need is given to the file that is loaded first.
+        // The component library is one file that loads on demand. A group includes the imports of its files, so shared
+        // code is assigned to the file that loads first.
         codeSplitting: {
           groups: [
             { name: 'vendor', test: /node_modules\/(react|react-dom|scheduler|@tanstack)\//, priority: 2 },

@@ -4,9 +4,9 @@ import { defineConfig } from '@playwright/test';
 import type { RoleOptions } from './support/test.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-/** The browser that `scripts/test-browser.mjs` found; without it the one that Playwright installed. */
+/** The browser found by `scripts/test-browser.mjs`. Defaults to Playwright's own. */
 const executablePath = process.env.CHROMIUM_PATH;
-/** Chromium's own sandbox cannot be had by root. */
+/** Chromium's sandbox does not work as root. */
 const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
 const PHONE = { width: 390, height: 844 };
 
@@ -14,13 +14,13 @@ export default defineConfig<RoleOptions>({
   testDir: HERE,
   outputDir: join(HERE, 'results'),
   globalSetup: './support/global-setup.ts',
-  // A test that fails now and then is a fault: nothing is tried twice.
+  // No retries: a flaky test is a bug.
   retries: 0,
-  // One more than the two cores of a small machine: each waits for its browser and the service as often as it works.
+  // One more than the two cores of a small machine, since workers often wait for browser and service.
   workers: 3,
   fullyParallel: true,
   forbidOnly: true,
-  // No more than a bound for what hangs: on a busy machine anything may take its time.
+  // Only catches hangs: everything can be slow on a busy machine.
   timeout: 180_000,
   expect: { timeout: 30_000 },
   reporter: [
@@ -34,12 +34,12 @@ export default defineConfig<RoleOptions>({
     timezoneId: 'America/Denver',
     viewport: { width: 1280, height: 800 },
     colorScheme: 'light',
-    // Of what failed and is not understood: a trace costs every test a fifth of its time.
+    // Off by default: a trace slows every test down by a fifth.
     trace: process.env.TRACE ? 'retain-on-failure' : 'off',
     contextOptions: { reducedMotion: 'reduce' },
   },
   projects: [
-    // The first administrator can be made once for a service; everybody else comes by invitation.
+    // A service has one first administrator. Everybody else joins by invitation.
     { name: 'setup', testDir: join(HERE, 'setup'), use: { role: null } },
     { name: 'signed-out', testDir: join(HERE, 'signed-out'), dependencies: ['setup'], use: { role: null } },
     { name: 'admin', testDir: join(HERE, 'admin'), dependencies: ['setup'], use: { role: 'admin' } },
@@ -57,7 +57,7 @@ export default defineConfig<RoleOptions>({
       dependencies: ['setup'],
       use: { role: 'reviewer', viewport: PHONE, hasTouch: true },
     },
-    // Every screen is looked at in light, in dark and on a phone.
+    // Checks every screen in light and dark mode and on a phone.
     { name: 'light', testDir: join(HERE, 'screens'), dependencies: ['setup'], use: { role: 'admin' } },
     {
       name: 'dark',
@@ -71,7 +71,7 @@ export default defineConfig<RoleOptions>({
       dependencies: ['setup'],
       use: { role: 'admin', viewport: PHONE, hasTouch: true },
     },
-    // The guide's pictures are made only when they are asked for: fonts differ between machines.
+    // Creates the guide's pictures only on request, since fonts differ between machines.
     ...(process.env.PICTURES
       ? [
           {

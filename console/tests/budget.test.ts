@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 
-/** What the browser is given, measured on what `npm run build` made. */
+/** The size of the files that `npm run build` creates for the browser. */
 
 const CONSOLE = fileURLToPath(new URL('../', import.meta.url));
 const DIST = join(CONSOLE, 'dist');
@@ -24,7 +24,7 @@ beforeAll(() => {
   chunks = JSON.parse(readFileSync(join(DIST, 'manifest.json'), 'utf8'));
 });
 
-/** The files of JavaScript that a chunk cannot do without. */
+/** The JavaScript files that a chunk requires. */
 function neededBy(name: string, found = new Set<string>()): Set<string> {
   const chunk = chunks[name];
   if (chunk === undefined || found.has(chunk.file)) return found;

@@ -32,7 +32,7 @@ test('a new password ends the other sessions, and signs in', async ({ page, me, 
   await expect(elsewhere.getByRole('heading', { level: 1, name: 'Agents' })).toBeVisible();
 });
 
-test('one button ends all other sessions, and this one goes on', async ({
+test('one button ends all other sessions and keeps this one', async ({
   page,
   me,
   workspace,
@@ -77,12 +77,7 @@ test('signing out ends the session, also for a copy of its cookie', async ({
   expect(copy.status).toBe(401);
 });
 
-test('nothing typed is lost when the session ends in the middle', async ({
-  page,
-  me,
-  workspace,
-  expected,
-}) => {
+test('no input is lost when the session ends', async ({ page, me, workspace, expected }) => {
   await workspace.agent();
   await page.goto('/console/keys');
   await page.getByRole('button', { name: 'New key' }).click();
@@ -95,19 +90,14 @@ test('nothing typed is lost when the session ends in the middle', async ({
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await again.getByLabel('Password').fill(me.password);
   await again.getByRole('button', { name: 'Sign in', exact: true }).click();
-  // What was begun goes on by itself.
+  // The interrupted action continues automatically.
   await expect(page.getByRole('dialog', { name: /Written before the session ended/ })).toContainText('sk_');
   const { data } = await workspace.call('GET', '/v1/api-keys');
   const made = data.filter((each: { name: string }) => each.name === 'Written before the session ended');
   expect(made, 'it was made once').toHaveLength(1);
 });
 
-test('an export asks for the session that ended, and then goes on', async ({
-  page,
-  me,
-  workspace,
-  expected,
-}) => {
+test('an export renews an ended session and continues', async ({ page, me, workspace, expected }) => {
   await workspace.agent();
   await workspace.spend();
   for (const [path, button, name] of [
@@ -132,7 +122,7 @@ test('an export asks for the session that ended, and then goes on', async ({
   }
 });
 
-test('a proof that is not given is told in one sentence, and nothing was done', async ({
+test('a declined proof is reported in one sentence, and nothing is changed', async ({
   page,
   workspace,
   expected,
@@ -163,13 +153,13 @@ test('a proof that is not given is told in one sentence, and nothing was done', 
   expect(asked).toBe(1);
 });
 
-test('what needs a fresh proof asks for the password, and then goes on', async ({
+test('an action that needs a fresh proof asks for the password and continues', async ({
   page,
   me,
   workspace,
   expected,
 }) => {
-  // A proof becomes stale after a minute at the least. The first refusal is made here; all else is the service's.
+  // A proof stays fresh for at least a minute, so this first refusal is faked. The service gives the rest.
   let refused = 0;
   await page.route('**/v1/api-keys', async (route) => {
     if (route.request().method() !== 'POST' || refused > 0) return route.continue();
@@ -204,7 +194,7 @@ test('what needs a fresh proof asks for the password, and then goes on', async (
   expect(data.filter((each: { name: string }) => each.name === 'A second administrator')).toHaveLength(1);
 });
 
-test('the theme that was chosen stays, and is there before the first paint', async ({ page }) => {
+test('the chosen theme persists and applies before the first paint', async ({ page }) => {
   await page.goto('/console/me');
   await page.getByLabel('Theme').selectOption({ label: 'Dark' });
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);

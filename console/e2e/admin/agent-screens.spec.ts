@@ -5,7 +5,7 @@ import { expect, test } from '../support/test.ts';
 const tab = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'This agent' }).getByRole('link', { name, exact: true });
 
-test('the screens of an agent stay under the agent, narrowed to it', async ({ page, workspace }) => {
+test('an agent’s screens show only that agent', async ({ page, workspace }) => {
   for (const [slug, amount_minor] of [
     ['infra-bot', 3_100],
     ['travel', 4_200],
@@ -26,7 +26,7 @@ test('the screens of an agent stay under the agent, narrowed to it', async ({ pa
   await expect(page.getByLabel('Agent', { exact: true })).toHaveCount(0);
   await expectAccessible(page, 'decisions of an agent');
   await expectNoSidewaysScroll(page, 'decisions of an agent');
-  // A filter, a count and a view narrow what is there, and lead nowhere else.
+  // A filter, a count and a view stay on the agent's screen.
   await page.getByLabel('Decision', { exact: true }).selectOption('DENY');
   await expect(page).toHaveURL(/\/agents\/travel\/decisions\?decision=DENY$/);
   await expect(rows).toHaveCount(1);
@@ -61,7 +61,7 @@ test('the screens of an agent stay under the agent, narrowed to it', async ({ pa
   await expect(page.getByRole('heading', { level: 1, name: 'travel' })).toBeVisible();
 });
 
-test('the screens of an agent that did nothing yet say so', async ({ page, workspace }) => {
+test('an agent’s screens have empty states', async ({ page, workspace }) => {
   await workspace.agent();
   await workspace.agent({ slug: 'travel' });
   await workspace.spend();

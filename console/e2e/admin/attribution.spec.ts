@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test';
 import { fill } from '../support/fill.ts';
 import { expect, test } from '../support/test.ts';
 
-/** Where something is done that the history keeps, and the button that opens the dialog for it, if there is one. */
+/** Screens with actions that the history records, and the button that opens their dialog, if any. */
 const DONE_AT: readonly (readonly [path: string, button?: string])[] = [
   ['/reviews'],
   ['/agents', 'New agent'],
@@ -32,7 +32,7 @@ async function expectNamed(page: Page, [path, button]: (typeof DONE_AT)[number],
   await expect(place.getByText(`Recorded as Grace Hopper (${principal_id})`).first()).toBeVisible();
 }
 
-test('whatever is written to the history says beforehand to whom it will be attributed', async ({
+test('every action that writes to the history shows its attribution first', async ({
   page,
   workspace,
   me,

@@ -2,7 +2,7 @@ import { expectAccessible } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY } from '../support/workspace.ts';
 
-test('every term of an authority has a field, is told in plain words, and is saved as it was typed', async ({
+test('every field of a policy has a control, a sentence, and is saved as typed', async ({
   page,
   workspace,
 }) => {
@@ -51,19 +51,19 @@ test('every term of an authority has a field, is told in plain words, and is sav
     active_hours: [{ days: ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'], from: '08:00', to: '09:30' }],
     on_outside_hours: 'REVIEW',
   });
-  // What is saved is shown again as what it was, and nothing differs.
+  // The saved policy is shown unchanged.
   await page.reload();
   await expect(page.getByLabel('Valid until')).toHaveValue('2096-07-01T00:00');
   await expect(page.getByText('No changes.')).toBeVisible();
 });
 
-test('what is wrong is said beside its field, by the form or by the service, and nothing typed is lost', async ({
+test('errors of the form and of the service appear beside their fields, and no input is lost', async ({
   page,
   workspace,
   expected,
 }) => {
   await workspace.agent();
-  // The draft is simulated and read while it is typed.
+  // The page simulates and interprets the draft during typing.
   expected.answer(400, /\/authority(\/simulate|\/reading)?$/);
   await page.goto('/console/agents/infra-bot/authority');
   await page.getByRole('button', { name: 'Add hours' }).click();
@@ -72,7 +72,7 @@ test('what is wrong is said beside its field, by the form or by the service, and
   await expect(to).toHaveAttribute('aria-invalid', 'true');
   await to.fill('24:00');
   await page.getByLabel('Allowed action types').fill('purchase');
-  // The service alone knows which spelling of a zone counts, and whether another list names merchants.
+  // Only the service knows the valid spelling of a zone, and whether another list names merchants.
   const zone = page.getByLabel('Time zone');
   await zone.fill('europe/berlin');
   await page.getByRole('button', { name: 'Save as version 2' }).click();

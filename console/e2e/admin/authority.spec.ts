@@ -79,7 +79,7 @@ test('the whole simulation beside the editor equals what the API answers', async
   await expect(shown.getByText('This agent has no past requests')).toBeVisible();
 });
 
-test('what was typed is there again after a reload, until it is saved or discarded', async ({
+test('unsaved input is restored after a reload until it is saved or discarded', async ({
   page,
   workspace,
 }) => {
@@ -119,7 +119,7 @@ test('what was typed is there again after a reload, until it is saved or discard
   await expect(kept).toBeHidden();
 });
 
-test('the reading beside the editor follows the words, and says what it did not understand', async ({
+test('the interpretation beside the editor follows the text and lists what it does not understand', async ({
   page,
   workspace,
 }) => {
@@ -158,7 +158,7 @@ test('two people who edit an authority at once do not overwrite each other', asy
   expect(now.authority.purpose.objective).toBe('What the second person wanted meanwhile');
 });
 
-test('somebody new makes an agent and gives it an authority', async ({ page, workspace }) => {
+test('a new user creates an agent and sets its policy', async ({ page, workspace }) => {
   await page.goto('/console/agents');
   await page.getByRole('button', { name: 'New agent' }).click();
   const dialog = page.getByRole('dialog');

@@ -10,7 +10,7 @@ const COMPANY = {
   limit_minor: 1_000_000,
 };
 
-test('a budget is made below another, and what is wrong stands beside its field', async ({
+test('a budget can be created below another, and errors appear beside their fields', async ({
   page,
   workspace,
   expected,
@@ -47,7 +47,7 @@ test('a budget is made below another, and what is wrong stands beside its field'
   await expectAccessible(page, 'budgets');
 });
 
-test('an agent spends from a budget that its authority names, and from none that is frozen', async ({
+test('an agent spends from the budget in its policy, but not while it is frozen', async ({
   page,
   workspace,
 }) => {

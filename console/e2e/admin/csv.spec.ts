@@ -3,11 +3,11 @@ import type { Page } from '@playwright/test';
 import { startReceiver } from '../support/receiver.ts';
 import { expect, test } from '../support/test.ts';
 
-/** What a spreadsheet would run. */
+/** A formula that a spreadsheet would run. */
 const FORMULA = '=HYPERLINK("http://evil.example","x")';
 const HARMLESS = `'${FORMULA}`;
 
-/** The records of a file, by the rules of RFC 4180. */
+/** Parses the records of a file by RFC 4180. */
 function parse(text: string): Record<string, string>[] {
   const rows: string[][] = [[]];
   let cell = '';
@@ -31,14 +31,14 @@ function parse(text: string): Record<string, string>[] {
   return records.map((each) => Object.fromEntries(names.map((name, i) => [name, each[i] ?? ''])));
 }
 
-/** Presses the button and reads the file that the browser is given. */
+/** Presses the button and reads the downloaded file. */
 async function exported(page: Page, name = 'Export CSV'): Promise<Record<string, string>[]> {
   const waiting = page.waitForEvent('download');
   await page.getByRole('button', { name, exact: true }).click();
   return parse(await readFile(await (await waiting).path(), 'utf8'));
 }
 
-/** Has every page of the service come with so many rows. */
+/** Limits every page of the service to this many rows. */
 async function withPagesOf(page: Page, rows: number): Promise<void> {
   await page.route(/\/v1\/.*[?&]limit=/, (route) => {
     const url = new URL(route.request().url());
@@ -47,7 +47,7 @@ async function withPagesOf(page: Page, rows: number): Promise<void> {
   });
 }
 
-test('agents and keys come as CSV: all pages, with the filters that are set, and no formula', async ({
+test('the CSV of agents and keys has all pages, applies the filters, and contains no formula', async ({
   page,
   workspace,
 }) => {
@@ -75,7 +75,7 @@ test('agents and keys come as CSV: all pages, with the filters that are set, and
   expect(keys.every((each) => each.hint?.startsWith('sk_') && each.key === undefined)).toBe(true);
 });
 
-test('the inbox comes as CSV as the tab shows it', async ({ page, workspace }) => {
+test('the CSV of the inbox has the rows of its tab', async ({ page, workspace }) => {
   await workspace.agent({ mode: 'ENFORCE' });
   await workspace.agent({ mode: 'ENFORCE', slug: 'other-bot', name: 'Other bot' });
   await workspace.spend({ amount_minor: 30_001, merchant: FORMULA });
@@ -90,7 +90,7 @@ test('the inbox comes as CSV as the tab shows it', async ({ page, workspace }) =
   expect(await exported(page)).toEqual([]);
 });
 
-test('team, budgets, merchants and webhooks come as CSV', async ({ page, workspace, me }) => {
+test('team, budgets, merchants and webhooks have a CSV export', async ({ page, workspace, me }) => {
   const receiver = await startReceiver();
   try {
     await workspace.call('POST', '/v1/webhooks', { url: receiver.url });

@@ -3,7 +3,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { expect, test } from '../support/test.ts';
 import type { Workspace } from '../support/workspace.ts';
 
-/** A spend that went to a person, was allowed and labelled, and executed as its agent says. Five entries of the history. */
+/** A request that was reviewed, allowed, labelled and reported as executed by its agent: five entries of the history. */
 async function wholeStory(workspace: Workspace): Promise<string> {
   const { call, agent, spend } = workspace;
   await agent();
@@ -18,7 +18,7 @@ async function wholeStory(workspace: Workspace): Promise<string> {
   return decision_id;
 }
 
-test('every entry about a decision is computed again in the browser', async ({ page, workspace }) => {
+test('every ledger entry about a decision is recomputed in the browser', async ({ page, workspace }) => {
   const decision_id = await wholeStory(workspace);
   await page.goto(`/console/decisions/${decision_id}`);
   const card = page.getByRole('region', { name: 'In the ledger' });
@@ -29,13 +29,10 @@ test('every entry about a decision is computed again in the browser', async ({ p
   await expectNoSidewaysScroll(page, 'a decision with its whole story');
 });
 
-test('of the entries about a decision, the one that was altered is named, and one that is gone is too', async ({
-  page,
-  workspace,
-}) => {
+test('an altered and a missing entry about a decision are reported', async ({ page, workspace }) => {
   const decision_id = await wholeStory(workspace);
   let is_gone = false;
-  // The database cannot be edited behind the service from here: the service's answer for one that was stands in.
+  // The test cannot edit the database behind the service, so it fakes the response for an edited one.
   await page.route('**/v1/ledger/events?*', async (route) => {
     const answer = await (await route.fetch()).json();
     const is_review = ({ type }: { type: string }) => type === 'decision.review.recorded';
@@ -59,7 +56,7 @@ test('of the entries about a decision, the one that was altered is named, and on
   await expect(card.getByRole('alert')).toContainText(/rev_\w+/);
 });
 
-test('the history is verified from a decision on, its own entry included, without another press', async ({
+test('the history can be verified from a decision, its own entry included, with one click', async ({
   page,
   workspace,
 }) => {
@@ -75,7 +72,7 @@ test('the history is verified from a decision on, its own entry included, withou
   await expect(page.getByLabel('Only after entry')).toHaveValue(String(data[0].seq - 1));
 });
 
-test('webhooks are shown of all that happened to a decision', async ({ page, workspace }) => {
+test('a decision shows the webhooks about all its events', async ({ page, workspace }) => {
   const receiver = await startReceiver();
   try {
     await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
@@ -93,7 +90,10 @@ test('webhooks are shown of all that happened to a decision', async ({ page, wor
   }
 });
 
-test('who used the capability, for what, and whose word each outcome is', async ({ page, workspace }) => {
+test('a decision shows the use of its capability and the reporter of each outcome', async ({
+  page,
+  workspace,
+}) => {
   const { call, agent, spend } = workspace;
   await agent({ mode: 'ENFORCE' });
   const own = await call('POST', '/v1/api-keys', { name: 'Production', agent_id: 'infra-bot' });
@@ -125,11 +125,7 @@ test('who used the capability, for what, and whose word each outcome is', async 
   await expectAccessible(page, 'a decision whose capability was used');
 });
 
-test('the request is copied as JSON by itself, and asks the same when it is sent', async ({
-  page,
-  workspace,
-  context,
-}) => {
+test('the copied JSON repeats the request when sent', async ({ page, workspace, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const decision_id = await wholeStory(workspace);
   await page.goto(`/console/decisions/${decision_id}`);

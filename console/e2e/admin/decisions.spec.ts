@@ -4,7 +4,7 @@ import { expectAccessible } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY, type Workspace } from '../support/workspace.ts';
 
-/** These spends are about counting: where they are made is nobody's concern. */
+/** These tests are about counting, so any merchant is allowed. */
 const ANY_MERCHANT = { ...AUTHORITY, on_purpose_unclear: 'ALLOW' };
 
 const rows = (page: Page) => page.getByRole('region', { name: 'Decisions' }).locator('tbody tr');
@@ -13,7 +13,7 @@ async function spendAll(workspace: Workspace, merchants: readonly string[], amou
   for (const merchant of merchants) await workspace.spend({ merchant, amount_minor });
 }
 
-test('the bars are what the list holds, and a bar leads to its decisions', async ({ page, workspace }) => {
+test('the bars match the list, and a bar links to its decisions', async ({ page, workspace }) => {
   await workspace.agent({ authority: ANY_MERCHANT });
   await spendAll(workspace, ['One', 'Two', 'Three']);
   await workspace.spend({ merchant: 'Too dear', amount_minor: 90_000 });
@@ -22,7 +22,7 @@ test('the bars are what the list holds, and a bar leads to its decisions', async
   await expect(page.getByText('Last 30 days: Allow 3, Review 0, Deny 1.')).toBeVisible();
   await page.getByLabel('Decision', { exact: true }).selectOption('DENY');
   await expect(page.getByText('Last 30 days: Allow 0, Review 0, Deny 1.')).toBeVisible();
-  // The service counts nothing by a part of a name, so what was read is counted.
+  // The service has no counts by part of a name, so the loaded rows are counted.
   await page.getByLabel('Merchant', { exact: true }).fill('o dear');
   await expect(page.getByText('1 loaded decision: Allow 0, Review 0, Deny 1')).toBeVisible();
   await page.getByRole('link', { name: /1 deny$/ }).click();
@@ -30,7 +30,7 @@ test('the bars are what the list holds, and a bar leads to its decisions', async
   await expect(rows(page)).toContainText('Too dear');
 });
 
-test('a count leads to as many decisions as it says', async ({ page, workspace }) => {
+test('a count links to that many decisions', async ({ page, workspace }) => {
   await workspace.agent({ authority: ANY_MERCHANT });
   await workspace.agent({ slug: 'travel', name: 'Travel', authority: ANY_MERCHANT });
   await spendAll(workspace, ['One', 'Two']);
@@ -42,7 +42,7 @@ test('a count leads to as many decisions as it says', async ({ page, workspace }
   await counts.getByRole('link', { name: 'Allow 2' }).click();
   await expect(page).toHaveURL(/agent=infra-bot&decision=ALLOW|decision=ALLOW&agent=infra-bot/);
   await expect(rows(page)).toHaveCount(2);
-  // What the service does not count is counted among what was read, and said to be that.
+  // Without counts of the service, the page counts the loaded rows and says so.
   const { data } = await workspace.call('GET', '/v1/decisions?agent=infra-bot');
   await workspace.call('POST', `/v1/decisions/${data[0].decision_id}/outcomes`, {
     type: 'SPEND_EXECUTED',
@@ -57,7 +57,7 @@ test('a count leads to as many decisions as it says', async ({ page, workspace }
   await expect(counts).toHaveCount(0);
 });
 
-test('with several filters the counts stay, and say of how many they are while there are more', async ({
+test('with several filters the counts stay and name the number of loaded decisions', async ({
   page,
   workspace,
 }) => {
@@ -76,7 +76,7 @@ test('with several filters the counts stay, and say of how many they are while t
   await expect(counts).toContainText('Among all matching decisions.');
 });
 
-test('what comes while somebody reads further down is counted, and shown when they ask for it', async ({
+test('rows that arrive while somebody reads further down are counted, and shown on request', async ({
   page,
   workspace,
 }) => {
@@ -97,12 +97,12 @@ test('what comes while somebody reads further down is counted, and shown when th
   await bar.click();
   await expect(rows(page).first()).toContainText('A moment ago Ltd');
   await expect(bar).toHaveCount(0);
-  // At the top, with nothing more loaded, they slide in by themselves.
+  // At the top of a single page, new rows appear automatically.
   await spendAll(workspace, ['By itself Ltd'], 1_000);
   await expect(rows(page).first()).toContainText('By itself Ltd');
 });
 
-test('a decision is judged again under the authority of today, and stays as it is', async ({
+test('a decision can be replayed with the current policy, and stays unchanged', async ({
   page,
   workspace,
 }) => {
@@ -122,7 +122,7 @@ test('a decision is judged again under the authority of today, and stays as it i
   expect((await workspace.call('GET', `/v1/decisions/${decision_id}`)).decision).toBe('ALLOW');
 });
 
-test('the audit is saved as CSV, as it is filtered', async ({ page, workspace }) => {
+test('the CSV of the audit applies the filters', async ({ page, workspace }) => {
   await workspace.agent();
   await page.goto('/console/audit?action=agent.created');
   await expect(page.getByRole('row', { name: /Agent created/ })).toBeVisible();
@@ -135,7 +135,7 @@ test('the audit is saved as CSV, as it is filtered', async ({ page, workspace })
   expect(lines[0]).toContain('agent.created');
 });
 
-test('a refusal says what would let the spend pass, to whoever reads it', async ({ page, workspace }) => {
+test('a denial says how to get the request allowed', async ({ page, workspace }) => {
   await workspace.agent({ authority: ANY_MERCHANT });
   const { decision_id } = await workspace.spend({ amount_minor: 90_000 });
   await page.goto(`/console/decisions/${decision_id}`);
@@ -144,10 +144,7 @@ test('a refusal says what would let the spend pass, to whoever reads it', async 
   await expect(ways).toContainText('Over the per-transaction limit');
 });
 
-test('an amount is typed in the units of its currency, and finds what it says', async ({
-  page,
-  workspace,
-}) => {
+test('an amount filter is typed in major units of its currency', async ({ page, workspace }) => {
   await workspace.agent();
   for (const amount_minor of [5_400, 12_050]) await workspace.spend({ amount_minor });
   await page.goto('/console/decisions');

@@ -1,7 +1,7 @@
 import { expectAccessible } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 
-test('whoever begins with nothing is led from screen to screen to a first decision and a first review', async ({
+test('guided first run: from an empty workspace to a first decision and a first review', async ({
   page,
   workspace,
 }) => {
@@ -18,7 +18,7 @@ test('whoever begins with nothing is led from screen to screen to a first decisi
   await page.getByRole('button', { name: 'Save as version 1' }).click();
   await page.getByRole('link', { name: 'Next: send a first request' }).click();
 
-  /** Asks for what the example on the screen asks for. */
+  /** Sends the example request on the screen. */
   const paste = async () => {
     const example = page.getByRole('region', { name: 'a payment request' });
     const body = /-d '(.*)'$/s.exec((await example.locator('code').textContent()) ?? '')?.[1] as string;

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../support/test.ts';
 
-/** Makes a key as the person who is signed in on the page. */
+/** Creates a key as the person who is signed in on the page. */
 const makeKey = (page: Page, body: object): Promise<{ id: string; key: string }> =>
   page.evaluate(async (given) => {
     const response = await fetch('/v1/api-keys', {
@@ -12,10 +12,7 @@ const makeKey = (page: Page, body: object): Promise<{ id: string; key: string }>
     return response.json();
   }, body);
 
-test('a key is named with its person, and a review by the person who made it says so', async ({
-  page,
-  workspace,
-}) => {
+test('a key is shown with its person, and a review by its creator is marked', async ({ page, workspace }) => {
   await workspace.agent();
   await page.goto('/console/decisions');
   const { key } = await makeKey(page, { name: 'ci', agent_id: 'infra-bot' });
@@ -33,7 +30,7 @@ test('a key is named with its person, and a review by the person who made it say
   await expect(page.getByText('Created the requesting key').first()).toBeVisible();
 });
 
-test('who may review is set in Settings, after a proof of identity where the sign-in is old', async ({
+test('Settings changes who may review, after a fresh proof of identity', async ({
   page,
   workspace,
   expected,
@@ -86,7 +83,7 @@ test('removing an administrator lists their admin keys and revokes them', async 
   expect([statusOf('Terraform'), statusOf('Dashboards')]).toEqual(['revoked', 'active']);
 });
 
-test('an administrator who gets another role keeps their keys only where that is asked for', async ({
+test('an administrator who changes role keeps their keys only if chosen', async ({
   page,
   workspace,
   openAs,

@@ -26,11 +26,7 @@ test('a key is shown once, works, and is not in the page after leaving', async (
   expect(kept, 'nothing of it stays in the browser').not.toContain(key);
 });
 
-test('a key that somebody makes carries their principal unless another is named', async ({
-  page,
-  workspace,
-  me,
-}) => {
+test('a new key carries its creator’s principal unless another is given', async ({ page, workspace, me }) => {
   await page.goto('/console/keys');
   await page.getByRole('button', { name: 'New key' }).click();
   const dialog = page.getByRole('dialog');
@@ -46,10 +42,7 @@ test('a key that somebody makes carries their principal unless another is named'
   });
 });
 
-test('a revoked key leaves the list, is refused, and is shown again when it is asked for', async ({
-  page,
-  workspace,
-}) => {
+test('a revoked key is hidden and refused, and can be shown again', async ({ page, workspace }) => {
   const { key } = await workspace.call('POST', '/v1/api-keys', { name: 'Dashboards', scopes: ['read'] });
   await page.goto('/console/keys');
   const row = page.getByRole('row', { name: /Dashboards/ });
@@ -64,10 +57,7 @@ test('a revoked key leaves the list, is refused, and is shown again when it is a
   await expect(row).toContainText('Revoked');
 });
 
-test('what is wrong with a new key is said beside its field, and what was typed stays', async ({
-  page,
-  expected,
-}) => {
+test('errors of a new key appear beside their fields, and input is kept', async ({ page, expected }) => {
   expected.answer(400, /^\/v1\/api-keys$/);
   await page.goto('/console/keys');
   await page.getByRole('button', { name: 'New key' }).click();
@@ -84,10 +74,7 @@ test('what is wrong with a new key is said beside its field, and what was typed 
   await expect(dialog.getByLabel('Name')).toHaveValue('Review bot');
 });
 
-test('how many revoked agents are hidden is said, and none where there are none', async ({
-  page,
-  workspace,
-}) => {
+test('the number of hidden revoked agents is shown if there are any', async ({ page, workspace }) => {
   await workspace.agent();
   await page.goto('/console/agents');
   await expect(page.getByRole('row', { name: /Infrastructure bot/ })).toBeVisible();

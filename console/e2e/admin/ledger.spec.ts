@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expectAccessible, expectNoSidewaysScroll } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 
-test('Verify says plainly that the history is valid', async ({ page, workspace }) => {
+test('Verify states that the history is valid', async ({ page, workspace }) => {
   await workspace.agent();
   await workspace.spend();
   await page.goto('/console/ledger');
@@ -15,7 +15,7 @@ test('Verify says plainly that the history is valid', async ({ page, workspace }
 
 test('a break is named, and never called valid', async ({ page, workspace }) => {
   await workspace.agent();
-  // The database cannot be edited behind the service from here: the service's answer for one that was stands in.
+  // The test cannot edit the database behind the service, so it fakes the response for an edited one.
   await page.route('**/v1/ledger/verify*', async (route) => {
     const answer = await (await route.fetch()).json();
     const breaks = [{ seq: 2, kind: 'ROW_MISMATCH', detail: 'agent' }];
@@ -47,7 +47,7 @@ test('an entry that was altered on the way does not pass', async ({ page, worksp
   await expect(page.getByRole('alert')).toContainText('The hash does not match the entry.');
 });
 
-test('entries are found by what they are about', async ({ page, workspace }) => {
+test('entries can be found by their subject', async ({ page, workspace }) => {
   await workspace.agent();
   const { decision_id } = await workspace.spend();
   await workspace.spend();
@@ -58,10 +58,7 @@ test('entries are found by what they are about', async ({ page, workspace }) => 
   await expect(page).toHaveURL(new RegExp(`subject=${decision_id}`));
 });
 
-test('a record of the audit leads to what it is about, a revoked key among them', async ({
-  page,
-  workspace,
-}) => {
+test('an audit record links to its subject, also to a revoked key', async ({ page, workspace }) => {
   const { id } = await workspace.call('POST', '/v1/api-keys', { name: 'Gone by now', scopes: ['read'] });
   await workspace.call('DELETE', `/v1/api-keys/${id}`);
   await page.goto(`/console/audit?target=${id}`);
@@ -70,7 +67,7 @@ test('a record of the audit leads to what it is about, a revoked key among them'
   await expect(page.getByRole('row', { name: /Gone by now/ })).toContainText('Revoked');
 });
 
-test('while the history is verified it is said so, and what came to no result speaks neither way', async ({
+test('a running verification is shown, and one without a result says nothing about the history', async ({
   page,
   workspace,
   expected,
@@ -96,7 +93,7 @@ test('while the history is verified it is said so, and what came to no result sp
   await expect(page.getByRole('main')).not.toContainText(/is valid|breaks/);
 });
 
-test('entries are saved as CSV as they are filtered, and the whole history beside it', async ({
+test('the CSV of entries applies the filters, and the whole history can be exported too', async ({
   page,
   workspace,
 }) => {
@@ -115,16 +112,13 @@ test('entries are saved as CSV as they are filtered, and the whole history besid
   expect(head).toContain('seq,id,type');
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain(decision_id);
-  // The history can be verified only as a whole.
+  // Only a complete history can be verified.
   const history = await save('Export whole history');
   const { head: end } = await workspace.call('GET', '/v1/ledger/verify');
   expect(history.length).toBeGreaterThan(end.seq);
 });
 
-test('every checkpoint that is kept is listed, with the note to be kept elsewhere', async ({
-  page,
-  workspace,
-}) => {
+test('every checkpoint is listed with its signed note', async ({ page, workspace }) => {
   await page.goto('/console/ledger');
   // An export signs where the history ends.
   const sign = async () => expect((await page.request.get('/v1/ledger/export')).ok()).toBe(true);

@@ -2,10 +2,10 @@ import { expectAccessible } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY } from '../support/workspace.ts';
 
-/** Where these spends are made is nobody's concern. */
+/** Any merchant is allowed. */
 const ANY_MERCHANT = { ...AUTHORITY, on_purpose_unclear: 'ALLOW' };
 
-test('a limit over time is set in the form, stands as a meter, and a refusal says what would let the spend pass', async ({
+test('a velocity limit is set in the form and shown as a meter, and a denial says how to get the request allowed', async ({
   page,
   workspace,
 }) => {

@@ -6,7 +6,7 @@ const CHANGES = /\/v1\/changes/;
 const row = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
 const agentRow = (page: Page, name: string) => page.getByRole('row', { name: new RegExp(name) });
 
-/** Has the tab go behind another one, or come back. */
+/** Hides the tab behind another one, or shows it. */
 const setHidden = (page: Page, is_hidden: boolean) =>
   page.evaluate((hidden) => {
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
@@ -17,7 +17,7 @@ const setHidden = (page: Page, is_hidden: boolean) =>
     document.dispatchEvent(new Event('visibilitychange'));
   }, is_hidden);
 
-/** Counts how often the page asks what changed. */
+/** Counts the page's polls for changes. */
 function countAsked(page: Page): { asked: number } {
   const count = { asked: 0 };
   page.on('request', (request) => {
@@ -26,7 +26,7 @@ function countAsked(page: Page): { asked: number } {
   return count;
 }
 
-/** Opens an inbox in which nothing waits, with a clock that the test moves. */
+/** Opens an empty inbox with a clock that the test controls. */
 async function openInbox(page: Page, workspace: Workspace): Promise<void> {
   await page.clock.install();
   await workspace.agent();
@@ -34,18 +34,15 @@ async function openInbox(page: Page, workspace: Workspace): Promise<void> {
   await expect(page.getByText('You’re all caught up')).toBeVisible();
 }
 
-test('a tab that slept asks nothing meanwhile, and is new as soon as it is seen again', async ({
-  page,
-  workspace,
-}) => {
+test('a hidden tab does not poll, and updates as soon as it is visible', async ({ page, workspace }) => {
   await openInbox(page, workspace);
   await page.clock.pauseAt(Date.now() + 60_000);
   await setHidden(page, true);
-  // What was under way when it was hidden comes to its end.
+  // A poll that was running when the tab was hidden completes.
   await page.waitForLoadState('networkidle');
   const count = countAsked(page);
   await workspace.spend({ amount_minor: 30_000, merchant: 'While away Ltd' });
-  // Longer than anybody is taken to be there.
+  // Longer than the time until the person counts as away.
   for (let i = 0; i < 4; i++) await page.clock.fastForward('15:00');
   expect(count.asked).toBe(0);
   await setHidden(page, false);
@@ -56,15 +53,15 @@ test('a tab that slept asks nothing meanwhile, and is new as soon as it is seen 
         return row(page, name).count();
       })
       .toBe(1);
-  // It asked when it was seen: far less time goes by here than between two questions.
+  // It polled when it became visible: this takes far less than a polling interval.
   await expect.poll(() => count.asked).toBe(1);
   await shown('While away Ltd', 10);
-  // From then on it asks again by itself.
+  // From then on it polls regularly again.
   await workspace.spend({ amount_minor: 30_001, merchant: 'Back again Ltd' });
   await shown('Back again Ltd', 2_000);
 });
 
-test('a tab at which nobody was for ten minutes says that it rests, and goes on when somebody is back', async ({
+test('a tab without input for ten minutes pauses with a message, and resumes on input', async ({
   page,
   workspace,
 }) => {
@@ -86,7 +83,7 @@ test('a tab at which nobody was for ten minutes says that it rests, and goes on 
   await expect(resting).toBeHidden();
 });
 
-test('while the service is down what was read stays, it is said, and everything is read again by itself', async ({
+test('while the service is down, loaded data stays with a message, and is refetched afterwards', async ({
   page,
   workspace,
   expected,
@@ -107,11 +104,11 @@ test('while the service is down what was read stays, it is said, and everything 
       return lost.count();
     })
     .toBe(1);
-  // Where somebody writes nothing has moved.
+  // The form that is being filled in has not moved.
   await expect(row(page, 'Alpha')).toBeVisible();
   await expect(page.getByLabel('Comment')).toHaveValue('Not before');
   await expect(page.getByLabel('Comment')).toBeFocused();
-  // A screen that is opened now cannot be read.
+  // A screen opened now cannot load.
   await page.getByRole('link', { name: 'Agents', exact: true }).click();
   await expect
     .poll(async () => {
@@ -120,7 +117,7 @@ test('while the service is down what was read stays, it is said, and everything 
     })
     .toBeGreaterThan(0);
   await page.unroute(/\/v1\//);
-  // Nothing has changed in the chain meanwhile.
+  // The chain has not changed in the meantime.
   await expect
     .poll(async () => {
       await page.clock.runFor(10_000);
@@ -130,14 +127,11 @@ test('while the service is down what was read stays, it is said, and everything 
   await expect(page.getByRole('alert')).toHaveCount(0);
 });
 
-test('a history that is another one, as after a backup was put back, is read anew', async ({
-  page,
-  workspace,
-}) => {
+test('a different history, such as a restored backup, reloads everything', async ({ page, workspace }) => {
   await workspace.agent();
   await page.goto('/console/agents');
   await expect(agentRow(page, 'Infrastructure bot')).toBeVisible();
-  // The answer of a chain that is shorter than what was seen: no event is told of it.
+  // The response for a chain shorter than the seen position: it names no event.
   await page.route(CHANGES, (route) =>
     route.fulfill({ json: { seq: 1, types: {}, pending_reviews: 0, truncated: true } }),
   );
@@ -145,7 +139,7 @@ test('a history that is another one, as after a backup was put back, is read ane
   await expect(agentRow(page, 'Restored bot')).toBeVisible();
 });
 
-test('a cursor that is no longer good is told below the rows that are there, and the list goes on anew', async ({
+test('an invalid cursor is reported below the loaded rows, and the list can be reloaded', async ({
   page,
   workspace,
   expected,
@@ -156,7 +150,7 @@ test('a cursor that is no longer good is told below the rows that are there, and
   await page.route(listed, async (route) => {
     const url = new URL(route.request().url());
     url.searchParams.set('limit', '3');
-    // As after the secret was changed that it was sealed with.
+    // As after a rotation of the secret that sealed the cursor.
     if (is_refusing && url.searchParams.has('cursor')) url.searchParams.set('cursor', 'b2xk');
     await route.continue({ url: String(url) });
   });
@@ -174,7 +168,7 @@ test('a cursor that is no longer good is told below the rows that are there, and
   await expect(rows).toHaveCount(6);
 });
 
-test('what is done in one tab is seen in the other', async ({ page, workspace, guard }) => {
+test('a change in one tab appears in the other', async ({ page, workspace, guard }) => {
   await workspace.agent({ mode: 'ENFORCE' });
   await workspace.spend({ amount_minor: 30_000, merchant: 'Alpha' });
   const other = await page.context().newPage();
@@ -190,7 +184,7 @@ test('what is done in one tab is seen in the other', async ({ page, workspace, g
   ).toBeVisible();
 });
 
-test('another workspace in one tab is another workspace in all of them', async ({
+test('switching the workspace in one tab switches all tabs', async ({
   page,
   workspace,
   me,
@@ -209,12 +203,12 @@ test('another workspace in one tab is another workspace in all of them', async (
   await expect(agentRow(other, 'Infrastructure bot')).toBeVisible();
   await other.getByLabel('Workspace').selectOption(second.id);
   await expect(other.getByText(second.name).first()).toBeVisible();
-  // The first tab does not go on in the name of one workspace with the rights of the other.
+  // The first tab must not act in one workspace with the rights of the other.
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
   await expect(page.getByLabel('Workspace')).toHaveValue(second.id);
 });
 
-test('a session that ended while the tab slept is asked for when it is seen again, and what was typed stays', async ({
+test('a session that ended while the tab was hidden is renewed when it is visible, and input is kept', async ({
   page,
   workspace,
   me,

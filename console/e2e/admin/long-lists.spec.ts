@@ -7,12 +7,12 @@ import type { Workspace } from '../support/workspace.ts';
 const LISTED = /\/v1\/decisions\?/;
 const ROWS = 10_000;
 const PAGE = 2_500;
-/** Blocks of 50 that are near a screen of this height, with the first one and one that has the focus. */
+/** Rows in the blocks of 50 near a screen of this height, plus the first block and the one with the focus. */
 const RENDERED = 400;
-/** A bound for what hangs, not for what is slow: ten thousand rows take their time on a busy machine. */
+/** Catches a hang. Ten thousand rows take long on a busy machine. */
 const LOADED_MS = 120_000;
 
-/** Has pages of the service come with so many rows, so that a few spends are many pages. */
+/** Limits the service's pages to a few rows, so that a few requests fill many pages. */
 async function withPagesOf(page: Page, rows: number, listed = LISTED): Promise<void> {
   await page.route(listed, (route) => {
     const url = new URL(route.request().url());
@@ -21,7 +21,7 @@ async function withPagesOf(page: Page, rows: number, listed = LISTED): Promise<v
   });
 }
 
-/** Answers with one decision ten thousand times over, each with an id and a merchant of its own. */
+/** Responds with ten thousand copies of a decision, each with its own ID and merchant. */
 function manyOf(decision: { action: object }) {
   return (route: Route) => {
     const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0);
@@ -34,7 +34,7 @@ function manyOf(decision: { action: object }) {
   };
 }
 
-test('of ten thousand decisions a bounded number is rendered, wherever one looks, and each tells its number', async ({
+test('of ten thousand decisions only a bounded number is rendered at any position, each with its row index', async ({
   page,
   workspace,
 }) => {
@@ -45,7 +45,7 @@ test('of ten thousand decisions a bounded number is rendered, wherever one looks
   const rows = table.locator('tbody tr:not([aria-hidden])');
   const scrollTo = (part: number) =>
     page.evaluate((at) => window.scrollTo(0, document.documentElement.scrollHeight * at), part);
-  // Whoever has loaded many goes on by scrolling.
+  // A long list loads more on scroll.
   await expect
     .poll(
       async () => {
@@ -72,7 +72,7 @@ test('of ten thousand decisions a bounded number is rendered, wherever one looks
   await expect(page.getByRole('link', { name: `Merchant ${ROWS}`, exact: true })).toBeVisible();
 });
 
-test('a change has a bounded number of pages fetched, however many are loaded, and rows keep their place', async ({
+test('a change refetches a bounded number of pages, however many are loaded, and rows keep their place', async ({
   page,
   workspace,
 }) => {
@@ -99,7 +99,7 @@ test('a change has a bounded number of pages fetched, however many are loaded, a
   await expect(items.last()).toContainText('Just now Ltd');
   expect(fetched, 'the first page, and what came last').toBeLessThanOrEqual(2);
 
-  // What somebody else reviews on the first page goes; what stands further down stays, with what is open.
+  // A request of the first page that somebody else reviews disappears. Rows further down stay, as does the open one.
   const { key } = await workspace.call('POST', '/v1/api-keys', {
     name: 'Ada',
     scopes: ['review', 'read'],
@@ -112,12 +112,12 @@ test('a change has a bounded number of pages fetched, however many are loaded, a
   await expect(items).toHaveCount(24);
   await expect(items.filter({ hasText: /^Merchant 1(?!\d)/ })).toHaveCount(0);
   await expect(page.getByRole('article', { name: 'Merchant 15' })).toBeVisible();
-  // What was reviewed further down says so in its place once it is opened.
+  // A reviewed request further down updates its row when it is opened.
   await review(20);
   await items.filter({ hasText: 'Merchant 20' }).getByRole('link').click();
   await expect(items.filter({ hasText: 'Merchant 20' })).toContainText('Denied');
 
-  // One's own review takes its row out at once.
+  // An own review removes its row at once.
   await items.filter({ hasText: 'Merchant 16' }).getByRole('link').click();
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByRole('button', { name: 'Confirm' }).click();
@@ -130,7 +130,7 @@ for (const { list, path, listed } of [
   { list: 'Entries', path: '/ledger', listed: /\/v1\/ledger\/events\?/ },
   { list: 'Deliveries', path: '/webhooks', listed: /\/v1\/webhooks\/deliveries\?/ },
 ]) {
-  test(`${list}: a change has the first page fetched alone, and tells what is new without moving what is read`, async ({
+  test(`${list}: a change refetches only the first page and counts new rows without moving the others`, async ({
     page,
     workspace,
   }) => {
@@ -174,7 +174,7 @@ for (const { list, path, listed } of [
   });
 }
 
-/** Lists without an order of time: each with what fills it, a change from elsewhere, and what then stands in it. */
+/** Lists without a time order: each with its setup, a change from elsewhere, and the expected row. */
 const KEPT: readonly {
   list: string;
   path: string;
@@ -223,7 +223,7 @@ const KEPT: readonly {
 ];
 
 for (const { list, path, listed, rows: fillRows, change, now } of KEPT) {
-  test(`${list}: a change has the first page fetched alone, and what was loaded further down stays`, async ({
+  test(`${list}: a change refetches only the first page, and rows further down stay`, async ({
     page,
     workspace,
   }) => {
@@ -236,7 +236,7 @@ for (const { list, path, listed, rows: fillRows, change, now } of KEPT) {
       await page.getByRole('button', { name: 'Load more' }).click();
     }
     await expect(rows).toHaveCount(9);
-    // By its name: how long ago it was goes on.
+    // By name, since the relative times change.
     const nameOfLast = () => rows.last().getByRole('rowheader').textContent();
     const last = await nameOfLast();
     const further: string[] = [];
@@ -250,7 +250,7 @@ for (const { list, path, listed, rows: fillRows, change, now } of KEPT) {
   });
 }
 
-test('of ten thousand keys a bounded number is rendered, and one that is revoked far down goes without a page being fetched', async ({
+test('of ten thousand keys only a bounded number is rendered, and one revoked far down disappears without a fetch', async ({
   page,
   workspace,
 }) => {

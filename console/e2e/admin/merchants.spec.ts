@@ -1,7 +1,7 @@
 import { expectAccessible, expectNoSidewaysScroll } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 
-test('suggestions are ticked and confirmed with one button, and an entry is removed again', async ({
+test('selected suggestions are confirmed with one button, and an entry can be removed', async ({
   page,
   workspace,
   me,
@@ -58,10 +58,7 @@ test('suggestions are ticked and confirmed with one button, and an entry is remo
   expect((await workspace.spend({ merchant: 'Evil Hosting Ltd' })).reason_code).not.toBe('MERCHANT_BLOCKED');
 });
 
-test('somebody who may only look sees the list, and why it cannot be changed', async ({
-  workspace,
-  openAs,
-}) => {
+test('a viewer sees the list and why they cannot change it', async ({ workspace, openAs }) => {
   await workspace.agent();
   await workspace.spend({ merchant: 'Hetzner Online' });
   for (const role of ['viewer', 'reviewer'] as const) {

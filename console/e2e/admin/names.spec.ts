@@ -3,8 +3,8 @@ import { fill } from '../support/fill.ts';
 import { expect, test } from '../support/test.ts';
 
 /**
- * The names by which programs and people who cannot see find things. Each means one thing where it stands: a path, then
- * buttons to press, then what must be there once.
+ * Names that screen readers and programs use to find controls. Each must be unique on its page: a path, buttons to press,
+ * then names that must occur once.
  */
 interface Named {
   path: string;
@@ -57,17 +57,17 @@ async function check(page: Page, { path, press = [], buttons = [], fields = [] }
   for (const name of fields) await expect(page.getByLabel(name), `${path}: ${name}`).toHaveCount(1);
 }
 
-test('on an empty workspace a name means one thing', async ({ page }) => {
+test('names are unique in an empty workspace', async ({ page }) => {
   for (const named of NAMED.filter(({ path }) => !path.startsWith('/agents/'))) await check(page, named);
 });
 
-test('on a full workspace a name means one thing', async ({ page, workspace }) => {
+test('names are unique in a full workspace', async ({ page, workspace }) => {
   await fill(workspace);
   await workspace.call('PATCH', '/v1/agents/infra-bot', { mode: 'SHADOW' });
   for (const named of NAMED) await check(page, named);
 });
 
-test('the navigation leads to every screen, and says where one is', async ({ page }) => {
+test('the navigation links to every screen and marks the current one', async ({ page }) => {
   await page.goto('/console/');
   const navigation = page.getByRole('navigation', { name: 'Main' });
   for (const name of NAVIGATION) {

@@ -1,6 +1,6 @@
 import { expect, test } from '../support/test.ts';
 
-test('the overview names the merchants asked for most, in both modes, and what the last verification found', async ({
+test('the overview shows the top merchants in both modes and the result of the last verification', async ({
   page,
   workspace,
 }) => {
@@ -28,7 +28,7 @@ test('the overview names the merchants asked for most, in both modes, and what t
   await expect(page.getByRole('row')).toHaveCount(3);
 });
 
-test('the overview names the spend that has waited longest, and the endpoints that are in trouble', async ({
+test('the overview shows the oldest pending request and the failing endpoints', async ({
   page,
   workspace,
 }) => {

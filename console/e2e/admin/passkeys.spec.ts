@@ -4,7 +4,7 @@ import { operate } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
 import { endSession, sessionCookie } from '../support/workspace.ts';
 
-/** A device that makes passkeys and answers by itself. */
+/** A virtual device that creates passkeys and answers automatically. */
 async function addAuthenticator(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('WebAuthn.enable');
@@ -19,7 +19,7 @@ async function addAuthenticator(page: Page): Promise<void> {
   });
 }
 
-test('a passkey that was added signs its person in, and one that was removed does not', async ({
+test('an added passkey signs its person in, and a removed one does not', async ({
   page,
   me,
   expected,
@@ -37,7 +37,7 @@ test('a passkey that was added signs its person in, and one that was removed doe
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await expectSettled(page, 'Overview');
   await page.goto('/console/me');
-  // Whoever comes in with a passkey can do without a password; then the passkey stays.
+  // A person with a passkey can remove their password. The last passkey then stays.
   expected.answer(409, /^\/v1\/me\/passkeys\//);
   await page.getByRole('button', { name: 'Remove password' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove password' }).click();
@@ -54,7 +54,7 @@ test('a passkey that was added signs its person in, and one that was removed doe
   await page.getByRole('button', { name: 'Join' }).click();
   await expectSettled(page, 'Overview');
   await page.goto('/console/me');
-  // The link ended the passkey.
+  // The reset link removed the passkey.
   await expectSettled(page, 'Your account');
   await expect(page.getByRole('row', { name: /^Laptop/ })).toHaveCount(0);
 
@@ -64,7 +64,7 @@ test('a passkey that was added signs its person in, and one that was removed doe
   await expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible();
 });
 
-test('whoever has only a passkey signs in again and proves who they are with it, and what was typed goes on', async ({
+test('a person with only a passkey renews the session and the proof with it, and input is kept', async ({
   page,
   workspace,
   expected,
@@ -79,7 +79,7 @@ test('whoever has only a passkey signs in again and proves who they are with it,
   await page.getByRole('dialog').getByRole('button', { name: 'Remove password' }).click();
   await expect(page.getByText('You have no password. You sign in with a passkey')).toBeVisible();
 
-  // The first refusal is made here, since a proof becomes stale after a minute at the least.
+  // A proof stays fresh for at least a minute, so this first refusal is faked.
   let refused = 0;
   await page.route('**/v1/api-keys', async (route) => {
     if (route.request().method() !== 'POST' || refused > 0) return route.continue();

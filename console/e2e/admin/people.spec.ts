@@ -1,10 +1,7 @@
 import { expect, test } from '../support/test.ts';
 import { makeWorkspace, PASSWORD } from '../support/workspace.ts';
 
-test('somebody who is invited joins by the link, and has the role they were given', async ({
-  page,
-  openAs,
-}) => {
+test('an invited person joins by the link with the given role', async ({ page, openAs }) => {
   await page.goto('/console/team');
   await page.getByRole('button', { name: 'Invite' }).click();
   const dialog = page.getByRole('dialog');
@@ -31,7 +28,7 @@ test('somebody who is invited joins by the link, and has the role they were give
   await expect(page.getByRole('row', { name: /Katherine Johnson/ })).toBeVisible();
 });
 
-test('an invitation that was taken back does not work', async ({ page, workspace, openAs, expected }) => {
+test('a revoked invitation does not work', async ({ page, workspace, openAs, expected }) => {
   const { url } = await workspace.call('POST', '/v1/invitations', {
     email: 'gone@example.com',
     role: 'viewer',
@@ -52,7 +49,7 @@ test('an invitation that was taken back does not work', async ({ page, workspace
   await expect(theirs.getByRole('alert')).toContainText('This invitation doesn’t work.');
 });
 
-test('a change of role holds from the next click on', async ({ page, workspace, openAs, expected }) => {
+test('a role change applies from the next click', async ({ page, workspace, openAs, expected }) => {
   const reviewer = await workspace.person('reviewer', { name: 'Ada Lovelace' });
   const theirs = await openAs(reviewer);
   await theirs.goto('/console/decisions');
@@ -91,7 +88,7 @@ test("a removed member's next click is refused", async ({ page, workspace, openA
   await expect(dialog.getByRole('alert')).toBeVisible();
 });
 
-test('the last administrator stays one, and is told why', async ({ page, expected }) => {
+test('the last administrator cannot give up the role and sees why', async ({ page, expected }) => {
   expected.answer(409, /^\/v1\/members\//);
   await page.goto('/console/team');
   const role = page.getByLabel('Role of Grace Hopper');
@@ -103,11 +100,7 @@ test('the last administrator stays one, and is told why', async ({ page, expecte
   await expect(role).toHaveValue('admin');
 });
 
-test('somebody in two workspaces goes from one to the other, with the role they have there', async ({
-  page,
-  me,
-  workspace,
-}) => {
+test('a person in two workspaces can switch, with their role in each', async ({ page, me, workspace }) => {
   const other = await makeWorkspace(workspace.base_url);
   await other.agent({ slug: 'elsewhere', name: 'Bot of the other workspace' });
   await other.join(me, 'viewer');

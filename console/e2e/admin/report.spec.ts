@@ -2,10 +2,7 @@ import { expectAccessible } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY } from '../support/workspace.ts';
 
-test('a sentence that gave no rule is shown in the report, with the way to say it otherwise', async ({
-  page,
-  workspace,
-}) => {
+test('the report quotes a sentence without a rule and links to the policy', async ({ page, workspace }) => {
   const sentence = 'Be nice to the neighbours';
   const purpose = { ...AUTHORITY.purpose, constraints: ['No gift cards', sentence] };
   await workspace.agent({ authority: { ...AUTHORITY, purpose } });

@@ -2,11 +2,11 @@ import { expectAccessible, expectNoSidewaysScroll, expectSettled } from '../supp
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY } from '../support/workspace.ts';
 
-/** What is bought is nobody's concern here. */
+/** Any merchant is allowed. */
 const ANY_MERCHANT = { ...AUTHORITY, on_purpose_unclear: 'ALLOW' };
 const REASON = 'A key of infra-bot was posted in a public channel.';
 
-test('an administrator stops all agents with a reason, every screen says so, and spends go on after the end', async ({
+test('an administrator stops all agents with a reason, every screen shows it, and requests work again after resuming', async ({
   page,
   workspace,
   me,
@@ -50,7 +50,7 @@ test('an administrator stops all agents with a reason, every screen says so, and
   expect((await workspace.spend({ amount_minor: 777 })).decision).toBe('ALLOW');
 });
 
-test('the inbox fills what a stop leaves of the window, and reviews go on', async ({ page, workspace }) => {
+test('the inbox fits below the banner of a stop, and reviews continue', async ({ page, workspace }) => {
   await workspace.agent();
   await workspace.spend({ amount_minor: 30_000 });
   await workspace.call('POST', '/v1/workspace/stop', { reason: `${REASON} `.repeat(20).trim() });

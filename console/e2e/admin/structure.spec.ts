@@ -1,7 +1,7 @@
 import { fill } from '../support/fill.ts';
 import { expect, test } from '../support/test.ts';
 
-/** What screen readers are given: the order of headings, tables and their columns. */
+/** The structure for screen readers: headings, tables and columns in order. */
 const STRUCTURES: readonly (readonly [path: string, structure: string])[] = [
   [
     '/reviews',
@@ -9,7 +9,7 @@ const STRUCTURES: readonly (readonly [path: string, structure: string])[] = [
     - heading "Inbox" [level=1]
     - navigation "Reviews":
       - link "Pending"
-      - link "All reviewed"
+      - link "Reviewed"
       - link "Expired"
     - list
     `,
@@ -110,7 +110,7 @@ const STRUCTURES: readonly (readonly [path: string, structure: string])[] = [
   ],
 ];
 
-test('screens are told to screen readers in their order', async ({ page, workspace }) => {
+test('screens have the expected structure for screen readers', async ({ page, workspace }) => {
   await fill(workspace);
   for (const [path, structure] of STRUCTURES) {
     await test.step(path, async () => {

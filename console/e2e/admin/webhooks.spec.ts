@@ -34,7 +34,7 @@ test('an endpoint is added with its secret shown once, and a test arrives signed
   expect(given).toBe(createHmac('sha256', secret).update(`${at}.${sent?.body}`).digest('hex'));
 });
 
-test('an edited address leaves what an endpoint takes as it was', async ({ page, workspace, receiver }) => {
+test('editing an endpoint’s URL keeps its events', async ({ page, workspace, receiver }) => {
   const { id } = await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
   await page.goto(`/console/webhooks/${id}`);
   await page.getByRole('button', { name: 'Edit' }).click();
@@ -56,7 +56,7 @@ test('an edited address leaves what an endpoint takes as it was', async ({ page,
   ]);
 });
 
-test('an attempt shows the body as it was sent, byte for byte', async ({ page, workspace, receiver }) => {
+test('an attempt shows the sent body byte for byte', async ({ page, workspace, receiver }) => {
   await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
   await workspace.agent();
   await workspace.spend();
@@ -68,7 +68,7 @@ test('an attempt shows the body as it was sent, byte for byte', async ({ page, w
   expect(shown).toBe(receiver.received[0]?.body);
 });
 
-test('a failure is told in words, and an event is sent again under its id', async ({
+test('a failure is described in words, and an event can be resent under its ID', async ({
   page,
   workspace,
   receiver,
@@ -88,7 +88,7 @@ test('a failure is told in words, and an event is sent again under its id', asyn
   expect(new Set(ids).size, 'one id, so that a receiver takes it once').toBe(1);
 });
 
-test('an attempt has a page: what was sent and with what headers, what came back, and what follows', async ({
+test('an attempt has a page with the sent headers and body, the response and the next attempt', async ({
   page,
   workspace,
   receiver,
@@ -126,7 +126,7 @@ test('an attempt has a page: what was sent and with what headers, what came back
   receiver.status = 204;
   await page.getByRole('button', { name: 'Resend' }).first().click();
   await expect(page.getByRole('row', { name: /Delivered/ })).toBeVisible();
-  // What signed it is gone: another secret's signature is not passed off as what was sent.
+  // The old secret is gone, and the page does not show another secret's signature as the sent one.
   await workspace.call('POST', `/v1/webhooks/${id}/rotate-secret`, {});
   await page.reload();
   await expect(page.getByText('The signatures are no longer available.')).toBeVisible();
@@ -137,14 +137,14 @@ test('an attempt has a page: what was sent and with what headers, what came back
   await expectAccessible(page, 'an attempt to an endpoint that is gone');
 });
 
-test('an attempt that there is not is told so', async ({ page, expected }) => {
+test('an unknown attempt is reported as missing', async ({ page, expected }) => {
   expected.answer(404, /^\/v1\/webhooks\/deliveries\//);
   await page.goto('/console/webhooks/attempts/dlv_01KAJ5F0V8Z3M2Q9X7T4R6N1BD');
   await expect(page.getByRole('alert')).toContainText('No such attempt, or it is no longer stored.');
   await expectAccessible(page, 'no attempt');
 });
 
-test('what happened in a period is sent again, under the ids that it had', async ({
+test('the events of a period can be resent under their original IDs', async ({
   page,
   workspace,
   receiver,
@@ -162,7 +162,7 @@ test('what happened in a period is sent again, under the ids that it had', async
   await expect.poll(() => receiver.received.length).toBe(4);
   const ids = receiver.received.map(({ headers }) => headers['x-svc-id']);
   expect(new Set(ids).size).toBe(2);
-  // A day on which nothing happened says so.
+  // A day without events.
   await dialog.getByLabel('From').fill('2026-01-01');
   await dialog.getByLabel('To').fill('2026-01-01');
   await dialog.getByRole('button', { name: 'Resend' }).click();
@@ -180,7 +180,7 @@ test('a secret is rotated, and the new one is shown once', async ({ page, worksp
   expect(await region.textContent()).not.toContain(secret);
 });
 
-test('an address that is not public is refused beside its field', async ({ page, expected }) => {
+test('a URL that is not public is refused beside its field', async ({ page, expected }) => {
   expected.answer(400, /^\/v1\/webhooks$/);
   await page.goto('/console/webhooks');
   await page.getByRole('button', { name: 'Add endpoint' }).first().click();
@@ -193,7 +193,7 @@ test('an address that is not public is refused beside its field', async ({ page,
 
 test.describe('on a plan without webhooks', () => {
   test.use({ plan: 'free' });
-  test('the screen says which plan has them, and adds nothing', async ({ page }) => {
+  test('the screen names the required plan and adds nothing', async ({ page }) => {
     await page.goto('/console/webhooks');
     await expect(page.getByRole('note')).toContainText('Webhooks need the Team plan.');
     await expect(page.getByRole('button', { name: 'Add endpoint' })).toBeDisabled();

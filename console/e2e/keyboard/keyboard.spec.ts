@@ -1,7 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../support/test.ts';
 
-/** Moves by Tab until the focus is there; fails when it never comes. */
+/** Presses Tab until the element has the focus. Fails if it never does. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await expect(target).toBeVisible();
   for (let i = 0; i < 120; i++) {
@@ -11,7 +11,7 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
   throw new Error(`the keyboard never came to ${target}`);
 }
 
-test('somebody without a mouse signs in, makes a key, and revokes it', async ({
+test('sign-in, creating a key and revoking it work without a mouse', async ({
   page,
   workspace,
   me,
@@ -59,7 +59,7 @@ test('the first Tab offers to skip the navigation', async ({ page }) => {
   await expect(page.getByRole('button', { name: 'New key' })).toBeFocused();
 });
 
-test('what has the focus is to be seen', async ({ page, workspace }) => {
+test('the focused element is visible', async ({ page, workspace }) => {
   await workspace.agent();
   await page.goto('/console/team');
   await expect(page.getByRole('row', { name: /Grace Hopper/ })).toBeVisible();

@@ -2,7 +2,7 @@ import { expectNoSidewaysScroll } from '../support/axe.ts';
 import { fill } from '../support/fill.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a review is made on a phone, from the list to the decision and back', async ({ page, workspace }) => {
+test('a review works on a phone, from the list to the decision and back', async ({ page, workspace }) => {
   await workspace.agent();
   await workspace.spend({ amount_minor: 30_000, merchant: 'Hetzner Online' });
   await workspace.spend({ amount_minor: 30_100, merchant: 'Datadog' });
@@ -16,7 +16,7 @@ test('a review is made on a phone, from the list to the decision and back', asyn
     .toBe(1);
 });
 
-test('what is pressed is large enough for a finger', async ({ page, workspace }) => {
+test('targets are large enough to tap', async ({ page, workspace }) => {
   await fill(workspace);
   await page.goto('/console/reviews');
   await page.getByRole('link', { name: /Hetzner Online/ }).tap();
@@ -31,7 +31,7 @@ test('what is pressed is large enough for a finger', async ({ page, workspace })
   expect(small).toEqual([]);
 });
 
-test('the navigation opens, leads on, and closes', async ({ page }) => {
+test('the navigation opens, follows links and closes', async ({ page }) => {
   await page.goto('/console/');
   const menu = page.getByRole('button', { name: 'Menu' });
   await menu.tap();
@@ -41,7 +41,7 @@ test('the navigation opens, leads on, and closes', async ({ page }) => {
   await expect(menu).toHaveAttribute('aria-expanded', 'false');
 });
 
-test('a name with no place to break at widens no screen', async ({ page, workspace }) => {
+test('a long unbroken name widens no screen', async ({ page, workspace }) => {
   await workspace.agent();
   const merchant = `Amt für ${'Rechtsschutzversicherung'.repeat(3)}`;
   const { decision_id } = await workspace.spend({ amount_minor: 30_000, merchant });

@@ -11,7 +11,7 @@ test('a reviewer clears ten reviews with the keyboard alone', async ({ page, wor
   await page.goto('/console/reviews');
   await expect(page.getByRole('listitem').filter({ hasText: 'Merchant' })).toHaveCount(10);
   for (let left = 10; left > 0; left--) {
-    // What is decided next is open already.
+    // The next request is already open.
     await expect(open(page)).toBeVisible();
     await page.keyboard.press(left % 2 === 0 ? 'a' : 'd');
     await page.keyboard.press('2');
@@ -43,12 +43,16 @@ testWithOwnKey(
   },
 );
 
-test('a review that another took first is shown as theirs', async ({ page, workspace, expected }) => {
+test('a request that another reviewer decided first shows their review', async ({
+  page,
+  workspace,
+  expected,
+}) => {
   await workspace.agent({ mode: 'ENFORCE' });
   const { decision_id } = await workspace.spend({ amount_minor: 30_000 });
   await page.goto('/console/reviews');
   await open(page).click();
-  // Between the look and the click nothing new is told to this page.
+  // The page learns of no change between loading and the click.
   await page.route('**/v1/changes*', async (route) => {
     await route.fulfill({ json: { seq: 1_000_000, types: {}, pending_reviews: 1, truncated: false } });
   });
@@ -82,7 +86,7 @@ test('a denial needs a reason, and says so beside the field', async ({ page, wor
   expect(await pendingOf(workspace)).toBe(0);
 });
 
-test('a spend that comes in appears by itself', async ({ page, workspace }) => {
+test('a new request appears automatically', async ({ page, workspace }) => {
   await workspace.agent();
   await page.goto('/console/reviews');
   await expect(page.getByText('You’re all caught up')).toBeVisible();
@@ -93,7 +97,7 @@ test('a spend that comes in appears by itself', async ({ page, workspace }) => {
   ).toContainText('1');
 });
 
-test('single keys do nothing for somebody who switched them off', async ({ page, workspace }) => {
+test('single-key shortcuts do nothing if switched off', async ({ page, workspace }) => {
   await workspace.agent();
   await workspace.spend({ amount_minor: 30_000 });
   await page.goto('/console/me');
@@ -104,7 +108,7 @@ test('single keys do nothing for somebody who switched them off', async ({ page,
   await expect(page.getByRole('button', { name: 'Confirm' })).toHaveCount(0);
 });
 
-test('amounts have the digits of their currency', async ({ page, workspace }) => {
+test('amounts have their currency’s decimals', async ({ page, workspace }) => {
   for (const [slug, currency] of [
     ['eur', 'EUR'],
     ['jpy', 'JPY'],
@@ -123,10 +127,7 @@ test('amounts have the digits of their currency', async ({ page, workspace }) =>
   }
 });
 
-test('what somebody reviewed stands under Reviewed by me, and what others did does not', async ({
-  page,
-  workspace,
-}) => {
+test('Reviewed by me lists only the person’s own reviews', async ({ page, workspace }) => {
   await workspace.agent();
   const theirs = await workspace.spend({ amount_minor: 30_000, merchant: 'Reviewed by Ada' });
   const ada = await workspace.call('POST', '/v1/api-keys', {
@@ -145,12 +146,12 @@ test('what somebody reviewed stands under Reviewed by me, and what others did do
   await tabs.getByRole('link', { name: 'Reviewed by me' }).click();
   await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by me' })).toBeVisible();
   await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by Ada' })).toHaveCount(0);
-  await tabs.getByRole('link', { name: 'All reviewed' }).click();
+  await tabs.getByRole('link', { name: 'Reviewed', exact: true }).click();
   await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by' })).toHaveCount(2);
 });
 
 testWithOwnKey(
-  'many at once are reviewed one after the other, each with its own result',
+  'a bulk review sends one review after the other, each with its own result',
   async ({ page, workspace, own_key: key, expected }) => {
     await workspace.agent({ mode: 'ENFORCE' });
     await workspace.spend({ amount_minor: 30_000, merchant: 'Good Ltd' });

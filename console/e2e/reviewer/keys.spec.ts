@@ -7,7 +7,7 @@ const row = (page: Page, name: string) => page.getByRole('listitem').filter({ ha
 const opened = (page: Page, name: string) => page.getByRole('article', { name });
 const isIn = (field: Locator) => expect(field).toBeFocused();
 
-/** Spends that wait, each at a merchant of its own, the first to run out first. */
+/** Pending requests at different merchants, in the order of their deadlines. */
 async function waiting(page: Page, workspace: Workspace, merchants: readonly string[]): Promise<void> {
   await workspace.agent({ mode: 'ENFORCE' });
   for (const [i, merchant] of merchants.entries())
@@ -17,7 +17,7 @@ async function waiting(page: Page, workspace: Workspace, merchants: readonly str
   await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible();
 }
 
-test('j and k go through the list, o opens the whole decision, z puts aside and back', async ({
+test('j and k move through the list, o opens the full decision, z sets aside and undoes it', async ({
   page,
   workspace,
 }) => {
@@ -46,7 +46,7 @@ test('j and k go through the list, o opens the whole decision, z puts aside and 
   await expect(page.getByRole('heading', { level: 1, name: 'Alpha' })).toBeVisible();
 });
 
-test('PgDn and PgUp read the open one, and opening a verdict moves nothing of it', async ({
+test('PgDn and PgUp scroll the open request, and opening a verdict does not scroll it', async ({
   page,
   workspace,
 }) => {
@@ -64,7 +64,7 @@ test('PgDn and PgUp read the open one, and opening a verdict moves nothing of it
   await expect(top).toBeInViewport();
 });
 
-test('a, d, digits, c and Ctrl+Enter decide, and what was written stays through every other key', async ({
+test('a, d, digits, c and Ctrl+Enter decide, and input survives every other key', async ({
   page,
   workspace,
 }) => {
@@ -85,7 +85,7 @@ test('a, d, digits, c and Ctrl+Enter decide, and what was written stays through 
   }
   await page.keyboard.press('c');
   await isIn(comment);
-  // In a text, keys are letters.
+  // In a text field, keys type letters.
   await page.keyboard.type('jk and x?');
   await expect(comment).toHaveValue('jk and x?');
   await page.keyboard.press('Escape');
@@ -112,7 +112,7 @@ test('a, d, digits, c and Ctrl+Enter decide, and what was written stays through 
   expect(data[0].review).toMatchObject({ reason_code: 'DUPLICATE', comment: 'jk and x?' });
 });
 
-test('l labels what was just reviewed, in one key', async ({ page, workspace }) => {
+test('l labels the request that was just reviewed', async ({ page, workspace }) => {
   await waiting(page, workspace, ['Alpha', 'Bravo', 'Charlie']);
   const labelled = async (merchant: string) =>
     (await workspace.call('GET', `/v1/decisions?merchant=${merchant}`)).data[0].label?.label;
@@ -130,7 +130,7 @@ test('l labels what was just reviewed, in one key', async ({ page, workspace }) 
     await expect(page.getByText(`${merchant}. Labelled: ${says}.`)).toBeVisible();
     expect(await labelled(merchant)).toBe(label);
   }
-  // A wrong one is corrected where it stands.
+  // A wrong label is corrected in place.
   await page.getByRole('button', { name: 'Against the purpose' }).click();
   await expect(page.getByText('Charlie. Labelled: Against the purpose.')).toBeVisible();
   expect(await labelled('Charlie')).toBe('PURPOSE_MISALIGNED');
@@ -172,19 +172,19 @@ test('x selects, Shift+X selects up to there, Shift+D denies them with one reaso
   ]);
 });
 
-test('keys act while a box is ticked by mouse, and with Caps Lock on', async ({ page, workspace }) => {
+test('shortcuts work after a mouse selection and with Caps Lock on', async ({ page, workspace }) => {
   await waiting(page, workspace, ['Alpha', 'Bravo']);
   await page.getByLabel('Select Alpha').click();
   await page.keyboard.press('j');
   await expect(opened(page, 'Bravo')).toBeVisible();
-  // What a browser tells of the key k under Caps Lock.
+  // The event of the key k with Caps Lock on.
   await page.evaluate(() =>
     document.dispatchEvent(new KeyboardEvent('keydown', { key: 'K', code: 'KeyK', bubbles: true })),
   );
   await expect(opened(page, 'Alpha')).toBeVisible();
 });
 
-/** Every screen of the navigation by its keys. */
+/** The screens of the navigation by shortcut. */
 const GO: readonly (readonly [key: string, heading: string])[] = [
   ['o', 'Overview'],
   ['d', 'Decisions'],
@@ -201,7 +201,7 @@ const GO: readonly (readonly [key: string, heading: string])[] = [
   ['i', 'Inbox'],
 ];
 
-test('g and a letter go to every screen, and ? tells the keys of each', async ({ page, workspace }) => {
+test('g and a letter open every screen, and ? lists its shortcuts', async ({ page, workspace }) => {
   await waiting(page, workspace, ['Alpha']);
   const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
   for (const [key, heading] of GO) {
@@ -218,13 +218,13 @@ test('g and a letter go to every screen, and ? tells the keys of each', async ({
       await expect(dialog).toHaveCount(0);
     });
   }
-  // None of it decided anything.
+  // None of these keys decided anything.
   await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible();
   await page.keyboard.press('?');
   await expectAccessible(page, 'the keys of the inbox');
 });
 
-test('the help is true: every key that it names for the inbox is one that the tests above press', async ({
+test('the help lists exactly the shortcuts of the inbox that the tests above press', async ({
   page,
   workspace,
 }) => {

@@ -6,7 +6,7 @@ import { AUTHORITY, type Workspace } from '../support/workspace.ts';
 const SAID = 'Asked the owner, who wants it';
 const DENY = { action: 'DENY', reason_code: 'NOT_NOW' };
 
-/** Somebody else, who reviews by a key. */
+/** Another reviewer, who uses a key. */
 async function ada(workspace: Workspace): Promise<{ 'x-api-key': string }> {
   const { key } = await workspace.call('POST', '/v1/api-keys', {
     name: 'Ada',
@@ -16,7 +16,7 @@ async function ada(workspace: Workspace): Promise<{ 'x-api-key': string }> {
   return { 'x-api-key': key };
 }
 
-/** Opens Allow for what is shown, with a comment. */
+/** Opens Allow for the shown request and enters a comment. */
 async function begin(page: Page): Promise<void> {
   await page.goto('/console/reviews');
   await page.getByRole('button', { name: 'Allow' }).click();
@@ -24,7 +24,7 @@ async function begin(page: Page): Promise<void> {
   await page.getByLabel('Comment').fill(SAID);
 }
 
-test('an authority that changed is told in place, and the same words deny instead', async ({
+test('a changed policy is reported in place, and the request can be denied with the same comment', async ({
   page,
   workspace,
   expected,
@@ -52,7 +52,7 @@ test('an authority that changed is told in place, and the same words deny instea
   expect(review).toMatchObject({ action: 'DENY', reason_code: 'NOT_NOW', comment: SAID });
 });
 
-test('a refusal that comes when somebody has gone on is told at once, and stays with its row until they look after it', async ({
+test('a refusal that arrives after the reviewer moved on is shown at once and stays with its row', async ({
   page,
   workspace,
   expected,
@@ -102,7 +102,7 @@ test('a refusal that comes when somebody has gone on is told at once, and stays 
 });
 
 for (const mode of ['ENFORCE', 'SHADOW'] as const) {
-  test(`what another decides while somebody writes is told at once, and what they wrote stays (${mode})`, async ({
+  test(`another reviewer’s decision is announced at once, and input is kept (${mode})`, async ({
     page,
     workspace,
     expected,
@@ -113,12 +113,12 @@ for (const mode of ['ENFORCE', 'SHADOW'] as const) {
     await workspace.call('POST', `/v1/decisions/${decision_id}/reviews`, DENY, await ada(workspace));
     await expect(page.getByRole('alert')).toContainText('This was decided in the meantime.');
     await expect(page.getByRole('alert')).toContainText(/Denied by key key_\w+ of user:ada/);
-    // Whoever writes goes on writing: no letter becomes a key.
+    // Typing continues: no letter acts as a shortcut.
     await expect(page.getByLabel('Comment')).toBeFocused();
     await page.keyboard.press('End');
     await page.keyboard.type(', adjusted');
     await expect(page.getByLabel('Comment')).toHaveValue(`${SAID}, adjusted`);
-    // Sent all the same, it corrects nobody's review by mistake.
+    // Sending it anyway does not supersede another review by mistake.
     expected.answer(mode === 'ENFORCE' ? 409 : 400, /\/reviews$/);
     await page.keyboard.press('Control+Enter');
     await expect(page.getByRole('alert').filter({ hasText: 'This is already decided.' })).toBeVisible();
@@ -135,11 +135,11 @@ for (const mode of ['ENFORCE', 'SHADOW'] as const) {
 }
 
 testWithOwnKey(
-  'one’s own request is told in place when only the service knows that it is',
+  'an own request that only the service recognizes is reported in place',
   async ({ page, workspace, me, own_key: key, expected }) => {
     await workspace.agent();
     await workspace.spend({ amount_minor: 30_000, key });
-    // The page learns nothing about who asked.
+    // The page does not learn who sent the request.
     const anonymous = async (route: Route) => {
       const text = await (await route.fetch()).text();
       await route.fulfill({
@@ -157,7 +157,7 @@ testWithOwnKey(
   },
 );
 
-test('of many at once each that is refused says why in its row, and stays where it waits still', async ({
+test('in a bulk review each refused request shows its reason and stays if it is pending', async ({
   page,
   workspace,
   expected,
@@ -179,7 +179,7 @@ test('of many at once each that is refused says why in its row, and stays where 
   await page.keyboard.press('Shift+A');
   const dialog = page.getByRole('dialog', { name: 'Allow 3 requests' });
   await dialog.getByLabel('Comment').fill(SAID);
-  // Left and opened again, the words are still there.
+  // The text survives closing and reopening.
   await page.keyboard.press('Escape');
   await page.keyboard.press('Shift+A');
   await expect(dialog.getByLabel('Comment')).toHaveValue(SAID);

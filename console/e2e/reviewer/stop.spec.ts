@@ -1,6 +1,6 @@
 import { expect, test } from '../support/test.ts';
 
-test('a reviewer may stop all agents, and is told who may resume them', async ({ page, workspace }) => {
+test('a reviewer can stop all agents and sees who can resume them', async ({ page, workspace }) => {
   await workspace.agent();
   await page.goto('/console/settings');
   await page.getByRole('button', { name: 'Stop all agents' }).click();

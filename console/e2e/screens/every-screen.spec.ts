@@ -24,7 +24,7 @@ test('every screen of a full workspace is accessible and fits its width', async 
     const [attempt] = await workspace.attempts(1);
     for (const screen of [...SCREENS, ...screensOf(filled, attempt, receiver.url)]) {
       await test.step(screen[0], async () => {
-        // Beside an opened review the phone shows no list, and so no heading of it.
+        // A phone shows an open review without the list and its heading.
         const is_pane = screen[0].startsWith('/reviews?') && (page.viewportSize()?.width ?? 0) < 960;
         if (!is_pane) return look(page, screen);
         await page.goto(`/console${screen[0]}`);
@@ -38,7 +38,7 @@ test('every screen of a full workspace is accessible and fits its width', async 
   }
 });
 
-/** Waits for a dialog, looks at it, and shows that the keyboard cannot leave it. */
+/** Waits for a dialog, checks it, and proves that the focus cannot leave it. */
 async function lookAt(page: Page, what: string): Promise<Locator> {
   const dialog = page.getByRole('dialog');
   await expect(dialog).toBeVisible();
@@ -56,14 +56,14 @@ async function lookAt(page: Page, what: string): Promise<Locator> {
   return dialog;
 }
 
-/** Escape closes it, and the keyboard is where it was. */
+/** Closes the dialog with Escape and expects the focus to return. */
 async function leave(page: Page, dialog: Locator, opener: Locator): Promise<void> {
   await page.keyboard.press('Escape');
   await expect(dialog).toHaveCount(0);
   await expect(opener).toBeFocused();
 }
 
-/** Dialogs: where each opens, and the button that opens it. `ENDPOINT` is the id of the endpoint. */
+/** Dialogs by path and opening button. `ENDPOINT` stands for the endpoint's ID. */
 const DIALOGS: readonly (readonly [path: string, button: string])[] = [
   ['/keys', 'New key'],
   ['/keys', 'Revoke'],
@@ -84,7 +84,7 @@ const DIALOGS: readonly (readonly [path: string, button: string])[] = [
   ['/settings', 'Stop all agents'],
 ];
 
-test('every dialog is accessible, keeps the focus, and gives it back', async ({ page, workspace }) => {
+test('every dialog is accessible, traps the focus and returns it', async ({ page, workspace }) => {
   const { webhook_id } = await fill(workspace);
   for (const [path, name] of DIALOGS) {
     await test.step(`${path}: ${name}`, async () => {
@@ -96,7 +96,7 @@ test('every dialog is accessible, keeps the focus, and gives it back', async ({ 
   }
 });
 
-test('the palette, the help of the keys and the review of several are accessible, and give the focus back', async ({
+test('palette, shortcut help and bulk review are accessible and return the focus', async ({
   page,
   workspace,
 }) => {
@@ -120,7 +120,7 @@ test('the palette, the help of the keys and the review of several are accessible
   }
 });
 
-test('a secret that is shown once stands in an accessible dialog', async ({ page, workspace }) => {
+test('a secret shown once appears in an accessible dialog', async ({ page, workspace }) => {
   const { webhook_id } = await fill(workspace);
   const acts: readonly (readonly [
     path: string,
@@ -153,13 +153,13 @@ test('a secret that is shown once stands in an accessible dialog', async ({ page
   }
 });
 
-test('the questions who one is are accessible, and give the focus back', async ({
+test('the sign-in and proof dialogs are accessible and return the focus', async ({
   page,
   me,
   workspace,
   expected,
 }) => {
-  // A proof becomes stale after a minute at the least, so that refusal is made here.
+  // A proof stays fresh for at least a minute, so the refusal is faked.
   await page.route('**/v1/workspace', async (route) => {
     if (route.request().method() !== 'PATCH') return route.continue();
     const error = { code: 'reauthentication_required', message: 'Prove anew.', request_id: 'req_made_here' };

@@ -3,10 +3,10 @@ import { PASSWORD } from '../support/workspace.ts';
 
 const FIRST = { email: 'first@example.com', name: 'Frances Allen' };
 
-// One after the other: somebody becomes the first once.
+// Serial, since the first administrator is created once.
 test.describe.configure({ mode: 'serial' });
 
-test('whoever opens the address that the start printed becomes the first administrator', async ({ page }) => {
+test('the setup link creates the first administrator', async ({ page }) => {
   const setup_url = process.env.E2E_SETUP_URL as string;
   expect(new URL(setup_url).hash, 'the code reaches no log and no other server').toMatch(/^#[0-9A-Z-]{16,}$/);
   await page.goto(setup_url);
@@ -19,7 +19,7 @@ test('whoever opens the address that the start printed becomes the first adminis
   await expect(page.getByRole('link', { name: /Frances Allen/ })).toContainText('Admin');
 });
 
-test('the address works once', async ({ page, expected }) => {
+test('the setup link works once', async ({ page, expected }) => {
   expected.answer(409, /^\/v1\/auth\/setup$/);
   await page.goto(process.env.E2E_SETUP_URL as string);
   await page.getByLabel('E-mail').fill('second@example.com');

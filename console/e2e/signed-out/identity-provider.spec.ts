@@ -4,7 +4,7 @@ import { startService } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
 import { endSession, PASSWORD, sessionCookie } from '../support/workspace.ts';
 
-/** What this test needs of the provider that the service's own tests start in their process. */
+/** The interface of the provider that the service's own tests start in-process. */
 interface Provider {
   issuer: string;
   person: { sub: string; claims: Record<string, unknown> };
@@ -13,12 +13,12 @@ interface Provider {
 }
 
 async function startProvider(): Promise<Provider> {
-  // By a name that the compiler does not follow: it would check the service's tests with a browser's types.
+  // A computed path keeps the compiler from checking the service's tests with browser types.
   const path = new URL('../../../server/tests/support/oidc-provider.ts', import.meta.url).href;
   return ((await import(path)) as { startProvider(): Promise<Provider> }).startProvider();
 }
 
-/** What a test has: a service with a provider, pages that are watched, and the way in by the provider. */
+/** Fixtures: a service with a provider, watched pages, and sign-in through the provider. */
 interface Set {
   provider: Provider;
   base_url: string;
@@ -26,7 +26,7 @@ interface Set {
   comeIn(page: Page): Promise<void>;
 }
 
-/** A service of its own, since the provider is one of its settings. Somebody has set it up already. */
+/** A separate service, since the provider is one of its settings. It has an administrator. */
 async function withProvider(browser: Browser, default_role: string, run: (set: Set) => Promise<void>) {
   const provider = await startProvider();
   const service = await startService({
@@ -72,7 +72,7 @@ const ADA = {
   claims: { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace' },
 };
 
-test('an identity provider leads back signed in, and an unverified e-mail does not', async ({ browser }) => {
+test('an identity provider signs a person in, but not with an unverified e-mail', async ({ browser }) => {
   await withProvider(browser, 'reviewer', async ({ provider, openPage, comeIn }) => {
     provider.person = ADA;
     const hers = await openPage();
@@ -91,7 +91,7 @@ test('an identity provider leads back signed in, and an unverified e-mail does n
   });
 });
 
-test('whoever has only the identity provider signs in again and proves who they are there, and what was typed goes on', async ({
+test('a person with only an identity provider renews the session and the proof there, and input is kept', async ({
   browser,
 }) => {
   await withProvider(browser, 'admin', async ({ provider, base_url, openPage, comeIn }) => {
@@ -99,7 +99,7 @@ test('whoever has only the identity provider signs in again and proves who they 
     const page = await openPage();
     await comeIn(page);
     await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
-    // The provider remembers in its own cookies who was there.
+    // The provider's own cookies remember its user.
     const comeTo = async (person: Provider['person']) => {
       await page.context().clearCookies({ domain: new URL(provider.issuer).hostname });
       provider.person = person;
@@ -118,7 +118,7 @@ test('whoever has only the identity provider signs in again and proves who they 
       expect(made.filter((each: { name: string }) => each.name === name)).toHaveLength(1);
     };
 
-    // The session ends in the middle, and first somebody else comes in at the provider.
+    // The session ends midway, and somebody else signs in at the provider first.
     const typed = await fillIn('Typed before the session ended');
     const cookie = await sessionCookie(page.context(), base_url);
     await endSession(base_url, { cookie });
@@ -132,12 +132,12 @@ test('whoever has only the identity provider signs in again and proves who they 
     await expect(again.getByRole('alert')).toContainText('bob@example.com signed in.');
     await comeTo(ADA);
     await again.getByRole('link', { name: 'Continue with Okta' }).click();
-    // This provider says when it asked for a proof only where one was asked for, so the new session has none yet.
+    // This provider sends `auth_time` only if a proof was requested, so the new session has none yet.
     const proof = page.getByRole('dialog', { name: 'Confirm that it’s you' });
     await proof.getByRole('link', { name: 'Continue with Okta' }).click();
     await isMade('Typed before the session ended');
 
-    // The first refusal is made here, since a proof becomes stale after a minute at the least.
+    // A proof stays fresh for at least a minute, so this first refusal is faked.
     const sessions = async () =>
       page.evaluate(async () => (await (await fetch('/v1/me/sessions')).json()).data.length);
     const before = await sessions();

@@ -3,7 +3,7 @@ import { operate } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
 import { PASSWORD } from '../support/workspace.ts';
 
-test('a link that was shared leads there after signing in', async ({ page, workspace, expected }) => {
+test('a shared link opens after sign-in', async ({ page, workspace, expected }) => {
   await workspace.agent();
   const { decision_id } = await workspace.spend();
   const ada = await workspace.person('viewer');
@@ -36,7 +36,7 @@ test('an unknown e-mail and a wrong password are answered in the same words', as
   expect(said[1]).toBe(said[0]);
 });
 
-test('signing in leads nowhere but to this console', async ({ page, workspace }) => {
+test('sign-in never redirects outside this console', async ({ page, workspace }) => {
   for (const next of ['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)']) {
     const ada = await workspace.person('viewer');
     await page.goto(`/console/sign-in?next=${encodeURIComponent(next)}`);
@@ -49,14 +49,14 @@ test('signing in leads nowhere but to this console', async ({ page, workspace })
   }
 });
 
-test('while it cannot be verified who comes, the page says so and tries again by itself', async ({
+test('while sign-in cannot be verified, the page says so and retries', async ({
   page,
   workspace,
   expected,
 }) => {
   const ada = await workspace.person('viewer');
   let refused = 0;
-  // The database goes away for one request.
+  // The database is unavailable for one request.
   await page.route('**/v1/auth/sign-in', async (route) => {
     if (refused > 0) return route.continue();
     refused += 1;
@@ -81,7 +81,7 @@ test('while it cannot be verified who comes, the page says so and tries again by
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
 });
 
-test('screens for whoever is not signed in are accessible', async ({ page }) => {
+test('screens without sign-in are accessible', async ({ page }) => {
   for (const path of ['/sign-in', '/setup#CODE', '/invitation#TOKEN', '/reset#TOKEN']) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -95,11 +95,7 @@ test('screens for whoever is not signed in are accessible', async ({ page }) => 
   }
 });
 
-test('passwords that anybody would try are refused beside the field', async ({
-  page,
-  workspace,
-  expected,
-}) => {
+test('common passwords are refused beside the field', async ({ page, workspace, expected }) => {
   const { url } = await workspace.call('POST', '/v1/invitations', {
     email: `weak-${process.pid}@example.com`,
     role: 'viewer',
@@ -119,7 +115,7 @@ test('passwords that anybody would try are refused beside the field', async ({
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
 });
 
-test('a link of the operator sets a new password once, signs in, and ends the sessions before it', async ({
+test('a reset link sets a new password once, signs in, and ends earlier sessions', async ({
   page,
   workspace,
   expected,
@@ -136,7 +132,7 @@ test('a link of the operator sets a new password once, signs in, and ends the se
   await expect(page.getByLabel('Password')).toHaveAttribute('aria-invalid', 'true');
   await page.getByLabel('Password').fill('nine quiet lakes in winter');
   await page.getByRole('button', { name: 'Set password' }).click();
-  // The link is the first proof of the address, so the membership from before waits for its owner.
+  // The link is the first proof of the address, so the earlier membership needs its owner's acceptance.
   await expect(page.getByRole('heading', { level: 1, name: 'Join or leave' })).toBeVisible();
   await expect(page.getByRole('note')).toContainText('before you verified this e-mail');
   await page.getByRole('button', { name: 'Join' }).click();

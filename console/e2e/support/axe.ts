@@ -10,7 +10,7 @@ interface Violation {
   nodes: { html: string; failureSummary?: string }[];
 }
 
-/** What breaks WCAG 2.2 AA on the page as it stands. The page's own policy stays in force: the debugger runs axe. */
+/** Expects no WCAG 2.2 AA violation. The debugger runs axe, so the page's own policy stays active. */
 export async function expectAccessible(page: Page, what: string): Promise<void> {
   await page.evaluate(SOURCE);
   const violations = await page.evaluate(async (tags) => {
@@ -25,13 +25,13 @@ export async function expectAccessible(page: Page, what: string): Promise<void> 
   expect(told, `${what} is accessible`).toEqual([]);
 }
 
-/** The page itself never scrolls sideways: what is wide scrolls within its place. */
+/** Expects that the page does not scroll sideways. */
 export async function expectNoSidewaysScroll(page: Page, what: string): Promise<void> {
   const excess = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   expect(excess, `${what} fits its width`).toBeLessThanOrEqual(0);
 }
 
-/** Waits until a screen shows what it is about, and nothing is on its way. */
+/** Waits until a screen has its heading and has finished loading. */
 export async function expectSettled(page: Page, heading: string | RegExp): Promise<void> {
   await expect(page.getByRole('heading', { level: 1, name: heading })).toBeVisible();
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0);

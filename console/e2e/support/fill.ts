@@ -1,6 +1,6 @@
 import { AUTHORITY, type Workspace } from './workspace.ts';
 
-/** What a filled workspace has to show: ids of one of each. */
+/** IDs of objects in a filled workspace. */
 export interface Filled {
   pending_id: string;
   allowed_id: string;
@@ -13,12 +13,28 @@ const LONG_MERCHANT =
   'Al-Homaizi Office Furniture and Commercial Equipment Trading Company W.L.L. and Partners';
 
 /**
- * Fills a workspace with what screens have to cope with: amounts without and with three digits after the point, long
- * names, both modes, spends of every verdict, reviews, labels, outcomes, keys, an endpoint, an invitation.
+ * Fills a workspace with difficult data: currencies with zero and three decimals, long names, both modes, every decision,
+ * reviews, labels, outcomes, keys, an endpoint and an invitation.
  */
 export async function fill(workspace: Workspace, webhook_url = 'http://127.0.0.1:9/nobody'): Promise<Filled> {
-  const { call, agent, spend } = workspace;
-  const webhook = await call('POST', '/v1/webhooks', { url: webhook_url });
+  const webhook = await workspace.call('POST', '/v1/webhooks', { url: webhook_url });
+  await addAgents(workspace);
+  const requests = await sendRequests(workspace);
+  await addRecords(workspace, requests);
+  await addKeys(workspace);
+  await workspace.call('PATCH', '/v1/agents/travel', { status: 'paused' });
+  await workspace.call('POST', '/v1/invitations', {
+    email: 'katherine.johnson.of.the.flight.research.division@example.com',
+    role: 'reviewer',
+  });
+  return {
+    pending_id: requests.pending.decision_id,
+    allowed_id: requests.allowed.decision_id,
+    webhook_id: webhook.id,
+  };
+}
+
+async function addAgents({ call, agent }: Workspace): Promise<void> {
   await agent({ mode: 'ENFORCE' });
   await agent({
     slug: 'travel',
@@ -43,7 +59,9 @@ export async function fill(workspace: Workspace, webhook_url = 'http://127.0.0.1
   await call('POST', '/v1/budgets', { slug: 'trains', currency: 'JPY', period: 'DAY', limit_minor: 42_000 });
   await call('PATCH', '/v1/budgets/trains', { status: 'frozen' });
   await agent({ slug: 'no-rules', name: 'No rules yet', authority: undefined });
+}
 
+async function sendRequests({ spend }: Workspace) {
   const allowed = await spend();
   const pending = await spend({
     amount_minor: 24_900,
@@ -62,7 +80,14 @@ export async function fill(workspace: Workspace, webhook_url = 'http://127.0.0.1
   await spend({ agent: 'travel', currency: 'JPY', amount_minor: 1_320, merchant: 'JR Central' });
   await spend({ agent: LONG_SLUG, currency: 'KWD', amount_minor: 1_250, merchant: 'Office One' });
   await spend({ agent: 'no-rules' });
+  return { allowed, pending, others };
+}
 
+/** Adds a payment, an outcome, labels and a review. */
+async function addRecords(
+  { call }: Workspace,
+  { allowed, others }: Awaited<ReturnType<typeof sendRequests>>,
+): Promise<void> {
   const rail = await call('POST', '/v1/api-keys', { name: 'Card processor', scopes: ['consume'] });
   await call(
     'POST',
@@ -91,13 +116,10 @@ export async function fill(workspace: Workspace, webhook_url = 'http://127.0.0.1
     { action: 'DENY', reason_code: 'NOT_NEEDED', comment: 'We have that already.' },
     { 'x-api-key': reviewer.key },
   );
+}
+
+async function addKeys({ call }: Workspace): Promise<void> {
   await call('POST', '/v1/api-keys', { name: 'Production of infra-bot', agent_id: 'infra-bot' });
   const old = await call('POST', '/v1/api-keys', { name: 'Old dashboards', scopes: ['read'] });
   await call('DELETE', `/v1/api-keys/${old.id}`);
-  await call('PATCH', '/v1/agents/travel', { status: 'paused' });
-  await call('POST', '/v1/invitations', {
-    email: 'katherine.johnson.of.the.flight.research.division@example.com',
-    role: 'reviewer',
-  });
-  return { pending_id: pending.decision_id, allowed_id: allowed.decision_id, webhook_id: webhook.id };
 }

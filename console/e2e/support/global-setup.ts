@@ -1,10 +1,10 @@
 import { startService, startWorkspaceMaker } from './service.ts';
 
-/** Starts the one service of the run. Every test has a workspace of its own in it. */
+/** Starts the run's service, in which every test has its own workspace. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
   const service = await startService();
   const maker = await startWorkspaceMaker(service.data_dir);
-  // What the workers are told; it stays within these processes.
+  // Passed to the workers; it stays within these processes.
   process.env.E2E_BASE_URL = service.base_url;
   process.env.E2E_SETUP_URL = service.setup_url;
   process.env.E2E_DATA_DIR = service.data_dir;

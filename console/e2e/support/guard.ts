@@ -1,22 +1,22 @@
 import type { Page } from '@playwright/test';
 
-/** Answers that a test calls for itself: others of 400 and above fail it. */
+/** Declares expected error responses. Any other response of 400 or above fails the test. */
 export interface Expected {
-  /** From now on answers of this status on paths that match are no failure. */
+  /** Accepts responses with this status on matching paths from now on. */
   answer(status: number, path: RegExp): void;
-  /** From now on pages of this origin may be gone to, as those of an identity provider. */
+  /** Accepts navigation to this origin from now on, such as to an identity provider. */
   visit(origin: string): void;
 }
 
-/** What happened on pages that must not happen. */
+/** Problems found on the pages. */
 export interface Guard extends Expected {
   watch(page: Page): Promise<void>;
   problems: readonly string[];
 }
 
 /**
- * Watches pages: an error in the console, an exception, a breach of the page's policy, a request to another origin, and
- * a refused or failed request that was not called for are problems.
+ * Watches pages. Problems are an error in the console, an exception, a violation of the page's policy, a request to another
+ * origin, and an unexpected refused or failed request.
  */
 export function makeGuard(base_url: string): Guard {
   const problems: string[] = [];
@@ -32,7 +32,7 @@ export function makeGuard(base_url: string): Guard {
     },
     async watch(page) {
       page.on('console', (message) => {
-        // The browser's own note of a refused request; the answer itself is judged below.
+        // The browser's own message about a refused request. The response itself is checked below.
         if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
           problems.push(`console: ${message.text()}`);
         }
@@ -53,7 +53,7 @@ export function makeGuard(base_url: string): Guard {
       });
       page.on('requestfailed', (request) => {
         const why = request.failure()?.errorText ?? 'failed';
-        // What a screen no longer needs, it gives up by itself.
+        // Screens cancel requests that they no longer need.
         if (why !== 'net::ERR_ABORTED') problems.push(`${why}: ${request.url()}`);
       });
       await page.exposeFunction('tellBreach', (breach: string) => problems.push(`policy: ${breach}`));

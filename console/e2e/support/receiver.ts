@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An endpoint outside: it takes webhooks, and answers with a status that can be changed. */
+/** A webhook receiver with a configurable response status. */
 export interface Receiver {
   url: string;
   received: { headers: Record<string, string | string[] | undefined>; body: string }[];

@@ -1,9 +1,9 @@
 import type { Filled } from './fill.ts';
 
-/** Where a screen is below `/console`, and its heading. */
+/** The path of a screen below `/console`, and its heading. */
 export type ScreenAt = readonly [path: string, heading: string | RegExp];
 
-/** Screens that are there whatever the workspace holds. */
+/** Screens of every workspace. */
 export const SCREENS: readonly ScreenAt[] = [
   ['/', 'Overview'],
   ['/reviews', 'Inbox'],
@@ -21,7 +21,7 @@ export const SCREENS: readonly ScreenAt[] = [
   ['/me', 'Your account'],
 ];
 
-/** Screens of one thing each, of what a workspace was filled with; `attempt` was made to `webhook_url`. */
+/** Screens of single objects in a filled workspace. `attempt` was made to `webhook_url`. */
 export function screensOf(
   { pending_id, allowed_id, webhook_id }: Filled,
   attempt: { id: string; event_id: string },
@@ -43,7 +43,7 @@ export function screensOf(
   ];
 }
 
-/** Screens for whoever is not signed in. */
+/** Screens without sign-in. */
 export const OPEN_SCREENS: readonly ScreenAt[] = [
   ['/sign-in', 'Sign in'],
   ['/signed-in', 'Continue in the other window'],

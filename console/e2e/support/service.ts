@@ -8,27 +8,27 @@ import { promisify } from 'node:util';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** A service that was started by `npm start`, as its environment tells it to the tests. */
+/** A service started by `npm start`. */
 export interface RunningService {
   base_url: string;
-  /** Where the first administrator is made. */
+  /** The setup link for the first administrator. */
   setup_url: string;
   data_dir: string;
   stop(): Promise<void>;
 }
 
-/** What the service and the operator's command are told alike. */
+/** Environment variables shared by the service and the operator's command. */
 function environment(data_dir: string, more: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { DATABASE_URL: _other, ...inherited } = process.env;
   return { ...inherited, DATA_DIR: data_dir, ...more };
 }
 
-/** Runs `npm start` on a data directory that nobody has used, and waits until it listens. */
+/** Runs `npm start` on an empty data directory and waits until it listens. */
 export async function startService(settings: Record<string, string> = {}): Promise<RunningService> {
   const data_dir = await mkdtemp(join(tmpdir(), 'purser-browser-'));
   const child = spawn('npm', ['start', '--silent'], {
     cwd: ROOT,
-    // A group of its own, so that npm and the service are ended together.
+    // A separate process group, so that npm and the service end together.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment(data_dir, {
@@ -38,7 +38,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
       // Pages without a session count as requests without a key, and all of them come from one address.
       UNKNOWN_KEY_LIMIT_PER_MINUTE: '100000',
       RATE_LIMIT_PER_MINUTE: '100000',
-      // Receivers of the tests listen on loopback, and must not be waited for.
+      // The tests' receivers listen on loopback, and retries must not delay the tests.
       WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true',
       WEBHOOK_RETRY_FIRST_MS: '600000',
       WEBHOOK_RETRY_MAX_MS: '600000',
@@ -75,7 +75,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
   }
 }
 
-/** Starts what makes workspaces beside the service. */
+/** Starts the process that creates workspaces beside the service. */
 export async function startWorkspaceMaker(data_dir: string): Promise<{ url: string; stop(): Promise<void> }> {
   const child = spawn(process.execPath, [join(ROOT, 'console', 'e2e', 'support', 'workspace-maker.mjs')], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -93,7 +93,7 @@ export async function startWorkspaceMaker(data_dir: string): Promise<{ url: stri
   };
 }
 
-/** Runs the operator's command beside the service; its output is JSON. */
+/** Runs the operator's command beside the service and parses its JSON output. */
 export async function operate<T>(data_dir: string, ...args: string[]): Promise<T> {
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, [join(ROOT, 'scripts', 'run.mjs'), ...args, '--json'], {

@@ -2,20 +2,20 @@ import { test as base, expect, type Page } from '@playwright/test';
 import { type Expected, makeGuard } from './guard.ts';
 import { makeWorkspace, type Person, type Role, type Workspace } from './workspace.ts';
 
-/** Who is signed in in a project's pages; null: nobody. */
+/** The role that is signed in on a project's pages. Null for none. */
 export interface RoleOptions {
   role: Role | null;
   plan: 'free' | 'team';
 }
 
 interface Fixtures {
-  /** A workspace that no other test knows. */
+  /** A workspace of this test only. */
   workspace: Workspace;
-  /** Who is signed in in `page`. */
+  /** The person who is signed in on `page`. */
   me: Person;
-  /** Says which refusals a test calls for. */
+  /** Declares the refusals that a test expects. */
   expected: Expected;
-  /** A page of somebody else, in a browser of their own. It is watched as `page` is. */
+  /** Opens a page as somebody else in a separate context. It is watched like `page`. */
   openAs: (person: Person | null) => Promise<Page>;
   guard: ReturnType<typeof makeGuard>;
 }
@@ -26,7 +26,7 @@ const told = (name: string): string => {
   return value;
 };
 
-/** The test of this suite: a page that nothing goes wrong on, as somebody, in a workspace of its own. */
+/** The suite's `test`: a signed-in page in its own workspace that fails on any unexpected problem. */
 export const test = base.extend<Fixtures & RoleOptions>({
   role: [null, { option: true }],
   plan: ['team', { option: true }],
@@ -34,7 +34,7 @@ export const test = base.extend<Fixtures & RoleOptions>({
   baseURL: async ({}, use) => use(told('E2E_BASE_URL')),
   workspace: async ({ baseURL, plan }, use) => use(await makeWorkspace(baseURL as string, plan)),
   me: async ({ workspace, role }, use) => {
-    // Where nobody is signed in, no test asks who it is.
+    // Tests without sign-in do not use this person.
     await use(
       role === null ? (null as unknown as Person) : await workspace.person(role, { name: 'Grace Hopper' }),
     );
@@ -63,7 +63,7 @@ export const test = base.extend<Fixtures & RoleOptions>({
         ...(timezoneId ? { timezoneId } : {}),
         ...(viewport ? { viewport } : {}),
         ...(colorScheme ? { colorScheme } : {}),
-        // A new context otherwise has the cookies of the test's own page, and signing in there would end that session.
+        // Otherwise the new context shares the cookies of the test's page, and signing in there would end that session.
         storageState: person === null ? { cookies: [], origins: [] } : person.state,
       });
       opened.push(context);
@@ -76,8 +76,8 @@ export const test = base.extend<Fixtures & RoleOptions>({
 });
 
 /**
- * The same with a key that requests spends in the name of `me`. It is made before they join: afterwards nobody but they
- * themselves makes a key with their principal, and a reviewer makes none.
+ * The same with a key that sends requests under the principal of `me`. It is created before they join: afterwards only they
+ * could create such a key, and a reviewer cannot.
  */
 export const testWithOwnKey = test.extend<{ own_key: string }>({
   own_key: async ({ workspace }, use) => {
@@ -88,7 +88,7 @@ export const testWithOwnKey = test.extend<{ own_key: string }>({
     });
     await use(key);
   },
-  // The key comes first.
+  // The key must exist before the person joins.
   me: async ({ workspace, role, own_key: _ }, use) => {
     const given = { name: 'Grace Hopper', principal_id: 'user:grace' };
     await use(await workspace.person(role as Role, given));

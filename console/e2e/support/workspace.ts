@@ -4,7 +4,7 @@ import { type BrowserContext, type BrowserContextOptions, expect } from '@playwr
 export type Role = 'admin' | 'reviewer' | 'viewer';
 type StorageState = Exclude<BrowserContextOptions['storageState'], string | undefined>;
 
-/** Somebody who is a member of a workspace, with a session. */
+/** A member of a workspace with a session. */
 export interface Person {
   user_id: string;
   principal_id: string;
@@ -12,30 +12,30 @@ export interface Person {
   name: string;
   password: string;
   session_id: string;
-  /** The session's cookie, as a browser gets it. */
+  /** The session's cookie for a browser. */
   state: StorageState;
-  /** The same for a request. */
+  /** The session's cookie for a request. */
   cookie: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
 type Body = any;
 
-/** A workspace of a test's own, with what fills it. Everything goes through the API. */
+/** A test's own workspace, filled through the API. */
 export interface Workspace {
   id: string;
   name: string;
   base_url: string;
-  /** Calls the API with the workspace's admin key, or another; throws for what is not 2xx. */
+  /** Calls the API with the workspace's admin key or another one. Throws for responses other than 2xx. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Body>;
-  /** Invites somebody, who joins. */
+  /** Invites a new person and accepts the invitation. */
   person(role: Role, given?: { name?: string; principal_id?: string }): Promise<Person>;
-  /** Invites somebody who has an account already, who joins. */
+  /** Invites a person with an account and accepts the invitation. */
   join(person: Person, role: Role): Promise<void>;
   agent(given?: Record<string, unknown>): Promise<Body>;
-  /** Waits until so many attempts to deliver webhooks were recorded, which is after they arrived; newest first. */
+  /** Waits for this many recorded delivery attempts, newest first. They are recorded after arrival. */
   attempts(count: number): Promise<Body[]>;
-  /** Asks for a spend. */
+  /** Sends a payment request. */
   spend(given?: Spend): Promise<Body>;
 }
 
@@ -51,7 +51,7 @@ export interface Spend {
 
 export const PASSWORD = 'a violet sails north again';
 
-/** An authority under which more than 200.00 has to be reviewed, and more than 500.00 is refused. */
+/** An authority that requires review above 200.00 and denies above 500.00. */
 export const AUTHORITY = {
   purpose: {
     objective: 'Keep the staging servers and their monitoring running',
@@ -64,9 +64,10 @@ export const AUTHORITY = {
 };
 
 let count = 0;
-/** Different in every worker and every run. */
+/** Unique across workers and runs. */
 const fresh = (word: string) => `${word}-${process.pid}-${++count}`;
 
+/** Creates a workspace with its admin key, and the functions that fill it. */
 export async function makeWorkspace(base_url: string, plan: 'free' | 'team' = 'team'): Promise<Workspace> {
   const name = fresh('Workspace');
   const made = await fetch(process.env.E2E_WORKSPACE_MAKER as string, {
@@ -74,72 +75,30 @@ export async function makeWorkspace(base_url: string, plan: 'free' | 'team' = 't
     body: JSON.stringify({ name, plan }),
   });
   const { workspace_id, admin_key } = (await made.json()) as { workspace_id: string; admin_key: string };
-  const send = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
-    const response = await fetch(`${base_url}${path}`, {
-      method,
-      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return { response, body: text === '' ? null : JSON.parse(text) };
+  const call: Workspace['call'] = async (method, path, body, headers = {}) =>
+    (await send(base_url, method, path, body, { 'x-api-key': admin_key, ...headers })).body;
+  const invite = async (given: Record<string, unknown>) => {
+    const { url } = await call('POST', '/v1/invitations', given);
+    return decodeURIComponent(new URL(url).hash.slice(1));
   };
-  const workspace: Workspace = {
+  const accept = (body: Record<string, unknown>) =>
+    send(base_url, 'POST', '/v1/auth/invitations/accept', body, {});
+  return {
     id: workspace_id,
     name,
     base_url,
-    async call(method, path, body, headers = {}) {
-      return (await send(method, path, body, { 'x-api-key': admin_key, ...headers })).body;
-    },
+    call,
     async person(role, { name = 'Ada Lovelace', principal_id } = {}) {
       const email = `${fresh(role)}@example.com`;
-      const invited = await workspace.call('POST', '/v1/invitations', {
-        email,
-        role,
-        ...(principal_id === undefined ? {} : { principal_id }),
-      });
-      const token = decodeURIComponent(new URL(invited.url).hash.slice(1));
-      const joined = await send(
-        'POST',
-        '/v1/auth/invitations/accept',
-        { token, name, password: PASSWORD },
-        {},
-      );
-      const [cookie = ''] = (joined.response.headers.get('set-cookie') ?? '').split(';');
-      const at = cookie.indexOf('=');
-      const { hostname } = new URL(base_url);
-      return {
-        user_id: joined.body.user.id,
-        principal_id: joined.body.principal_id,
-        session_id: joined.body.session.id,
-        email,
-        name,
-        password: PASSWORD,
-        cookie,
-        state: {
-          cookies: [
-            {
-              name: cookie.slice(0, at),
-              value: cookie.slice(at + 1),
-              domain: hostname,
-              path: '/',
-              expires: -1,
-              httpOnly: true,
-              secure: false,
-              sameSite: 'Strict',
-            },
-          ],
-          origins: [],
-        },
-      };
+      const token = await invite({ email, role, ...(principal_id === undefined ? {} : { principal_id }) });
+      const joined = await accept({ token, name, password: PASSWORD });
+      return personOf(joined, { base_url, email, name });
     },
     async join({ email, name, password }, role) {
-      const invited = await workspace.call('POST', '/v1/invitations', { email, role });
-      const token = decodeURIComponent(new URL(invited.url).hash.slice(1));
-      await send('POST', '/v1/auth/invitations/accept', { token, name, password }, {});
+      await accept({ token: await invite({ email, role }), name, password });
     },
     agent: (given = {}) =>
-      workspace.call('POST', '/v1/agents', {
+      call('POST', '/v1/agents', {
         slug: 'infra-bot',
         name: 'Infrastructure bot',
         authority: AUTHORITY,
@@ -149,7 +108,7 @@ export async function makeWorkspace(base_url: string, plan: 'free' | 'team' = 't
       let data: Body[] = [];
       await expect
         .poll(async () => {
-          data = (await workspace.call('GET', '/v1/webhooks/deliveries')).data;
+          data = (await call('GET', '/v1/webhooks/deliveries')).data;
           return data.length;
         })
         .toBeGreaterThanOrEqual(count);
@@ -164,17 +123,65 @@ export async function makeWorkspace(base_url: string, plan: 'free' | 'team' = 't
       key,
       more = {},
     } = {}) =>
-      workspace.call(
+      call(
         'POST',
         '/v1/decisions',
         { agent, action: { type: 'purchase', merchant, amount_minor, currency, description }, ...more },
         { 'idempotency-key': randomUUID(), ...(key === undefined ? {} : { 'x-api-key': key }) },
       ),
   };
-  return workspace;
 }
 
-/** The header of a browser's session at the service, without its other cookies. */
+type Sent = { response: Response; body: Body };
+
+/** Sends a JSON request. Throws for responses other than 2xx. */
+async function send(
+  base_url: string,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Sent> {
+  const response = await fetch(`${base_url}${path}`, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return { response, body: text === '' ? null : JSON.parse(text) };
+}
+
+/** The person who accepted an invitation, with the cookie of their new session. */
+function personOf(
+  { response, body }: Sent,
+  { base_url, email, name }: { base_url: string; email: string; name: string },
+): Person {
+  const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';');
+  const at = cookie.indexOf('=');
+  const in_browser = {
+    name: cookie.slice(0, at),
+    value: cookie.slice(at + 1),
+    domain: new URL(base_url).hostname,
+    path: '/',
+    expires: -1,
+    httpOnly: true,
+    secure: false,
+    sameSite: 'Strict' as const,
+  };
+  return {
+    user_id: body.user.id,
+    principal_id: body.principal_id,
+    session_id: body.session.id,
+    email,
+    name,
+    password: PASSWORD,
+    cookie,
+    state: { cookies: [in_browser], origins: [] },
+  };
+}
+
+/** The cookie header of a browser's session, without other cookies. */
 export async function sessionCookie(context: BrowserContext, base_url: string): Promise<string> {
   const cookies = await context.cookies(base_url);
   const session = cookies.find(({ name }) => /^purser_(?!device|oidc)/.test(name));
@@ -182,7 +189,7 @@ export async function sessionCookie(context: BrowserContext, base_url: string): 
   return `${session.name}=${session.value}`;
 }
 
-/** Ends a session as its own person would elsewhere. */
+/** Signs a person out, as from another browser. */
 export async function endSession(base_url: string, person: Pick<Person, 'cookie'>): Promise<void> {
   const response = await fetch(`${base_url}/v1/auth/sign-out`, {
     method: 'POST',

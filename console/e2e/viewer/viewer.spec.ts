@@ -1,7 +1,7 @@
 import { fill } from '../support/fill.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a viewer sees what is waiting, and why they cannot decide it', async ({ page, workspace }) => {
+test('a viewer sees pending requests and why they cannot review them', async ({ page, workspace }) => {
   await fill(workspace);
   await page.goto('/console/reviews');
   for (const name of ['Allow', 'Deny']) {
@@ -11,7 +11,7 @@ test('a viewer sees what is waiting, and why they cannot decide it', async ({ pa
   }
 });
 
-test('what a viewer may not do is there, disabled, with the reason', async ({ page, workspace }) => {
+test('controls that a viewer may not use are disabled with the reason', async ({ page, workspace }) => {
   await fill(workspace);
   for (const [path, name] of [
     ['/agents', 'New agent'],
@@ -28,7 +28,7 @@ test('what a viewer may not do is there, disabled, with the reason', async ({ pa
   }
 });
 
-test('a viewer sees budgets, and nothing to change them by', async ({ page, workspace }) => {
+test('a viewer sees budgets without controls to change them', async ({ page, workspace }) => {
   await fill(workspace);
   await page.goto('/console/budgets');
   const rows = page.getByRole('list', { name: 'Budgets' }).getByRole('listitem');

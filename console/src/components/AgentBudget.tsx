@@ -10,7 +10,8 @@ function partsOfBudget({ committed_minor, held_minor, remaining_minor }: Budgets
     { kind: 'committed', name: 'Spent', amount_minor: committed_minor },
     { kind: 'held', name: 'Held', amount_minor: held_minor },
   ];
-  if (remaining_minor !== null) parts.push({ kind: 'left', name: 'Left', amount_minor: remaining_minor });
+  if (remaining_minor !== null)
+    parts.push({ kind: 'left', name: 'Remaining', amount_minor: remaining_minor });
   return parts;
 }
 

@@ -100,7 +100,7 @@ function StopDialog({ onClose }: { onClose: () => void }) {
       <form onSubmit={form.onSubmit} noValidate className={styles.dialog}>
         <ul className={styles.effects}>
           <li>Every request of every agent is refused at once, in Shadow and in Enforce mode.</li>
-          <li>Capabilities stop working, so pending payments fail. {under_way}</li>
+          <li>Capabilities stop working, so no payment goes through. {under_way}</li>
           <li>
             Reviews, labels, outcomes and all reading continue. A stop does not bring back money that a
             payment rail has already moved.
@@ -138,7 +138,7 @@ export function StopRow() {
     <div className={styles.row}>
       <p>
         {stopped == null
-          ? 'Stops every agent of this workspace at once. Use it when something is wrong and you cannot wait to find out which agent it is.'
+          ? 'Stops every agent in this workspace at once, for emergencies when you don’t know which agent is at fault.'
           : 'All agents are stopped. The banner above shows why and lets an administrator resume them.'}
       </p>
       <StopButton />

@@ -11,7 +11,7 @@ const ALL = [
   budget('aside'),
 ];
 
-test('each budget stands right below the one that it counts in', () => {
+test('each budget follows its parent', () => {
   expect(nestedBudgets(ALL).map(({ budget, depth }) => `${depth} ${budget.slug}`)).toEqual([
     '0 aside',
     '0 company',
@@ -21,11 +21,11 @@ test('each budget stands right below the one that it counts in', () => {
   ]);
 });
 
-test('one whose parent is not among them is still there', () => {
+test('a budget without its parent in the list is kept', () => {
   expect(nestedBudgets([budget('ads', 'marketing')])).toHaveLength(1);
 });
 
-test('below a budget is what counts in it, however deep', () => {
+test('all descendants of a budget are found', () => {
   expect(budgetsBelow(ALL, 'company').map(({ slug }) => slug)).toEqual(['marketing', 'ads', 'travel']);
   expect(budgetsBelow(ALL, 'aside')).toEqual([]);
 });

@@ -6,14 +6,14 @@ const marked = (text: string, quotes: Parameters<typeof highlight>[1]) =>
     .filter(({ effect }) => effect !== null)
     .map(({ text, effect }) => `${effect}: ${text}`);
 
-test('a quotation is marked wherever it stands, whatever its case and white space', () => {
+test('a quotation is marked at any position, ignoring case and white space', () => {
   expect(marked('Gift cards and\n gift  CARDS', [{ text: 'gift cards', effect: 'conflicts' }])).toEqual([
     'conflicts: Gift cards',
     'conflicts: gift  CARDS',
   ]);
 });
 
-test('where quotations overlap the gravest effect holds', () => {
+test('overlapping quotations get the most severe effect', () => {
   expect(
     marked('staging servers', [
       { text: 'staging servers', effect: 'supports' },

@@ -41,6 +41,7 @@ const WORDS: Record<string, string> = {
   RETRYING: 'Retrying',
   CLIENT_REPORTED: 'reported by the client',
   PAYMENT_RAIL: 'reported by the payment rail',
+  authority: 'Policy',
   agent: 'Agent',
   admin: 'Admin',
   reviewer: 'Reviewer',

@@ -46,7 +46,7 @@ describe('a moment by the clocks of a zone', () => {
     expect(toLocal(at, zone)).toBe(local);
     expect(fromLocal(local, zone)).toBe(at);
   });
-  test('that comes twice is the earlier, and one that is skipped lies after the change', () => {
+  test('that occurs twice is the earlier one, and a skipped one moves past the change', () => {
     expect(fromLocal('2026-10-25T02:30', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z');
     expect(fromLocal('2026-03-29T02:30', 'Europe/Berlin')).toBe('2026-03-29T01:30:00.000Z');
   });

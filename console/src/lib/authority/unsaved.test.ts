@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { EMPTY_DRAFT } from './draft.ts';
 import { readUnsaved } from './unsaved.ts';
 
-test('what was kept comes back as it was', () => {
+test('stored changes are restored unchanged', () => {
   const kept = {
     base: null,
     draft: { ...EMPTY_DRAFT, objective: 'Half a thought' },
@@ -12,7 +12,7 @@ test('what was kept comes back as it was', () => {
   expect(readUnsaved(JSON.stringify(kept))).toEqual(kept);
 });
 
-test('nothing, and what this release cannot read, is nothing', () => {
+test('missing and unreadable stored changes give null', () => {
   const { objective: _, ...older } = EMPTY_DRAFT;
   const kept = { base: null, draft: older, json: null, note: '' };
   for (const text of [null, '', 'null', '{', '[]', '{}', JSON.stringify(kept)]) {

@@ -49,7 +49,8 @@ export function Controls({ agent }: { agent: AgentWithBudgets }) {
         </div>
         <div className={styles.stopRow}>
           <p>
-            Revoking is permanent: the agent can never request again, and its open capabilities become void.
+            Revoking is permanent: the agent can never send requests again, and its open capabilities become
+            void.
           </p>
           <Button kind="danger" why={why} onClick={() => setRevoking(true)}>
             Revoke

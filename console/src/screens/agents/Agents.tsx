@@ -22,7 +22,7 @@ import { utcDay } from '../../lib/time.ts';
 import { NewAgent } from './NewAgent.tsx';
 
 const FILTERS: readonly Filter[] = [
-  { param: 'q', name: 'Name', type: 'search', placeholder: 'Part of slug or name' },
+  { param: 'q', name: 'Name', type: 'search', placeholder: 'Slug or name' },
   {
     param: 'mode',
     name: 'Mode',

@@ -6,7 +6,7 @@ test('a field that is new has nothing before it', () => {
     { field: 'slug', from: null, to: 'infra-bot' },
   ]);
 });
-test('within an object only what differs is told', () => {
+test('only differing fields of an object are listed', () => {
   const before = {
     currency: 'EUR',
     purpose: { objective: 'a', constraints: ['x'] },
@@ -22,10 +22,10 @@ test('within an object only what differs is told', () => {
     { field: 'authority.review_threshold_minor', from: '5', to: 'nothing' },
   ]);
 });
-test('what was nothing and is nothing is not told', () => {
+test('fields that stay empty are left out', () => {
   expect(linesOf({ expires_at: { from: null, to: null }, list: { from: null, to: [] } })).toEqual([]);
 });
-test('lists of texts are told as texts, others as JSON', () => {
+test('lists of strings are shown as text, others as JSON', () => {
   expect(
     linesOf({ scopes: { from: ['read'], to: ['review', 'read'] }, odd: { from: [1], to: [2] } }),
   ).toEqual([

@@ -43,7 +43,7 @@ export default function Budgets() {
   return (
     <Page
       title="Budgets"
-      lead="Agents share a budget if their policy names it or a budget below it. Concurrent requests can never overspend it."
+      lead="Agents share a budget if their policy names it or a budget below it. Concurrent requests cannot overspend it."
       actions={
         <>
           <ExportCsv name="budgets" columns={CSV} fetch={(page) => purser.budgets.list(page)} />

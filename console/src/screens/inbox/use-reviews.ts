@@ -13,7 +13,7 @@ import { type Search, stringifySearch } from '../../lib/search.ts';
 export const TABS: Record<string, { name: string; query: Record<string, string>; of_me?: true }> = {
   waiting: { name: 'Pending', query: { review_state: 'PENDING', order: 'expires' } },
   mine: { name: 'Reviewed by me', query: {}, of_me: true },
-  reviewed: { name: 'All reviewed', query: { review_state: 'ALLOWED,DENIED' } },
+  reviewed: { name: 'Reviewed', query: { review_state: 'ALLOWED,DENIED' } },
   expired: { name: 'Expired', query: { review_state: 'EXPIRED' } },
 };
 

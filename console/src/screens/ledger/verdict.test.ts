@@ -48,14 +48,14 @@ describe('the result of a verification', () => {
 });
 
 describe('a verification without a result', () => {
-  test('that took too long says so, speaks neither for the history nor against it, and what to do', () => {
+  test('that took too long says so, what to do, and nothing about the history', () => {
     const told = unfinishedOf(new TimeoutError('late'));
     expect(told?.title).toBe('The verification took too long.');
     expect(told?.text).toContain('says nothing about the history');
     expect(told?.text).toContain('only after an entry');
     expect(Object.values(told ?? {}).join(' ')).not.toMatch(/valid|break/);
   });
-  test('that the connection ended is told as any other failure', () => {
+  test('that lost its connection is reported as any other error', () => {
     expect(unfinishedOf(new ConnectionError('gone'))).toBeNull();
     expect(unfinishedOf(new Error('other'))).toBeNull();
   });
