@@ -1,9 +1,9 @@
 import { access, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { APIError, type Authority, type AuthorityVersion, type Purser, type Simulation } from '@purser/sdk';
-import { changeLines, changesOf } from './authority-changes.ts';
+import { type Change, changeLines, changesOf } from './authority-changes.ts';
 import { authorityText, readAgentFile, writeBase } from './authority-file.ts';
-import type { Change } from './change.ts';
+
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './failure.ts';
 import { simulationLines } from './simulation-text.ts';

@@ -32,10 +32,10 @@ test('pull, edit, diff, apply, and nothing differs any more; comments stay', asy
   const differs = await run(['authority', 'diff', '-f', file]);
   expect(differs.code).toBe(2);
   for (const line of [
-    '  the limit of a single spend goes from EUR 200.00 to EUR 300.00 (widens)',
-    '  the amount from which a person reviews goes from EUR 80.00 to EUR 50.00',
-    '  “Casino” is now on the block list',
-    '  “Evil Corporation” is no longer on the block list (widens)',
+    '  Per-transaction limit: EUR 200.00 → EUR 300.00 (widens)',
+    '  Review threshold: EUR 80.00 → EUR 50.00',
+    '  Blocked merchants: added Casino',
+    '  Blocked merchants: removed Evil Corporation (widens)',
     'Of the last 2 decisions:',
     '  1 ALLOW → REVIEW (EUR 54.40)',
     '  1 DENY → REVIEW (EUR 250.00)',

@@ -1,21 +1,7 @@
-/**
- * ISO 4217 minor unit digits of currencies that do not have two. The browser's own list differs (it has no digits for IQD),
- * so it is not used. A test compares this table with the service's.
- */
-const OTHER_EXPONENTS: Record<string, number> = {
-  BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0, UGX: 0, UYI: 0, VND: 0,
-  VUV: 0, XAF: 0, XOF: 0, XPF: 0,
-  BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3,
-  CLF: 4, UYW: 4,
-}; // biome-ignore format: a table
+import { MAX_AMOUNT_MINOR } from '@purser/contract/limits';
+import { exponentOf } from '@purser/contract/money';
 
-/** The number of digits of a currency's minor unit. */
-export function exponentOf(currency: string): number {
-  return OTHER_EXPONENTS[currency] ?? 2;
-}
-
-/** The service's largest exact amount. In sums it means this amount or more. */
-const MAX_AMOUNT_MINOR = 9_007_199_254_740_991;
+export { exponentOf };
 
 /** An amount in major units without its currency: "54.40", "1200", "12,000.00". Exact. */
 export function majorUnits(amount_minor: number, currency: string): string {

@@ -287,6 +287,7 @@ export const AUTHORITY_ROWS = {
     ['DENY', 'REVIEW'],
     'DENY',
     (unset) => `Decision about a spend outside the active hours; ${unset}.`,
+    { qualifies: 'active_hours' },
   ),
   on_new_merchant: outcome(
     'First payment to a merchant',
@@ -298,12 +299,13 @@ export const AUTHORITY_ROWS = {
   ),
   new_merchant_threshold_minor: {
     ...limit(
-      'New merchants: allowed up to',
+      'New merchants allowed up to',
       'new_merchant',
       'Amounts up to this pass at a new merchant.',
       2000,
     ),
     compare: 'allowance',
+    qualifies: 'on_new_merchant',
   },
   allowed_action_types: {
     label: 'Allowed action types',
@@ -368,8 +370,12 @@ export const AUTHORITY_DEFAULTS = defaultsOf(AUTHORITY_ROWS);
 type Defaults = DefaultsOf<typeof AUTHORITY_ROWS>;
 
 /** Fills in what an authority leaves out and what still means something. */
-export function withDefaults(authority: Authority): Authority & Required<Pick<Authority, keyof Defaults>> {
-  return { ...AUTHORITY_DEFAULTS, ...authority };
+export function withDefaults<Given extends object>(
+  authority: Given,
+): Given & Required<Pick<Authority, keyof Defaults>> {
+  const given = authority as Readonly<Record<string, unknown>>;
+  const filled = Object.entries(AUTHORITY_DEFAULTS).map(([name, unset]) => [name, given[name] ?? unset]);
+  return { ...authority, ...Object.fromEntries(filled) };
 }
 
 /** The rows of an authority's fields on one level: those of the purpose as `purpose.objective`. */
@@ -379,3 +385,9 @@ export const FLAT_ROWS: Readonly<
   ...Object.fromEntries(Object.entries(PURPOSE_ROWS).map(([name, row]) => [`purpose.${name}`, row])),
   ...AUTHORITY_ROWS,
 };
+
+/** The names of an authority's fields, in the order of the table. */
+export const AUTHORITY_FIELD_NAMES = Object.keys(AUTHORITY_ROWS) as (keyof Authority)[];
+
+/** The row of a field. */
+export const authorityRow = (name: keyof Authority): FieldRow => AUTHORITY_ROWS[name];

@@ -37,6 +37,8 @@ export interface FieldRow {
   compare: Comparison;
   /** What it means when it is left out. */
   default?: unknown;
+  /** The field without which it says nothing. */
+  qualifies?: string;
 }
 
 /** The schemas of rows by field. */
@@ -71,7 +73,14 @@ export function defaultsOf<Rows extends Record<string, object>>(rows: Rows): Def
 export function outcome<
   const Values extends readonly ('ALLOW' | 'REVIEW' | 'DENY')[],
   const Default extends Values[number],
->(label: string, stage: Stage, values: Values, unset: Default, description: (unset: string) => string) {
+>(
+  label: string,
+  stage: Stage,
+  values: Values,
+  unset: Default,
+  description: (unset: string) => string,
+  more: { qualifies?: string } = {},
+) {
   return {
     schema: Type.Optional(OneOf(values, { description: description(`defaults to \`${unset}\``) })),
     default: unset,
@@ -79,5 +88,6 @@ export function outcome<
     stages: [stage],
     is_assessed: false,
     compare: 'outcome',
+    ...more,
   } as const;
 }

@@ -143,5 +143,6 @@ export const VELOCITY_ROWS = {
     ON_EXCEEDED,
     'REVIEW',
     (unset) => `Decision about a duplicate; ${unset}.`,
+    { qualifies: 'duplicate_window_seconds' },
   ),
 } as const satisfies Record<string, FieldRow>;

@@ -1,6 +1,7 @@
+import { changesOf, isSameAuthority } from '@purser/contract/authority-changes';
 import type { Authority } from '@purser/sdk';
 import { describe, expect, test } from 'vitest';
-import { diffOf } from './diff.ts';
+import { formatMoney } from '../money.ts';
 import { authorityOf, type Draft, draftOf, EMPTY_DRAFT, fieldOf } from './draft.ts';
 import { summaryOf } from './summary.ts';
 import type { VelocityDraft } from './velocity.ts';
@@ -177,29 +178,33 @@ describe('the form of an authority', () => {
 describe('the difference of two authorities', () => {
   test('is nothing between an authority and itself, and an empty list is no list', () => {
     const { blocked_merchants: _, ...without } = AUTHORITY;
-    expect(diffOf(AUTHORITY, structuredClone(AUTHORITY))).toEqual([]);
-    expect(diffOf(AUTHORITY, without)).toEqual([]);
+    expect(changesOf(AUTHORITY, structuredClone(AUTHORITY), formatMoney)).toEqual([]);
+    expect(changesOf(AUTHORITY, without, formatMoney)).toEqual([]);
     const [payee] = EVERYTHING.allowed_payees ?? [];
     const turned = [{ merchant: payee?.merchant, payee_id: payee?.payee_id as string }];
     const allowed_payees = [payee as (typeof turned)[0]];
-    expect(diffOf({ ...AUTHORITY, allowed_payees }, { ...AUTHORITY, allowed_payees: turned })).toEqual([]);
+    const [one, other] = [allowed_payees, turned].map((each) => ({ ...AUTHORITY, allowed_payees: each }));
+    expect(changesOf(one as Authority, other as Authority, formatMoney)).toEqual([]);
+    expect(isSameAuthority(one as Authority, other as Authority)).toBe(true);
   });
 
-  test('names what changed, with amounts in their currency and entries of lists', () => {
+  test('names what changed, with amounts in their currency, entries of lists, and what widens', () => {
     const after: Authority = {
       ...AUTHORITY,
       purpose: { ...AUTHORITY.purpose, constraints: ['No travel', 'No software'] },
       per_transaction_limit_minor: 10_000,
       review_threshold_minor: 5_000,
     };
-    expect(diffOf(AUTHORITY, after)).toEqual([
-      { name: 'Constraints', before: null, after: null, removed: ['No gift cards'], added: ['No software'] },
-      { name: 'Per-transaction limit', before: 'EUR 200.00', after: 'EUR 100.00', removed: [], added: [] },
-      { name: 'Review threshold', before: null, after: 'EUR 50.00', removed: [], added: [] },
+    const told = changesOf(AUTHORITY, after, formatMoney).map((each) => Object.values(each));
+    expect(told).toEqual([
+      ['purpose.constraints', 'Constraints', true, 'No gift cards', null, 'yes'],
+      ['purpose.constraints', 'Constraints', true, null, 'No software', 'no'],
+      ['per_transaction_limit_minor', 'Per-transaction limit', false, 'EUR 200.00', 'EUR 100.00', 'no'],
+      ['review_threshold_minor', 'Review threshold', false, null, 'EUR 50.00', 'no'],
     ]);
   });
 
   test('of none and one is all of it', () => {
-    expect(diffOf(null, AUTHORITY).map((each) => each.name)).toContain('Objective');
+    expect(changesOf(null, AUTHORITY, formatMoney).map((each) => each.label)).toContain('Objective');
   });
 });

@@ -1,69 +1,76 @@
+import {
+  AUTHORITY_DEFAULTS,
+  AUTHORITY_FIELD_NAMES,
+  authorityRow,
+  type Authority as ContractAuthority,
+  withDefaults,
+} from '@purser/contract/authority';
+import { payeeInWords } from '@purser/contract/authority-words';
 import type { AllowedPayee, Authority } from '@purser/sdk';
 import { exponentOf, fromInput, toInput } from '../money.ts';
 import { type HoursDraft, hoursOf } from './hours.ts';
 import { linesOf, listOf } from './lines.ts';
-import { limitDrafts, limitsOf, secondsOf, spanOf, type VelocityDraft } from './velocity.ts';
+import { limitDrafts, limitsOf, secondsOf, spanDraft, type VelocityDraft } from './velocity.ts';
 import { fromLocal, isTimeZone, toLocal } from './zones.ts';
 
+type AuthorityField = keyof ContractAuthority;
+type AmountField = Extract<AuthorityField, `${string}_minor`>;
+type DraftName<Name> = Name extends `${infer Amount}_minor` ? Amount : Name;
+type ChoiceField = Extract<AuthorityField, `on_${string}`>;
+/** Lists of text, but for those with a control of their own. */
+type LinesField = {
+  [Name in AuthorityField]-?: ContractAuthority[Name] extends string[] | undefined ? Name : never;
+}[AuthorityField] &
+  Exclude<AuthorityField, 'budgets'>;
+
+const draftName = (field: string) => field.replace(/_minor$/, '');
+const AMOUNTS = AUTHORITY_FIELD_NAMES.filter((name) => name.endsWith('_minor')) as AmountField[];
+const CHOICES = AUTHORITY_FIELD_NAMES.filter((name) => name.startsWith('on_')) as ChoiceField[];
+const LINES = AUTHORITY_FIELD_NAMES.filter(
+  (name) => typeof authorityRow(name).compare === 'object' && !['budgets', 'allowed_payees'].includes(name),
+) as LinesField[];
+
 /** The form's copy of an authority: texts, amounts in major units, lists with one line per entry. */
-export interface Draft {
+export interface Draft extends Record<DraftName<AmountField> | ChoiceField | LinesField, string> {
   objective: string;
   success_criteria: string;
   constraints: string;
   context: string;
   currency: string;
-  per_transaction_limit: string;
-  review_threshold: string;
-  monthly_budget: string;
-  blocked_merchants: string;
-  allowed_merchants: string;
   /** One line per entry: the payee, then optionally a space and the merchant. */
   allowed_payees: string;
-  on_other_merchants: string;
-  on_new_merchant: string;
-  new_merchant_threshold: string;
-  allowed_action_types: string;
-  review_action_types: string;
-  on_purpose_unclear: string;
   time_zone: string;
   /** Local time in `time_zone`. */
   valid_from: string;
   valid_until: string;
   active_hours: readonly HoursDraft[];
-  on_outside_hours: string;
   velocity_limits: readonly VelocityDraft[];
   /** Slugs. */
   budgets: readonly string[];
   /** A number of `duplicate_unit`s. */
   duplicate_window: string;
   duplicate_unit: string;
-  on_duplicate: string;
 }
 
-/** Values of omitted choices. An omitted field stays omitted, so that the authority keeps its hash. */
-const DEFAULTS = {
-  on_purpose_unclear: 'REVIEW',
-  on_other_merchants: 'ALLOW',
-  on_new_merchant: 'ALLOW',
-  on_outside_hours: 'DENY',
-  on_duplicate: 'REVIEW',
-} as const;
+/** Drafts of the fields that need nothing but their kind: amounts, choices, lists of text. */
+function plainDrafts(
+  authority: Partial<Authority>,
+): Record<DraftName<AmountField> | ChoiceField | LinesField, string> {
+  return Object.fromEntries([
+    ...AMOUNTS.map((name) => [draftName(name), toInput(authority[name], authority.currency ?? '')]),
+    ...CHOICES.map((name) => [name, withDefaults(authority)[name]]),
+    ...LINES.map((name) => [name, linesOf(authority[name])]),
+  ]);
+}
 
 export const EMPTY_DRAFT: Draft = {
+  ...plainDrafts({}),
   objective: '',
   success_criteria: '',
   constraints: '',
   context: '',
   currency: 'EUR',
-  per_transaction_limit: '',
-  review_threshold: '',
-  monthly_budget: '',
-  blocked_merchants: '',
-  allowed_merchants: '',
   allowed_payees: '',
-  new_merchant_threshold: '',
-  allowed_action_types: '',
-  review_action_types: '',
   time_zone: '',
   valid_from: '',
   valid_until: '',
@@ -72,43 +79,24 @@ export const EMPTY_DRAFT: Draft = {
   budgets: [],
   duplicate_window: '',
   duplicate_unit: 'minutes',
-  ...DEFAULTS,
 };
 
 /** The authority's time zone, or UTC if the browser does not know it. */
 const knownZone = (time_zone: string | undefined) =>
   time_zone !== undefined && isTimeZone(time_zone) ? time_zone : 'UTC';
 
-const AMOUNTS = {
-  per_transaction_limit: 'per_transaction_limit_minor',
-  review_threshold: 'review_threshold_minor',
-  monthly_budget: 'monthly_budget_minor',
-  new_merchant_threshold: 'new_merchant_threshold_minor',
-} as const;
-
 export function draftOf(authority: Authority): Draft {
   const { purpose, currency } = authority;
   const zone = knownZone(authority.time_zone);
-  const duplicate = spanOf(authority.duplicate_window_seconds);
+  const duplicate = spanDraft(authority.duplicate_window_seconds);
   return {
+    ...plainDrafts(authority),
     objective: purpose.objective,
     success_criteria: linesOf(purpose.success_criteria),
     constraints: linesOf(purpose.constraints),
     context: purpose.context ?? '',
     currency,
-    per_transaction_limit: toInput(authority.per_transaction_limit_minor, currency),
-    review_threshold: toInput(authority.review_threshold_minor, currency),
-    monthly_budget: toInput(authority.monthly_budget_minor, currency),
-    blocked_merchants: linesOf(authority.blocked_merchants),
-    allowed_merchants: linesOf(authority.allowed_merchants),
     allowed_payees: linesOf(authority.allowed_payees?.map(payeeInWords)),
-    new_merchant_threshold: toInput(authority.new_merchant_threshold_minor, currency),
-    allowed_action_types: linesOf(authority.allowed_action_types),
-    review_action_types: linesOf(authority.review_action_types),
-    on_purpose_unclear: authority.on_purpose_unclear ?? DEFAULTS.on_purpose_unclear,
-    on_other_merchants: authority.on_other_merchants ?? DEFAULTS.on_other_merchants,
-    on_new_merchant: authority.on_new_merchant ?? DEFAULTS.on_new_merchant,
-    on_outside_hours: authority.on_outside_hours ?? DEFAULTS.on_outside_hours,
     time_zone: authority.time_zone ?? '',
     valid_from: toLocal(authority.valid_from, zone),
     valid_until: toLocal(authority.valid_until, zone),
@@ -117,7 +105,6 @@ export function draftOf(authority: Authority): Draft {
     budgets: authority.budgets ?? [],
     duplicate_window: duplicate.length,
     duplicate_unit: duplicate.unit,
-    on_duplicate: authority.on_duplicate ?? DEFAULTS.on_duplicate,
   };
 }
 
@@ -136,14 +123,12 @@ export function authorityOf(
   const currency = draft.currency.trim().toUpperCase();
   if (draft.objective.trim() === '') problems.objective = 'must say what the agent is for';
   if (!/^[A-Z]{3}$/.test(currency)) problems.currency = 'must be a currency such as EUR';
-  const amountOf = (name: keyof typeof AMOUNTS) => {
+  const amounts = AMOUNTS.map((field) => {
+    const name = draftName(field) as DraftName<AmountField>;
     const read = fromInput(draft[name], currency);
     if ('problem' in read) problems[name] = read.problem;
-    return 'problem' in read ? null : read.amount_minor;
-  };
-  const amounts = Object.entries(AMOUNTS).map(
-    ([name, field]) => [field, amountOf(name as keyof typeof AMOUNTS)] as const,
-  );
+    return [field, 'problem' in read ? null : read.amount_minor] as const;
+  });
   const time_zone = draft.time_zone.trim();
   if (time_zone !== '' && !isTimeZone(time_zone) && time_zone !== base?.time_zone)
     problems.time_zone = 'must be a time zone such as Europe/Berlin';
@@ -177,11 +162,8 @@ export function authorityOf(
   put(purpose, 'context', draft.context.trim());
   const authority: Record<string, unknown> = { ...base, purpose, currency };
   for (const [name, amount_minor] of amounts) put(authority, name, amount_minor);
-  put(authority, 'blocked_merchants', listOf(draft.blocked_merchants));
-  put(authority, 'allowed_merchants', listOf(draft.allowed_merchants));
+  for (const name of LINES) put(authority, name, listOf(draft[name]));
   put(authority, 'allowed_payees', allowed_payees);
-  put(authority, 'allowed_action_types', listOf(draft.allowed_action_types));
-  put(authority, 'review_action_types', listOf(draft.review_action_types));
   put(authority, 'time_zone', time_zone);
   put(authority, 'valid_from', valid_from);
   put(authority, 'valid_until', valid_until);
@@ -189,20 +171,17 @@ export function authorityOf(
   put(authority, 'velocity_limits', velocity_limits);
   put(authority, 'budgets', draft.budgets);
   put(authority, 'duplicate_window_seconds', duplicate_window_seconds);
-  for (const [name, default_value] of Object.entries(DEFAULTS)) {
-    const chosen = draft[name as keyof typeof DEFAULTS];
-    const is_explicit = chosen !== default_value || authority[name] !== undefined;
-    put(authority, name, is_explicit ? chosen : null);
+  for (const name of CHOICES) {
+    // An omitted choice stays omitted, so that the authority keeps its hash.
+    const is_explicit = draft[name] !== AUTHORITY_DEFAULTS[name] || authority[name] !== undefined;
+    put(authority, name, is_explicit ? draft[name] : null);
   }
-  // A field that qualifies another is removed with it.
-  if (active_hours.length === 0) delete authority.on_outside_hours;
-  if (!is_duplicate) delete authority.on_duplicate;
-  if (authority.on_new_merchant === undefined) delete authority.new_merchant_threshold_minor;
+  for (const name of AUTHORITY_FIELD_NAMES) {
+    const { qualifies } = authorityRow(name);
+    if (qualifies !== undefined && authority[qualifies] === undefined) delete authority[name];
+  }
   return { authority: authority as unknown as Authority, problems: null };
 }
-
-export const payeeInWords = ({ payee_id, merchant }: AllowedPayee): string =>
-  merchant === undefined ? payee_id : `${payee_id} ${merchant}`;
 
 function payeesOf(text: string, problems: Record<string, string>): AllowedPayee[] {
   return listOf(text).map((line, i) => {

@@ -1,3 +1,4 @@
+import { WEEKDAYS } from '@purser/contract/calendar';
 import type { ActiveHours } from '@purser/sdk';
 
 /** The form's copy of one row of active hours. */
@@ -6,18 +7,6 @@ export interface HoursDraft {
   from: string;
   to: string;
 }
-
-export const WEEKDAYS = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'] as const;
-const DAY_NAMES: Record<string, string> = {
-  MON: 'Monday',
-  TUE: 'Tuesday',
-  WED: 'Wednesday',
-  THU: 'Thursday',
-  FRI: 'Friday',
-  SAT: 'Saturday',
-  SUN: 'Sunday',
-};
-export const dayName = (day: string): string => DAY_NAMES[day] ?? day;
 
 /** The first row of a new schedule. */
 export const OFFICE_HOURS: HoursDraft = { days: WEEKDAYS.slice(0, 5), from: '08:00', to: '18:00' };
@@ -50,28 +39,4 @@ export function hoursOf(rows: readonly HoursDraft[], problems: Record<string, st
       to: to ?? '',
     };
   });
-}
-
-/** "weekdays", "Saturday and Sunday", "Monday to Thursday". */
-function daysInWords(days: readonly string[]): string {
-  const places = WEEKDAYS.flatMap((day, i) => (days.includes(day) ? [i] : []));
-  const names = places.map((place) => dayName(WEEKDAYS[place] as string));
-  if (places.length === 7) return 'every day';
-  if (places.join() === '0,1,2,3,4') return 'on weekdays';
-  const [first = 0] = places;
-  const is_run = places.length > 2 && places.every((place, i) => place === first + i);
-  return is_run ? `from ${names[0]} to ${names.at(-1)}` : `on ${inWords(names)}`;
-}
-
-/** "a", "a and b", "a, b and c". */
-export function inWords(words: readonly string[], last = 'and'): string {
-  if (words.length < 2) return words.join();
-  return `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1)}`;
-}
-
-/** "on weekdays from 08:00 to 18:00", "every day from 22:00 to 06:00 the next day". */
-export function hoursInWords({ days, from, to }: ActiveHours): string {
-  if (from === '00:00' && to === '24:00')
-    return `${daysInWords(days)}${days.length === 7 ? '' : ', all day'}`;
-  return `${daysInWords(days)} from ${from} to ${to}${to < from ? ' the next day' : ''}`;
 }

@@ -1,7 +1,8 @@
+import { withDefaults } from '@purser/contract/authority';
+import { hoursInWords, inWords, limitInWords, spanInWords } from '@purser/contract/authority-words';
+import { VELOCITY_DEFAULTS } from '@purser/contract/velocity-limits';
 import type { AllowedPayee, Authority } from '@purser/sdk';
 import { formatMoney } from '../money.ts';
-import { hoursInWords, inWords } from './hours.ts';
-import { limitInWords, spanInWords } from './velocity.ts';
 import { isTimeZone, toLocal } from './zones.ts';
 
 const BECOMES = { ALLOW: 'is allowed', REVIEW: 'needs review', DENY: 'is denied' } as const;
@@ -28,13 +29,8 @@ function amounts(authority: Authority): string[] {
   ];
 }
 
-function times({
-  valid_from,
-  valid_until,
-  time_zone = 'UTC',
-  active_hours = [],
-  on_outside_hours = 'DENY',
-}: Authority): string[] {
+function times(authority: Authority): string[] {
+  const { valid_from, valid_until, time_zone, active_hours = [], on_outside_hours } = withDefaults(authority);
   const span = [
     valid_from === undefined ? '' : `from ${moment(valid_from, time_zone)}`,
     valid_until === undefined ? '' : `until ${moment(valid_until, time_zone)}`,
@@ -60,10 +56,10 @@ function merchants(authority: Authority): string[] {
     blocked_merchants = [],
     allowed_merchants = [],
     allowed_payees = [],
-    on_other_merchants = 'ALLOW',
-    on_new_merchant = 'ALLOW',
+    on_other_merchants,
+    on_new_merchant,
     new_merchant_threshold_minor,
-  } = authority;
+  } = withDefaults(authority);
   const bound = allowed_payees.filter(({ merchant }) => merchant !== undefined);
   const listed = [
     allowed_merchants.length > 0 && counted(allowed_merchants.length, 'merchant'),
@@ -102,12 +98,12 @@ function overTime(authority: Authority): string[] {
     velocity_limits = [],
     budgets = [],
     duplicate_window_seconds,
-    on_duplicate = 'REVIEW',
-  } = authority;
+    on_duplicate,
+  } = withDefaults(authority);
   return [
     ...velocity_limits.map(
       (limit) =>
-        `${limitInWords(limit, currency)} (${limit.name}); anything beyond that ${BECOMES[limit.on_exceeded ?? 'DENY']}.`,
+        `${limitInWords(limit, currency, formatMoney)} (${limit.name}); anything beyond that ${BECOMES[limit.on_exceeded ?? VELOCITY_DEFAULTS.on_exceeded]}.`,
     ),
     budgets.length === 0
       ? ''
@@ -120,7 +116,7 @@ function overTime(authority: Authority): string[] {
 
 /** Describes an authority in sentences for people. Fields that are not set give none. */
 export function summaryOf(authority: Authority): string[] {
-  const { on_purpose_unclear = 'REVIEW' } = authority;
+  const { on_purpose_unclear } = withDefaults(authority);
   return [
     ...amounts(authority),
     ...overTime(authority),

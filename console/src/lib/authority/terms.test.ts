@@ -1,5 +1,6 @@
+import { hoursInWords } from '@purser/contract/authority-words';
 import { describe, expect, test } from 'vitest';
-import { hoursInWords, hoursOf, OFFICE_HOURS, timeOfDay } from './hours.ts';
+import { hoursOf, OFFICE_HOURS, timeOfDay } from './hours.ts';
 import { fromLocal, isTimeZone, toLocal } from './zones.ts';
 
 describe('hours', () => {

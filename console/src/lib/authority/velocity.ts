@@ -1,6 +1,7 @@
+import { spanOf, UNITS } from '@purser/contract/authority-words';
+import { VELOCITY_DEFAULTS } from '@purser/contract/velocity-limits';
 import type { VelocityLimit } from '@purser/sdk';
-import { formatMoney, fromInput, toInput } from '../money.ts';
-import { inWords } from './hours.ts';
+import { fromInput, toInput } from '../money.ts';
 import { linesOf, listOf } from './lines.ts';
 
 /** A duration in the form. */
@@ -23,17 +24,13 @@ export interface VelocityDraft extends Span {
   base: VelocityLimit | null;
 }
 
-const UNITS = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
 export const UNIT_OPTIONS = Object.keys(UNITS)
   .reverse()
   .map((unit) => [unit, unit] as const);
 
 /** Splits seconds into a whole number of the largest possible unit. */
-export function spanOf(seconds: number | undefined): Span {
-  if (seconds === undefined) return { length: '', unit: 'minutes' };
-  const [unit, size] = Object.entries(UNITS).find(([, each]) => seconds % each === 0) ?? ['seconds', 1];
-  return { length: String(seconds / size), unit };
-}
+export const spanDraft = (seconds: number | undefined): Span =>
+  seconds === undefined ? { length: '', unit: 'minutes' } : spanOf(seconds);
 
 /** The duration in seconds. Null if `length` is not a whole number. */
 export function secondsOf({ length, unit }: Span): number | null {
@@ -41,19 +38,13 @@ export function secondsOf({ length, unit }: Span): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) * UNITS[unit as keyof typeof UNITS] : null;
 }
 
-/** "10 minutes", "1 day". */
-export function spanInWords(seconds: number): string {
-  const { length, unit } = spanOf(seconds);
-  return `${length} ${length === '1' ? unit.slice(0, -1) : unit}`;
-}
-
 /** A new daily limit with a name that is not `taken`. */
 export function newLimit(taken: readonly { name: string }[]): VelocityDraft {
   const names = new Set(taken.map(({ name }) => name));
   const name = ['day', 'week', 'burst'].find((each) => !names.has(each)) ?? `limit-${taken.length + 1}`;
   return {
-    ...{ name, window: 'DAY', length: '10', unit: 'minutes', per: 'AGENT', amount: '', count: '' },
-    ...{ merchants: '', action_types: '', on_exceeded: 'DENY', base: null },
+    ...{ name, window: 'DAY', length: '10', unit: 'minutes', amount: '', count: '' },
+    ...{ ...VELOCITY_DEFAULTS, merchants: '', action_types: '', base: null },
   };
 }
 
@@ -61,13 +52,13 @@ export function limitDrafts(limits: readonly VelocityLimit[] | undefined, curren
   return (limits ?? []).map((limit) => ({
     name: limit.name,
     window: limit.window,
-    ...spanOf(limit.window_seconds),
-    per: limit.per ?? 'AGENT',
+    ...spanDraft(limit.window_seconds),
+    per: limit.per ?? VELOCITY_DEFAULTS.per,
     amount: toInput(limit.limit_amount_minor, currency),
     count: limit.limit_count === undefined ? '' : String(limit.limit_count),
     merchants: linesOf(limit.merchants),
     action_types: linesOf(limit.action_types),
-    on_exceeded: limit.on_exceeded ?? 'DENY',
+    on_exceeded: limit.on_exceeded ?? VELOCITY_DEFAULTS.on_exceeded,
     base: limit,
   }));
 }
@@ -103,32 +94,14 @@ export function limitsOf(
       name,
       window,
       window_seconds: window_seconds ?? undefined,
-      per: unlessDefault(row.per, 'AGENT', base?.per),
+      per: unlessDefault(row.per, VELOCITY_DEFAULTS.per, base?.per),
       limit_amount_minor: 'problem' in amount ? undefined : (amount.amount_minor ?? undefined),
       limit_count: count === '' ? undefined : Number(count),
       merchants: row.merchants.trim() === '' ? undefined : listOf(row.merchants),
       action_types: row.action_types.trim() === '' ? undefined : listOf(row.action_types),
-      on_exceeded: unlessDefault(row.on_exceeded, 'DENY', base?.on_exceeded),
+      on_exceeded: unlessDefault(row.on_exceeded, VELOCITY_DEFAULTS.on_exceeded, base?.on_exceeded),
     };
     const limit = Object.entries({ ...base, ...fields }).filter(([, value]) => value !== undefined);
     return Object.fromEntries(limit) as unknown as VelocityLimit;
   });
-}
-
-const WINDOWS = { DAY: 'per day', WEEK: 'per week', MONTH: 'per month' } as const;
-const PER = { AGENT: '', MERCHANT: ' at each merchant', PAYEE: ' to each payee' } as const;
-
-/** "At most EUR 500.00 and 5 requests per day at each merchant". */
-export function limitInWords(limit: VelocityLimit, currency: string): string {
-  const { window, window_seconds, per = 'AGENT', limit_amount_minor, limit_count } = limit;
-  const most = [
-    limit_amount_minor === undefined ? '' : formatMoney(limit_amount_minor, currency),
-    limit_count === undefined ? '' : `${limit_count} ${limit_count === 1 ? 'request' : 'requests'}`,
-  ].filter((part) => part !== '');
-  const within = window === 'ROLLING' ? `in any ${spanInWords(window_seconds ?? 0)}` : WINDOWS[window];
-  const only = [
-    limit.merchants === undefined ? '' : ` at ${inWords(limit.merchants, 'or')}`,
-    limit.action_types === undefined ? '' : ` for ${inWords(limit.action_types, 'or')}`,
-  ];
-  return `At most ${inWords(most)} ${within}${PER[per]}${only.join('')}`;
 }

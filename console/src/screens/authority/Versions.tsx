@@ -1,3 +1,4 @@
+import { changesOf } from '@purser/contract/authority-changes';
 import type { Authority, AuthorityVersion } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -8,7 +9,7 @@ import { Card } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Id, Time } from '../../components/Value.tsx';
 import { Who } from '../../components/Who.tsx';
-import { diffOf } from '../../lib/authority/diff.ts';
+import { formatMoney } from '../../lib/money.ts';
 import styles from './Authority.module.css';
 import { Diff } from './Diff.tsx';
 
@@ -58,11 +59,13 @@ export function Versions({
             </Link>
           }
         >
-          {old.version !== current.version && <Diff changes={diffOf(old.authority, current.authority)} />}
+          {old.version !== current.version && (
+            <Diff changes={changesOf(old.authority, current.authority, formatMoney)} />
+          )}
           {old.version !== current.version && written !== null && (
             <>
               <h3 className={styles.heading}>From version {old.version} to your draft</h3>
-              <Diff changes={diffOf(old.authority, written)} />
+              <Diff changes={changesOf(old.authority, written, formatMoney)} />
             </>
           )}
           <p className={styles.status}>

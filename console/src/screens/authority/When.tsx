@@ -1,9 +1,11 @@
+import { dayName } from '@purser/contract/authority-words';
+import { WEEKDAYS } from '@purser/contract/calendar';
 import { useMemo } from 'react';
 import { Button } from '../../components/Button.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { Card } from '../../components/Page.tsx';
 import type { Problems } from '../../lib/authority/draft.ts';
-import { dayName, type HoursDraft, OFFICE_HOURS, WEEKDAYS } from '../../lib/authority/hours.ts';
+import { type HoursDraft, OFFICE_HOURS } from '../../lib/authority/hours.ts';
 import { timeZones } from '../../lib/authority/zones.ts';
 import styles from './Authority.module.css';
 import type { FieldOf } from './fields.ts';

@@ -1,9 +1,9 @@
+import { changesOf, isSameAuthority } from '@purser/contract/authority-changes';
 import { type Authority, type AuthorityVersion, InvalidRequestError } from '@purser/sdk';
 import { useEffect, useMemo, useState } from 'react';
 import { problemOf, purser } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
 import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
-import { diffOf } from '../../lib/authority/diff.ts';
 import {
   authorityOf,
   type Draft,
@@ -14,6 +14,7 @@ import {
 } from '../../lib/authority/draft.ts';
 import { readUnsaved, unsavedKey } from '../../lib/authority/unsaved.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
+import { formatMoney } from '../../lib/money.ts';
 import type { Edit } from './fields.ts';
 
 /**
@@ -36,7 +37,8 @@ export function useEditor(slug: string, current: AuthorityVersion | null) {
   const { authority, problems, changes } = useRead(json, draft, base);
   /** An untouched new form shows no problems yet. */
   const is_new = base === null && json === null && draft.objective === '' && !touched;
-  const is_unsaved = authority === null ? touched || json !== null : changes.length > 0;
+  const is_unsaved =
+    authority === null ? touched || json !== null : !isSameAuthority(base?.authority ?? null, authority);
   useStored(storage_key, is_unsaved ? JSON.stringify({ base, draft, json, note }) : null);
 
   const edit: Edit = (name, value) => {
@@ -72,7 +74,11 @@ export function useEditor(slug: string, current: AuthorityVersion | null) {
     is_restored: restored !== null && is_unsaved,
     is_stale: (current?.version ?? 0) > (base?.version ?? 0),
     why: may
-      ? reasonNotToSave({ is_new, authority, is_changed: base === null || changes.length > 0 })
+      ? reasonNotToSave({
+          is_new,
+          authority,
+          is_changed: base === null || is_unsaved,
+        })
       : WHY_NOT.admin,
     openForm: () => {
       if (json !== null && authority !== null) setDraft(draftOf(authority));
@@ -142,7 +148,7 @@ function useRead(json: string | null, draft: Draft, base: AuthorityVersion | nul
   );
   const { authority } = read;
   const changes = useMemo(
-    () => (authority === null ? [] : diffOf(base?.authority ?? null, authority)),
+    () => (authority === null ? [] : changesOf(base?.authority ?? null, authority, formatMoney)),
     [authority, base],
   );
   return { ...read, changes };

@@ -1,3 +1,4 @@
+import { AUTHORITY_DEFAULTS } from '@purser/contract/authority';
 import type { AllowedPayee, Authority } from '../domain/authorities.ts';
 import { allowedBy } from '../merchants/allowlist.ts';
 import { type Directory, vouchingEntry } from '../merchants/directory.ts';
@@ -37,7 +38,7 @@ const payeesOfDirectory = (directory: Directory) =>
 
 /** Whether a list of an authority is more to it than evidence for its purpose. */
 export const isBoundToList = ({
-  on_other_merchants: on_other = 'ALLOW',
+  on_other_merchants: on_other = AUTHORITY_DEFAULTS.on_other_merchants,
   allowed_payees,
 }: Authority): boolean => on_other !== 'ALLOW' || allowed_payees !== undefined;
 
@@ -47,7 +48,11 @@ export const isBoundToList = ({
  * lists is never told.
  */
 export const judgeMerchantAllowlist: Judge = (authority, { request, directory }) => {
-  const { allowed_merchants = NONE, allowed_payees = NONE, on_other_merchants = 'ALLOW' } = authority;
+  const {
+    allowed_merchants = NONE,
+    allowed_payees = NONE,
+    on_other_merchants = AUTHORITY_DEFAULTS.on_other_merchants,
+  } = authority;
   const { merchant, payee_id } = request.action;
   const of_authority = payeesOfAuthority(authority);
   const { payees: bound, is_named } = bindingOf(merchant, [of_authority, payeesOfDirectory(directory)]);

@@ -1,3 +1,4 @@
+import { AUTHORITY_DEFAULTS, AUTHORITY_FIELD_NAMES, authorityRow } from '@purser/contract/authority';
 import type { Authority } from '../domain/authorities.ts';
 import { velocityProblem } from './velocity-problem.ts';
 
@@ -23,7 +24,11 @@ export function authorityProblem(authority: Authority): FieldProblem | null {
  * although no list says which those are. Null: nothing is. The directory is no part of an authority, so no schema knows.
  */
 export function missingList(
-  { allowed_merchants = [], allowed_payees = [], on_other_merchants = 'ALLOW' }: Authority,
+  {
+    allowed_merchants = [],
+    allowed_payees = [],
+    on_other_merchants = AUTHORITY_DEFAULTS.on_other_merchants,
+  }: Authority,
   directory_version: number,
 ): FieldProblem | null {
   if (on_other_merchants === 'ALLOW' || directory_version > 0) return null;
@@ -35,21 +40,22 @@ export function missingList(
   };
 }
 
-/** What an `on_…` says must have something that it is said of. */
-const needs =
-  (field: keyof Authority, other: keyof Authority): Ask =>
-  (authority) =>
-    authority[field] !== undefined && authority[other] === undefined
-      ? { field, problem: `has no effect without ${other}` }
-      : null;
+/** A field that qualifies another one has no effect without it. */
+const missingQualified: Ask = (authority) => {
+  for (const field of AUTHORITY_FIELD_NAMES) {
+    const other = authorityRow(field).qualifies as keyof Authority | undefined;
+    if (other !== undefined && authority[field] !== undefined && authority[other] === undefined)
+      return { field, problem: `has no effect without ${other}` };
+  }
+  return null;
+};
 
 const ASKED: readonly Ask[] = [
   ({ valid_from, valid_until }) =>
     valid_from !== undefined && valid_until !== undefined && valid_until <= valid_from
       ? { field: 'valid_until', problem: `must be after valid_from, ${valid_from}` }
       : null,
-  needs('on_outside_hours', 'active_hours'),
-  needs('new_merchant_threshold_minor', 'on_new_merchant'),
+  missingQualified,
   ({ active_hours = [] }) => {
     const place = active_hours.findIndex(({ from, to }) => from === to);
     return place < 0 ? null : { field: `active_hours[${place}].to`, problem: 'must not be the same as from' };

@@ -1,3 +1,4 @@
+import { AUTHORITY_DEFAULTS } from '@purser/contract/authority';
 import { countsAt, newestOf, useAt } from '../counters/counters.ts';
 import { timeOfId } from '../values/ids.ts';
 import { DUPLICATES } from './counters.ts';
@@ -14,24 +15,26 @@ function slotsOf({ counters, request }: DecideFacts) {
   });
 }
 
-const judgeDuplicate: Judge = sameCurrencyOnly(({ on_duplicate = 'REVIEW' }, facts) => {
-  const { merchant } = facts.request.action;
-  const slots = slotsOf(facts).filter((slot) => countsAt(slot, facts.now_ms) && slot.count > 0);
-  if (useAt(slots, facts.now_ms).count === 0) {
+const judgeDuplicate: Judge = sameCurrencyOnly(
+  ({ on_duplicate = AUTHORITY_DEFAULTS.on_duplicate }, facts) => {
+    const { merchant } = facts.request.action;
+    const slots = slotsOf(facts).filter((slot) => countsAt(slot, facts.now_ms) && slot.count > 0);
+    if (useAt(slots, facts.now_ms).count === 0) {
+      return {
+        outcome: 'PASS',
+        detail: `No spend of the same amount at ${merchant} was decided shortly before.`,
+      };
+    }
+    const last = slots.map(({ decision_id }) => decision_id).reduce(newestOf, null);
     return {
-      outcome: 'PASS',
-      detail: `No spend of the same amount at ${merchant} was decided shortly before.`,
+      outcome: on_duplicate,
+      reason_code: 'DUPLICATE_SPEND',
+      ends_ms: Math.max(...slots.map(({ until_ms }) => until_ms)),
+      observed: last,
+      detail: `A spend of the same amount at ${merchant} was decided ${last === null ? 'shortly before' : `${ago(last, facts.now_ms)} (${last})`}.`,
     };
-  }
-  const last = slots.map(({ decision_id }) => decision_id).reduce(newestOf, null);
-  return {
-    outcome: on_duplicate,
-    reason_code: 'DUPLICATE_SPEND',
-    ends_ms: Math.max(...slots.map(({ until_ms }) => until_ms)),
-    observed: last,
-    detail: `A spend of the same amount at ${merchant} was decided ${last === null ? 'shortly before' : `${ago(last, facts.now_ms)} (${last})`}.`,
-  };
-});
+  },
+);
 
 /** How long ago a decision was made. */
 function ago(decision_id: string, now_ms: number): string {

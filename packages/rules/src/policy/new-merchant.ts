@@ -1,3 +1,4 @@
+import { AUTHORITY_DEFAULTS } from '@purser/contract/authority';
 import type { Authority } from '../domain/authorities.ts';
 import { listedBy, vouchingEntry } from '../merchants/directory.ts';
 import { formatMoney } from '../values/money.ts';
@@ -30,7 +31,7 @@ const JUDGES = [judgeNewMerchant];
 
 /** Whether an authority asks whom the agent has paid before. */
 export function needsKnownMerchant({
-  on_new_merchant = 'ALLOW',
+  on_new_merchant = AUTHORITY_DEFAULTS.on_new_merchant,
 }: Pick<Authority, 'on_new_merchant'>): boolean {
   return on_new_merchant !== 'ALLOW';
 }

@@ -1,3 +1,4 @@
+import { AUTHORITY_DEFAULTS } from '@purser/contract/authority';
 import { authorityEnded } from '../domain/authorities.ts';
 import { foldCase, plainText } from '../merchants/names.ts';
 import { WEEKDAYS, wallClock } from '../values/calendar.ts';
@@ -75,7 +76,7 @@ function clockWords(time_zone: string, at_ms: number): string {
 
 /** `active_hours`: clocks of the authority's time zone must show one of them. */
 export const judgeActiveHours: Judge = (authority, { now_ms }) => {
-  const { active_hours = [], time_zone = 'UTC', on_outside_hours = 'DENY' } = authority;
+  const { active_hours = [], time_zone, on_outside_hours } = { ...AUTHORITY_DEFAULTS, ...authority };
   const observed = clockWords(time_zone, now_ms);
   const here = `It is ${observed} in ${time_zone}`;
   if (isActive(active_hours, time_zone, now_ms)) {

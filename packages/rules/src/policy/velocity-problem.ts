@@ -33,7 +33,5 @@ export function velocityProblem(authority: Authority): { field: string; problem:
     }
     definitions.set(definition, limit.name);
   }
-  if (authority.on_duplicate !== undefined && authority.duplicate_window_seconds === undefined)
-    return { field: 'on_duplicate', problem: 'has no effect without duplicate_window_seconds' };
   return null;
 }
