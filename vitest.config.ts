@@ -1,9 +1,46 @@
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** Tests beside the code that start a PostgreSQL or processes of their own. */
 const NEEDS_POSTGRES = ['server/src/service/installation/data-directory*.test.ts'];
 const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/**
+ * `first` is `npm test`: it leaves out the files of the second tier, named `*.long.test.ts`. `all` is `npm run test:all`.
+ * Unset, as for `npm test -- <path>`, a file of either tier can be named.
+ */
+const TESTS = process.env.TESTS;
+const LEFT_OUT = ['**/dist/**', '**/node_modules/**', ...(TESTS === 'first' ? ['**/*.long.test.ts'] : [])];
+
+/** How often each property is tried in the first tier, and in `npm run test:all`. The environment has the last word. */
+const RUNS: Record<string, [first: number, all: number]> = {
+  BUDGETS_RUNS: [2, 4],
+  CARD_RUNS: [30, 60],
+  EXPORT_RUNS: [60, 150],
+  FAULT_RUNS: [30, 30],
+  FIND_RUNS: [15, 40],
+  HISTORIES_RUNS: [2, 6],
+  HOSTILE_RUNS: [60, 300],
+  KNOWN_ROWS_RUNS: [6, 12],
+  ONE_BATCH_RUNS: [5, 12],
+  PURPOSE_CODE_POINTS: [90_001, 9_001],
+  PURPOSE_RUNS: [500, 1_500],
+  RACES: [60, 250],
+  REMEDY_RUNS: [100, 200],
+  REPORT_RUNS: [3, 10],
+  SIMULATIONS_RUNS: [3, 10],
+  SPEND_RUNS: [10, 40],
+  TAKEOVER_RUNS: [1, 2],
+  WALK_ROUNDS: [8, 40],
+  X402_RUNS: [15, 25],
+};
+const runs = Object.fromEntries(
+  Object.entries(RUNS).map(([name, [first, all]]) => [
+    name,
+    process.env[name] ?? String(TESTS === 'all' ? all : first),
+  ]),
+);
 
 export default defineConfig({
   // Tests run the sources of all packages, never what was built of them.
@@ -23,11 +60,12 @@ export default defineConfig({
     },
   },
   test: {
-    // No more than a bound for what hangs: on a busy machine anything may take its time.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
-    // One more than the two cores of a small machine, since many tests wait: for PostgreSQL, for processes, for an answer.
-    maxWorkers: 3,
+    // A bound for what hangs. A file whose tests take longer on a busy machine says so with `takesMinutes`.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // One more than the cores of a small machine, since many tests wait: for PostgreSQL, for processes, for an answer.
+    maxWorkers: Math.max(3, availableParallelism()),
+    env: runs,
     // Files run one after the other in the same processes: loading the service anew for each cost more than most tests.
     isolate: false,
     setupFiles: ['server/tests/support/process-as-found.ts'],
@@ -48,7 +86,7 @@ export default defineConfig({
             'console/src/**/*.test.ts',
             'console/tests/**/*.test.ts',
           ],
-          exclude: [...NEEDS_POSTGRES, '**/dist/**', '**/node_modules/**'],
+          exclude: [...NEEDS_POSTGRES, ...LEFT_OUT],
         },
       },
       {
@@ -61,6 +99,7 @@ export default defineConfig({
             '{sdk,mcp,agents,adapters,cli}/tests/**/*.test.ts',
             ...NEEDS_POSTGRES,
           ],
+          exclude: LEFT_OUT,
           globalSetup: ['server/tests/support/global-setup.ts'],
         },
       },

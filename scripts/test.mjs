@@ -1,26 +1,60 @@
-// Prepares the clone and runs the tests: `npm test`, and those of the console in a browser after them; or
-// `npm test -- <file or option of vitest> …` for some of the first. With `--watch` first it runs what each change concerns,
-// until it is stopped.
+// Prepares the clone and runs the tests. `npm test` runs the first tier and a few tests in a browser; `npm run test:all`
+// (`--all` first) runs everything, also under other run times of JavaScript. `npm test -- <file or option of vitest> …` runs
+// some files of either tier. With `--watch` first it runs what each change concerns, until it is stopped.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fail, prepare, ROOT } from './prepare.mjs';
 import { testInBrowser } from './test-browser.mjs';
+import { installRuntimes } from './test-runtimes.mjs';
 
-await prepare({ with_dev: true }).catch(fail);
-const require = createRequire(join(ROOT, 'package.json'));
-const vitest = join(dirname(require.resolve('vitest/package.json')), 'vitest.mjs');
-const args = process.argv.slice(2);
-const how = args[0] === '--watch' ? ['watch', ...args.slice(1)] : ['run', ...args];
-const child = spawn(process.execPath, [vitest, ...how], {
-  cwd: ROOT,
-  stdio: 'inherit',
-});
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
-child.on('error', fail);
-child.on('close', async (code, signal) => {
-  const ended = code ?? (signal === 'SIGINT' ? 130 : 143);
-  // Whoever names files or options means those alone. What failed before is told all the same at the end.
-  const browser_ended = args.length > 0 || signal !== null ? 0 : await testInBrowser([]).catch(fail);
-  process.exit(ended || browser_ended);
-});
+const FIRST_TIER = `npm test: every guarantee, in about 4 minutes on two quiet cores.
+Left out are the dearest proofs, which npm run test:all runs too, in about 15 minutes: kills of processes, starts and backups,
+packed packages and other run times, most tests in a browser, long runs of the property tests.`;
+const ALL = 'npm run test:all: everything, in about 15 minutes on two quiet cores.';
+
+/** Runs vitest. Resolves to its exit code, and whether a signal ended it. */
+function vitest(args, env = {}) {
+  const require = createRequire(join(ROOT, 'package.json'));
+  const program = join(dirname(require.resolve('vitest/package.json')), 'vitest.mjs');
+  const child = spawn(process.execPath, [program, ...args], {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      resolve({ code: code ?? (signal === 'SIGINT' ? 130 : 143), is_ended: signal !== null }),
+    );
+  });
+}
+
+/** Runs the tests of a tier, and those of the console in a browser even where some of the others failed. */
+async function tier(args, env, browser_args) {
+  const { code, is_ended } = await vitest(['run', ...args], env);
+  if (is_ended) return code;
+  const browser_code = await testInBrowser(browser_args);
+  return code || browser_code;
+}
+
+async function testAll(args) {
+  const runtimes = installRuntimes();
+  try {
+    return await tier(args, { TESTS: 'all', ...runtimes.env }, []);
+  } finally {
+    runtimes.remove();
+  }
+}
+
+async function main([first, ...rest]) {
+  if (first === '--all') console.error(ALL);
+  if (first === undefined) console.error(FIRST_TIER);
+  await prepare({ with_dev: true });
+  if (first === '--all') return testAll(rest);
+  if (first === undefined) return tier([], { TESTS: 'first' }, ['--grep', '@smoke']);
+  return (await vitest(first === '--watch' ? ['watch', ...rest] : ['run', first, ...rest])).code;
+}
+
+process.exit(await main(process.argv.slice(2)).catch(fail));

@@ -4,7 +4,7 @@ import { type CardStore, memoryStore } from '../src/cards.ts';
 import { RAILS } from './card-rails.ts';
 import { decide, type Fault, purserBehindFaults } from './purser-away.ts';
 
-const RUNS = Number(process.env.CARD_RUNS ?? 60);
+const RUNS = Number(process.env.CARD_RUNS);
 const AMOUNT = 5_440;
 
 type Step =

@@ -2,7 +2,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { parse } from 'yaml';
+import { takesMinutes } from '../../server/tests/support/until.ts';
 import { AUTHORITY, lines, programTest } from './world.ts';
+
+takesMinutes(5);
 
 const { test, s, run, pathOf, makeAgent, decide } = programTest();
 

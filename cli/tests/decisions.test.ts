@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { makeKey } from '../../server/tests/support/running-service.ts';
-import { until } from '../../server/tests/support/until.ts';
+import { takesMinutes, until } from '../../server/tests/support/until.ts';
 import { AUTHORITY, lines, programTest } from './world.ts';
+
+takesMinutes(5);
 
 const { test, s, start, run, pathOf, makeAgent, decide } = programTest();
 

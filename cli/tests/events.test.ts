@@ -2,8 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { webhooks } from '@purser/sdk';
 import { expect } from 'vitest';
-import { until } from '../../server/tests/support/until.ts';
+import { takesMinutes, until } from '../../server/tests/support/until.ts';
 import { programTest } from './world.ts';
+
+takesMinutes(5);
 
 const { test, s, start, run, makeAgent, decide } = programTest();
 

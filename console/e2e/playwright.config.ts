@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from '@playwright/test';
@@ -16,8 +17,8 @@ export default defineConfig<RoleOptions>({
   globalSetup: './support/global-setup.ts',
   // No retries: a flaky test is a bug.
   retries: 0,
-  // One more than the two cores of a small machine, since workers often wait for browser and service.
-  workers: 3,
+  // One more than the cores of a small machine, since workers often wait for browser and service.
+  workers: Math.max(3, availableParallelism()),
   fullyParallel: true,
   forbidOnly: true,
   // Only catches hangs: everything can be slow on a busy machine.

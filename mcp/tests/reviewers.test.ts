@@ -1,5 +1,8 @@
 import { describe, expect } from 'vitest';
+import { takesMinutes } from '../../server/tests/support/until.ts';
 import { connectHttp, ERAS, type Era, makeAgent, mcpTest, purchase, refused, use } from './world.ts';
+
+takesMinutes(5);
 
 const { test, s, keyWith } = mcpTest();
 let reviewer = '';

@@ -102,7 +102,7 @@ test.each([
           paid_names += payments;
         },
       ),
-      { numRuns: Number(process.env.SPEND_RUNS ?? 40) },
+      { numRuns: Number(process.env.SPEND_RUNS) },
     );
     // Else nothing was shown.
     expect(paid_names).toBeGreaterThan(0);

@@ -1,10 +1,9 @@
 import { expectAccessible } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 
-test('guided first run: from an empty workspace to a first decision and a first review', async ({
-  page,
-  workspace,
-}) => {
+test('guided first run: from an empty workspace to a first decision and a first review', {
+  tag: '@smoke',
+}, async ({ page, workspace }) => {
   await page.goto('/console/');
   const steps = page.getByRole('region', { name: 'First steps' });
   await steps.getByRole('link', { name: 'Create an agent' }).click();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expectAccessible, expectNoSidewaysScroll } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 
-test('Verify states that the history is valid', async ({ page, workspace }) => {
+test('Verify states that the history is valid', { tag: '@smoke' }, async ({ page, workspace }) => {
   await workspace.agent();
   await workspace.spend();
   await page.goto('/console/ledger');

@@ -2,7 +2,10 @@ import { expectAccessible } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY } from '../support/workspace.ts';
 
-test('the report quotes a sentence without a rule and links to the policy', async ({ page, workspace }) => {
+test('the report quotes a sentence without a rule and links to the policy', { tag: '@smoke' }, async ({
+  page,
+  workspace,
+}) => {
   const sentence = 'Be nice to the neighbours';
   const purpose = { ...AUTHORITY.purpose, constraints: ['No gift cards', sentence] };
   await workspace.agent({ authority: { ...AUTHORITY, purpose } });

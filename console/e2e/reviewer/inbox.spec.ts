@@ -5,7 +5,11 @@ const open = (page: Page) => page.getByRole('button', { name: 'Allow' });
 const pendingOf = async (workspace: { call(method: string, path: string): Promise<{ data: unknown[] }> }) =>
   (await workspace.call('GET', '/v1/decisions?review_state=PENDING&limit=100')).data.length;
 
-test('a reviewer clears ten reviews with the keyboard alone', async ({ page, workspace, me }) => {
+test('a reviewer clears ten reviews with the keyboard alone', { tag: '@smoke' }, async ({
+  page,
+  workspace,
+  me,
+}) => {
   await workspace.agent({ mode: 'ENFORCE' });
   for (let i = 0; i < 10; i++) await workspace.spend({ amount_minor: 20_001 + i, merchant: `Merchant ${i}` });
   await page.goto('/console/reviews');

@@ -6,7 +6,7 @@ const FIRST = { email: 'first@example.com', name: 'Frances Allen' };
 // Serial, since the first administrator is created once.
 test.describe.configure({ mode: 'serial' });
 
-test('the setup link creates the first administrator', async ({ page }) => {
+test('the setup link creates the first administrator', { tag: '@smoke' }, async ({ page }) => {
   const setup_url = process.env.E2E_SETUP_URL as string;
   expect(new URL(setup_url).hash, 'the code reaches no log and no other server').toMatch(/^#[0-9A-Z-]{16,}$/);
   await page.goto(setup_url);
@@ -19,7 +19,7 @@ test('the setup link creates the first administrator', async ({ page }) => {
   await expect(page.getByRole('link', { name: /Frances Allen/ })).toContainText('Admin');
 });
 
-test('the setup link works once', async ({ page, expected }) => {
+test('the setup link works once', { tag: '@smoke' }, async ({ page, expected }) => {
   expected.answer(409, /^\/v1\/auth\/setup$/);
   await page.goto(process.env.E2E_SETUP_URL as string);
   await page.getByLabel('E-mail').fill('second@example.com');
@@ -29,7 +29,7 @@ test('the setup link works once', async ({ page, expected }) => {
   await expect(page.getByRole('alert')).toContainText('already set up');
 });
 
-test('the first administrator signs in with the password', async ({ page, expected }) => {
+test('the first administrator signs in with the password', { tag: '@smoke' }, async ({ page, expected }) => {
   expected.answer(401, /^\/v1\/me$/);
   await page.goto('/console/');
   await page.getByLabel('E-mail').fill(FIRST.email);

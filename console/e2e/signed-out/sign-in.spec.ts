@@ -3,7 +3,7 @@ import { operate } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
 import { PASSWORD } from '../support/workspace.ts';
 
-test('a shared link opens after sign-in', async ({ page, workspace, expected }) => {
+test('a shared link opens after sign-in', { tag: '@smoke' }, async ({ page, workspace, expected }) => {
   await workspace.agent();
   const { decision_id } = await workspace.spend();
   const ada = await workspace.person('viewer');

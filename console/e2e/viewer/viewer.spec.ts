@@ -1,7 +1,10 @@
 import { fill } from '../support/fill.ts';
 import { expect, test } from '../support/test.ts';
 
-test('a viewer sees pending requests and why they cannot review them', async ({ page, workspace }) => {
+test('a viewer sees pending requests and why they cannot review them', { tag: '@smoke' }, async ({
+  page,
+  workspace,
+}) => {
   await fill(workspace);
   await page.goto('/console/reviews');
   for (const name of ['Allow', 'Deny']) {

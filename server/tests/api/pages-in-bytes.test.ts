@@ -4,7 +4,9 @@ import { exportLedger } from '../../src/engine/verification/export-ledger.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
 import { AUTHORITY, makeTestCore } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(5);
 
 /** A page ends with the item that brings it to a megabyte, and an item is 200 KB at the most. */
 const PAGE_AT_MOST = 1_250_000;

@@ -3,6 +3,9 @@ import { describe, expect } from 'vitest';
 import { naiveReport, type SeenDecision } from '../support/naive-report.ts';
 import { AUTHORITY, type RunningService, startTestService } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 const { test, s: service, post, ask } = serviceTest({ plan: 'enterprise' });
 let second: RunningService;

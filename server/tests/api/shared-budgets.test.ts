@@ -8,7 +8,9 @@ import {
   startTestService,
 } from '../support/running-service.ts';
 import { makeClient } from '../support/service-test.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(5);
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
 type Shown = any;

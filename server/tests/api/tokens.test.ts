@@ -2,6 +2,9 @@ import { expect } from 'vitest';
 import { caseOf, makeWorld, nameOf, ROUTES, type World } from '../support/every-route.ts';
 import { CAPABILITY_TOKEN, freshKey, makeKey, spend } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 const { test, s } = serviceTest({ plan: 'enterprise' });
 let world: World;

@@ -1,23 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { isGivenToImage, ROOT } from '../support/image.ts';
 
 /** Settings, keys and data lie beside the sources and never get into an image or a commit. */
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SECRETS = [
   '.env',
   '.env.local',
@@ -34,25 +23,6 @@ const SECRETS = [
   'secret-key.old',
   'server/postgres.log',
 ];
-
-/** Whether the build of an image would be given a file: the last pattern that matches it, or a folder above it, counts. */
-function isGivenToImage(path: string): boolean {
-  const parts = path.split('/');
-  const ways = parts.map((_, i) => parts.slice(0, i + 1).join('/'));
-  let is_given = true;
-  for (const line of readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n')) {
-    if (line === '' || line.startsWith('#')) continue;
-    const is_exception = line.startsWith('!');
-    const source = line
-      .slice(is_exception ? 1 : 0)
-      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replaceAll('**/', '\0')
-      .replaceAll('*', '[^/]*')
-      .replaceAll('\0', '(?:.*/)?');
-    if (ways.some((way) => new RegExp(`^${source}$`).test(way))) is_given = is_exception;
-  }
-  return is_given;
-}
 
 describe('an image', () => {
   test.each(SECRETS)('is not given %s', (path) => expect(isGivenToImage(path)).toBe(false));
@@ -74,37 +44,6 @@ describe('an image', () => {
     'packages/purpose-data/curated/trade-words.txt',
     'server/migrations/001.do.foundation.sql',
   ])('is given %s', (path) => expect(isGivenToImage(path)).toBe(true));
-
-  test('is built from what it is given, and what was built starts', () => {
-    const image = mkdtempSync(join(tmpdir(), 'purser-image-'));
-    onTestFinished(() => rmSync(image, { recursive: true }));
-    const sources = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0');
-    const given = sources.filter(
-      (path) => path !== '' && existsSync(join(ROOT, path)) && isGivenToImage(path),
-    );
-    for (const path of given) cpSync(join(ROOT, path), join(image, path));
-    // In place of what `npm ci` would fetch anew: the same packages, and of our own only those that the image has.
-    const packages = join(image, 'node_modules');
-    mkdirSync(join(packages, '@purser'), { recursive: true });
-    for (const name of readdirSync(join(ROOT, 'node_modules'))) {
-      if (name !== '@purser') symlinkSync(join(ROOT, 'node_modules', name), join(packages, name));
-    }
-    for (const path of given.filter((each) => /^(\w+|packages\/[^/]+)\/package\.json$/.test(each))) {
-      const { name } = JSON.parse(readFileSync(join(image, path), 'utf8'));
-      symlinkSync(join(image, dirname(path)), join(packages, name));
-    }
-    // Whatever wants to be installed is missing from the image: nothing is there to install it with.
-    const env = { ...process.env, npm_execpath: join(image, 'no-npm.js') };
-    const run = (...args: string[]) =>
-      execFileSync(process.execPath, args, { cwd: image, env, encoding: 'utf8', stdio: 'pipe' });
-    run('scripts/build.mjs');
-    expect(existsSync(join(image, 'sdk/src/generated.ts'))).toBe(true);
-    expect(run('server/dist/main.js', '--help')).toContain('Run the service: API and workers.');
-    // What serves is loaded by the program only when it serves.
-    const load =
-      "const { startService } = await import('./server/dist/app.js'); console.log(typeof startService)";
-    expect(run('--input-type=module', '-e', load)).toBe('function\n');
-  });
 
   test('is built on a fixed version, from the locked packages', () => {
     const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');

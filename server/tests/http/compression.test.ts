@@ -2,6 +2,9 @@ import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { serviceTest } from '../support/service-test.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 const { test, s, makeAgent, ask, get } = serviceTest({ plan: 'enterprise' });
 

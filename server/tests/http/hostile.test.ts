@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf, GOOD_SPEND, type Reply, startFakes } from '../support/http-fakes.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 type Fakes = Awaited<ReturnType<typeof startFakes>>;
 
@@ -10,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => fakes.server.close());
 
-const RUNS = { numRuns: 300 };
+const RUNS = { numRuns: Number(process.env.HOSTILE_RUNS) };
 
 /** A refusal in the one shape that begins with the name of a field. */
 function refusesByName(reply: Reply): void {

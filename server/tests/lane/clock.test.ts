@@ -14,7 +14,9 @@ import {
   startTestService,
 } from '../support/running-service.ts';
 import { makeClient } from '../support/service-test.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(5);
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 10, 23, 12);

@@ -44,13 +44,16 @@ import {
   spend,
   startTestService,
 } from '../support/running-service.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 /**
  * Random histories against the reference model, on two nodes and real PostgreSQL. A failure prints its seed and
  * path: run it again with HISTORIES_SEED and HISTORIES_PATH. HISTORIES_RUNS makes a longer run.
  */
 const SEED = Number(process.env.HISTORIES_SEED ?? 20_261_121);
-const RUNS = Number(process.env.HISTORIES_RUNS ?? 6);
+const RUNS = Number(process.env.HISTORIES_RUNS);
 const PATH = process.env.HISTORIES_PATH;
 const MIN_COMMANDS = 40;
 const MAX_COMMANDS = 60;

@@ -38,6 +38,9 @@ import { addWorkspace, type Core } from '../../src/service/installation/runtime.
 import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore } from '../support/running-service.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 /** A process that serves the database: its lane, what it knows, and the statements that it has sent. */
 interface Node {
@@ -60,7 +63,7 @@ const KEY_OF: Record<string, (name: string) => object> = {
 /** The counters that agents count in, by name. */
 const wanted = new Map<string, WantedCounter>();
 const SEED = Number(process.env.KNOWN_ROWS_SEED ?? 20_261_122);
-const RUNS = Number(process.env.KNOWN_ROWS_RUNS ?? 6);
+const RUNS = Number(process.env.KNOWN_ROWS_RUNS);
 const by_operator: Origin = { actor: OPERATOR, request_id: null, client_address: null };
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 const authorityOf = (monthly_budget_minor: number): Authority => ({

@@ -51,6 +51,9 @@ import { addWorkspace, type Core } from '../../src/service/installation/runtime.
 import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, stopClock } from '../support/running-service.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 /**
  * A batch of n commands is n batches of one: a command sees what those before it did, never only what was loaded. Two
@@ -60,7 +63,7 @@ import { makeTestCore, stopClock } from '../support/running-service.ts';
  * makes a longer run.
  */
 const SEED = Number(process.env.ONE_BATCH_SEED ?? 20_261_123);
-const RUNS = Number(process.env.ONE_BATCH_RUNS ?? 12);
+const RUNS = Number(process.env.ONE_BATCH_RUNS);
 const PATH = process.env.ONE_BATCH_PATH;
 const TTL_S = 600;
 /** A command that begins its workspace is alone in its batch. */

@@ -7,13 +7,16 @@ import {
   spend,
   startTestService,
 } from '../support/running-service.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 /**
  * Random spends of agents that share budgets, raced on two nodes, with everything that can become of them. A failure prints
  * its seed and path: run it again with BUDGETS_SEED and BUDGETS_PATH. BUDGETS_RUNS makes a longer run.
  */
 const SEED = Number(process.env.BUDGETS_SEED ?? 20_261_123);
-const RUNS = Number(process.env.BUDGETS_RUNS ?? 4);
+const RUNS = Number(process.env.BUDGETS_RUNS);
 const PATH = process.env.BUDGETS_PATH;
 const MAX_MS = 120_000 + RUNS * 20_000;
 

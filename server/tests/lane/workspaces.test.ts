@@ -11,6 +11,9 @@ import { addWorkspace, type Core } from '../../src/service/installation/runtime.
 import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES } from '../support/running-service.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 const log = pino({ level: 'silent' });
 const origin = { actor: OPERATOR, request_id: null, client_address: null };

@@ -14,7 +14,7 @@ import { deriveSecrets } from '../../src/service/installation/secrets.ts';
 import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
 
 /** EXPORT_RUNS makes a longer run. */
-const RUNS = Number(process.env.EXPORT_RUNS ?? 150);
+const RUNS = Number(process.env.EXPORT_RUNS);
 
 let h: FullHistory;
 let whole: Buffer;

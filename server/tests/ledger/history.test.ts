@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 let h: FullHistory;
 beforeAll(async () => {

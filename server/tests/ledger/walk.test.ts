@@ -2,13 +2,16 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { freshKey, makeKey, spend } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 /**
  * Many clients at once do whatever may be done to decisions, at moments before and after everything that runs out. In
  * between nothing may ever be said to be broken. A failure prints its seed: run it again with WALK_SEED.
  */
 const SEED = Number(process.env.WALK_SEED ?? 20_261_122);
-const ROUNDS = Number(process.env.WALK_ROUNDS ?? 40);
+const ROUNDS = Number(process.env.WALK_ROUNDS);
 const CLIENTS = 12;
 const CAPABILITY_TTL_S = 60;
 const REVIEW_TTL_S = 120;

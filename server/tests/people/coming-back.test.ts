@@ -2,6 +2,9 @@ import { describe, expect } from 'vitest';
 import { type Browser, openBrowser, PASSWORD, setUp } from '../support/browser.ts';
 import { makeKey, refusal } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 const { test, s } = serviceTest({ plan: 'enterprise' });
 let ada: Browser;

@@ -8,6 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, PASSWORD, setUp, setupCodeOf, signIn } from '../support/browser.ts';
 import { connectionUrl } from '../support/postgres.ts';
 import { type RunningService, refusal, SECRET_KEY, startTestService } from '../support/running-service.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 const run = promisify(execFile);
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));

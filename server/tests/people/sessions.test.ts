@@ -11,7 +11,9 @@ import {
   startTestService,
 } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(5);
 
 const START_MS = Date.parse('2026-11-22T08:00:00Z');
 const MINUTE_MS = 60_000;

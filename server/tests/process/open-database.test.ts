@@ -6,6 +6,9 @@ import { afterAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/service/config/config.ts';
 import { DataDirectoryInUse, openDataDirectory } from '../../src/service/installation/data-directory.ts';
 import { openDatabase } from '../../src/service/installation/open-database.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 const data_dir = mkdtempSync(join(tmpdir(), 'purser-open-'));
 afterAll(() => rmSync(data_dir, { recursive: true, force: true }));

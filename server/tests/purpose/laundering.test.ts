@@ -5,6 +5,9 @@ import { getWatermark } from '../../src/engine/followers/follower-rows.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
 import { freshKey, makeKey, makeTestCore, startTestService } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 const { test, s, post, keyWith } = serviceTest({ plan: 'enterprise' });
 let core: Core;

@@ -26,8 +26,10 @@ import type {
 import { leaseQueues } from '../../src/service/webhook-delivery/queue-rows.ts';
 import { connectionUrl, createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, NO_CHECKPOINT_FILES, SECRET_KEY } from '../support/running-service.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
 import { type Receiver, startReceiver, verifies } from '../support/webhook-receiver.ts';
+
+takesMinutes(5);
 
 const log = pino({ level: 'silent' });
 const origin = { actor: OPERATOR, request_id: null, client_address: null };

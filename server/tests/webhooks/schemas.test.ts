@@ -4,6 +4,9 @@ import { Ajv } from 'ajv';
 import { expect } from 'vitest';
 import { AUTHORITY, CAPABILITY_TOKEN, freshKey, makeKey, spend } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(5);
 
 const { test, s } = serviceTest({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' } });
 

@@ -222,7 +222,7 @@ const withText = (request: SpendRequest, path: string, text: string, where: stri
 const rank = (authority: Authority, request: SpendRequest, known: SpendFacts): number =>
   RANK[assessBuiltIn(authority, request, known).assessment];
 
-const RUNS = Number(process.env.PURPOSE_RUNS ?? 1_500);
+const RUNS = Number(process.env.PURPOSE_RUNS);
 
 describe('text that an agent adds never makes an assessment better', () => {
   it('in any field that takes free text, before or behind its own, whatever the purpose and the facts', () => {

@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect } from 'vitest';
 import { test as base } from '../support/program.ts';
 import { AUTHORITY, freshKey, SECRET_KEY, spend } from '../support/running-service.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(10);
 
 const SCRIPTS = fileURLToPath(new URL('../../../deploy/backup/', import.meta.url));
 /** PostgreSQL as Debian installs it, the newest: the embedded one has neither pg_dump nor pg_basebackup. */

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RUNTIMES, run, runSmoke } from '../../sdk/tests/runtimes.ts';
+import { takesMinutes } from '../../server/tests/support/until.ts';
+
+takesMinutes(10);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -4,6 +4,9 @@ import { untilPostgresIsGone } from '@purser/embedded-postgres';
 import { describe, expect } from 'vitest';
 import { makeRandom } from '../../../tools/chaos/random.ts';
 import { test } from '../support/program.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(10);
 
 /** The processes of PostgreSQL on the directory, by what the system says of them. */
 function postgresOn(data_dir: string): number[] {

@@ -19,7 +19,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { until } from '../../../server/tests/support/until.ts';
+import { takesMinutes, until } from '../../../server/tests/support/until.ts';
 import { copyForOtherUser, locatePostgresBinaries } from '../src/binaries.ts';
 import { prepareCluster } from '../src/cluster.ts';
 import { SUPERUSER } from '../src/postmaster-file.ts';
@@ -30,6 +30,8 @@ import {
   startEmbeddedPostgres,
 } from '../src/server.ts';
 import { firstClosedDirectory, makePostgresRunner, nameOfUser } from '../src/system-user.ts';
+
+takesMinutes(10);
 
 const isRoot = process.getuid?.() === 0;
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -3,7 +3,9 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect } from 'vitest';
 import { test } from '../support/program.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(10);
 
 const PROCESSES = 3;
 const CONNECTIONS = 60;

@@ -4,6 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { startTestService } from '../support/running-service.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(10);
 
 /** Documents whose commands a reader can paste from top to bottom into one shell. */
 const DOCUMENTS = ['README.md', 'docs/guides/first-steps.md', 'docs/guides/writing-a-payment-adapter.md'];

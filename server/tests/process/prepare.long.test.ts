@@ -3,7 +3,9 @@ import { appendFile, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(10);
 
 const scripts = new URL('../../../scripts/', import.meta.url).pathname;
 let clone = '';

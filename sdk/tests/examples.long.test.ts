@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { until } from '../../server/tests/support/until.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { takesMinutes, until } from '../../server/tests/support/until.ts';
 import { Purser, webhooks } from '../src/index.ts';
 import { AUTHORITY, makeKey, type RunningService, startTestService } from './service.ts';
 
 // Processes start slowly on a busy machine.
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
+takesMinutes(10);
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
 let s: RunningService;

@@ -11,6 +11,9 @@ import {
   spend,
   startTestService,
 } from '../support/running-service.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(10);
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 let parent_dir: string;

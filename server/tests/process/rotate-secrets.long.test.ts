@@ -9,8 +9,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectionUrl, createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
 import { type Receiver, startReceiver } from '../support/webhook-receiver.ts';
+
+takesMinutes(10);
 
 /** The way from one SECRET_KEY to the next, with the programs and the commands that an operator uses. */
 

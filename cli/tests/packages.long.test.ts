@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { takesMinutes } from '../../server/tests/support/until.ts';
+
+takesMinutes(10);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const run = async (file: string, args: string[], cwd = ROOT, env = process.env) => {

@@ -7,7 +7,9 @@ import { describe, expect } from 'vitest';
 import { connectionUrl } from '../support/postgres.ts';
 import { SECRET_KEY } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(10);
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { takesMinutes } from '../../server/tests/support/until.ts';
 import { VERSION } from '../src/index.ts';
 import { RUNTIMES, run, runSmoke } from './runtimes.ts';
 import { AUTHORITY, makeKey, type RunningService, startTestService } from './service.ts';
@@ -14,7 +15,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SDK = join(ROOT, 'sdk');
 const MAX_GZIPPED_BYTES = 15_000;
 // Compilers and npm take their time on a busy machine.
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
+takesMinutes(10);
 const require = createRequire(import.meta.url);
 const manifest = JSON.parse(await readFile(join(SDK, 'package.json'), 'utf8'));
 

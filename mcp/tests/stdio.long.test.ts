@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { CallToolResult, ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect } from 'vitest';
+import { takesMinutes } from '../../server/tests/support/until.ts';
 import { CAPABILITY_META } from '../src/index.ts';
 import {
   connect,
@@ -16,6 +17,8 @@ import {
   startTestService,
   use,
 } from './world.ts';
+
+takesMinutes(10);
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const { test, s } = mcpTest();

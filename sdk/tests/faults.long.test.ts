@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { takesMinutes } from '../../server/tests/support/until.ts';
 import { runFaults, type Tally, type Variant } from './fault-run.ts';
 import { startKilledService } from './killed-service.ts';
 import { type RunningService, startTestService } from './service.ts';
 
-/** Runs of each variant: `SPEND_RUNS=10000 npm test -- sdk/tests/faults.test.ts`. */
-const RUNS = Number(process.env.SPEND_RUNS ?? 30);
+/** Runs of each variant: `FAULT_RUNS=10000 npm test -- sdk/tests/faults`. */
+const RUNS = Number(process.env.FAULT_RUNS);
+const IS_LONG = RUNS > 100;
 /** Enough for a mistake to show: each shows in a fifth of the runs. */
 const RUNS_TO_BE_CAUGHT = 60;
-const TIMEOUT_MS = 3_600_000;
+takesMinutes(10 + RUNS / 20);
 const IN_SHADOW_KILLED: Variant = { mode: 'SHADOW', service_killed: true };
 
 let s: RunningService;
@@ -20,7 +22,7 @@ async function tallyOf(name: string, variant: Variant, runs: number): Promise<Ta
   // Who kills a service has it alone.
   const killed = variant.service_killed === true ? await startKilledService() : null;
   const tally = await runFaults(killed ?? s, variant, runs).finally(() => killed?.stop());
-  if (process.env.SPEND_RUNS !== undefined) process.stdout.write(`${name}: ${JSON.stringify(tally)}\n`);
+  if (IS_LONG) process.stdout.write(`${name}: ${JSON.stringify(tally)}\n`);
   return tally;
 }
 
@@ -45,49 +47,37 @@ describe.concurrent('of all spends with lost requests and answers, cuts, delays,
       { mode: 'SHADOW', replay_of: 'withheld' },
     ],
     // In long runs alone, because the service takes its time to come back.
-    ...(process.env.SPEND_RUNS === undefined
-      ? []
-      : [['in SHADOW, while the service is killed too,', IN_SHADOW_KILLED] as [string, Variant]]),
-  ])(
-    '%s none is paid twice, and none that was paid is on record as failed',
-    async (name, variant) => {
-      const tally = await tallyOf(name, variant, RUNS);
-      expect(tally).toMatchObject({ paid_twice: 0, failed_though_paid: 0, executed_though_unpaid: 0 });
-      if (variant.replay_of === undefined) expect(tally.unpaid_without_cause).toBe(0);
-      expect(tally.paid).toBeGreaterThan(RUNS / 10);
-      expect(tally.ended.killed).toBeGreaterThan(0);
-      if (variant.service_killed === true) expect(tally.service_kills).toBeGreaterThan(0);
-    },
-    TIMEOUT_MS,
-  );
+    ...(IS_LONG
+      ? [['in SHADOW, while the service is killed too,', IN_SHADOW_KILLED] as [string, Variant]]
+      : []),
+  ])('%s none is paid twice, and none that was paid is on record as failed', async (name, variant) => {
+    const tally = await tallyOf(name, variant, RUNS);
+    expect(tally).toMatchObject({ paid_twice: 0, failed_though_paid: 0, executed_though_unpaid: 0 });
+    if (variant.replay_of === undefined) expect(tally.unpaid_without_cause).toBe(0);
+    expect(tally.paid).toBeGreaterThan(RUNS / 10);
+    expect(tally.ended.killed).toBeGreaterThan(0);
+    if (variant.service_killed === true) expect(tally.service_kills).toBeGreaterThan(0);
+  });
 });
 
 describe.concurrent('these runs find', () => {
-  test(
-    'a client that takes every replay for its own: it pays twice',
-    async () => {
-      const tally = await tallyOf(
-        'taken for its own',
-        { mode: 'SHADOW', replay_of: 'forged' },
-        RUNS_TO_BE_CAUGHT,
-      );
-      expect(tally.paid_twice).toBeGreaterThan(0);
-    },
-    TIMEOUT_MS,
-  );
+  test('a client that takes every replay for its own: it pays twice', async () => {
+    const tally = await tallyOf(
+      'taken for its own',
+      { mode: 'SHADOW', replay_of: 'forged' },
+      RUNS_TO_BE_CAUGHT,
+    );
+    expect(tally.paid_twice).toBeGreaterThan(0);
+  });
 
-  test(
-    'a caller that takes every exception for a failure: it reports as failed what was paid',
-    async () => {
-      const variant: Variant = {
-        mode: 'ENFORCE',
-        adapter: true,
-        every_failure_is_definite: true,
-        rail_faults: { lost_requests: 0, lost_answers: 0.4, declined: 0 },
-      };
-      const tally = await tallyOf('taken for a failure', variant, RUNS_TO_BE_CAUGHT);
-      expect(tally.failed_though_paid).toBeGreaterThan(0);
-    },
-    TIMEOUT_MS,
-  );
+  test('a caller that takes every exception for a failure: it reports as failed what was paid', async () => {
+    const variant: Variant = {
+      mode: 'ENFORCE',
+      adapter: true,
+      every_failure_is_definite: true,
+      rail_faults: { lost_requests: 0, lost_answers: 0.4, declined: 0 },
+    };
+    const tally = await tallyOf('taken for a failure', variant, RUNS_TO_BE_CAUGHT);
+    expect(tally.failed_though_paid).toBeGreaterThan(0);
+  });
 });

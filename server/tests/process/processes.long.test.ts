@@ -7,7 +7,9 @@ import { SETTINGS } from '../../src/service/config/config.ts';
 import { MAX_CONNECTIONS } from '../../src/service/installation/runtime.ts';
 import { test } from '../support/program.ts';
 import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(10);
 
 const KEY = `sk_${'p'.repeat(24)}`;
 

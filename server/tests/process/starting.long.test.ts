@@ -9,7 +9,9 @@ import { freePort } from '../../../tools/demo/purser-process.ts';
 import { asSuperuser, createTestDatabase } from '../support/postgres.ts';
 import { MAIN, test } from '../support/program.ts';
 import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(10);
 
 const NEW_KEY = randomBytes(32).toString('base64');
 

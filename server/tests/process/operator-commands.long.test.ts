@@ -7,7 +7,9 @@ import { describe, expect } from 'vitest';
 import { openFilesIn, openFilesProblem } from '../../src/service/operator/open-files.ts';
 import { MAIN, test } from '../support/program.ts';
 import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
-import { until } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
+
+takesMinutes(10);
 
 const KEY = `sk_${'c'.repeat(24)}`;
 
