@@ -1,8 +1,8 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import { CountedLimitBody } from './limit-standing.ts';
+import { type CountedLimit, CountedLimitBody } from './limit-standing.ts';
 import { TEXT_LENGTHS } from './limits.ts';
 import { REASON_CODES } from './reasons.ts';
-import { CapabilityBody, LabelBody, ReviewBody } from './records.ts';
+import { type Capability, CapabilityBody, LabelBody, ReviewBody } from './records.ts';
 import {
   AgentRef,
   AmountMinor,
@@ -35,7 +35,7 @@ const MAX_TRACE_STEPS = 25;
 
 const MAX_CONTEXT_BYTES = 8_192;
 
-const Action = Fields(
+const ActionBody = Fields(
   {
     type: Line(
       { max: TEXT_LENGTHS.name },
@@ -67,7 +67,10 @@ const Action = Fields(
   { $id: 'Action' },
 );
 
-const TraceStep = Fields(
+/** The spend an agent proposes. `merchant`, `payee_id`, `amount_minor` and `currency` say what would be paid. */
+export interface Action extends Static<typeof ActionBody> {}
+
+const TraceStepBody = Fields(
   {
     step: LongText({ min: 1, max: TEXT_LENGTHS.description }, { description: 'What was done.' }),
     kind: Type.Optional(Line({ max: TEXT_LENGTHS.name })),
@@ -77,14 +80,17 @@ const TraceStep = Fields(
   { $id: 'TraceStep' },
 );
 
+/** One step of an agent's run, as the agent describes it. Untrusted. */
+export interface TraceStep extends Static<typeof TraceStepBody> {}
+
 /** The body of `POST /v1/decisions`. */
 export const DecisionRequest = Fields(
   {
-    action: Action,
+    action: ActionBody,
     task: Type.Optional(
       LongText({ max: TEXT_LENGTHS.task }, { description: "The task of this run, in the agent's words." }),
     ),
-    trace: Type.Optional(Type.Array(TraceStep, { maxItems: MAX_TRACE_STEPS })),
+    trace: Type.Optional(Type.Array(TraceStepBody, { maxItems: MAX_TRACE_STEPS })),
     limitable: Type.Optional(Type.Boolean({ description: 'May the amount be capped?' })),
     min_amount_minor: Type.Optional(
       AmountMinor({ description: 'The lowest amount acceptable when capped; defaults to 1.' }),
@@ -113,6 +119,9 @@ export const DecisionRequest = Fields(
     ],
   },
 );
+
+/** The body of `POST /v1/decisions` after validation and text normalisation. Everything in it is untrusted. */
+export interface SpendRequest extends Static<typeof DecisionRequest> {}
 
 const remedy = <const T extends string, More extends TProperties>(type: T, more: More) =>
   Fields({
@@ -164,6 +173,78 @@ const Observed = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
  */
 export type Remedy = Static<typeof RemedyBody>;
 
+const StageFindingBody = Fields(
+  {
+    stage: OneOf(STAGES),
+    name: Type.Optional(
+      Type.String({
+        description: 'The limit that the result is about, if the stage checks several.',
+      }),
+    ),
+    outcome: OneOf(STAGE_OUTCOMES),
+    reason_code: Nullable(OneOf(REASON_CODES)),
+    observed: Observed,
+    limit: Observed,
+    detail: Type.String(),
+  },
+  { $id: 'StageFinding' },
+);
+
+/** An entry of `policy_trace`: the result of one stage. Amounts are minor units of the request's currency. */
+export interface StageFinding extends Static<typeof StageFindingBody> {}
+
+const AssessmentBody = Fields(
+  {
+    assessment: OneOf(PURPOSE_ASSESSMENTS),
+    confidence: Type.Number({ minimum: 0, maximum: 1 }),
+    method: Type.String({
+      description: "The assessor, with `+model/…` if a model's opinion counted.",
+      examples: ['built-in/1', 'built-in/1+model/judge-1'],
+    }),
+    rationale: Type.String(),
+    evidence: Type.Array(
+      Fields({ field: Type.String(), text: Type.String(), effect: OneOf(EVIDENCE_EFFECTS) }),
+    ),
+  },
+  { $id: 'PurposeAssessment' },
+);
+
+/** A judgement of whether a spend fits the purpose, with its evidence. */
+export interface Assessment extends Static<typeof AssessmentBody> {}
+
+const ReservationBody = Fields(
+  {
+    reservation_id: Nullable(Id('reservation')),
+    status: OneOf(RESERVATION_STATUSES),
+    amount_minor: Money('The amount held, or spent and not refunded, or held until its release.'),
+    currency: Type.String(),
+    period: Type.String({
+      pattern: '^\\d{4}-\\d{2}$',
+      examples: ['2026-11'],
+      description: 'The calendar month (UTC).',
+    }),
+    expires_at: Nullable(Timestamp({ description: 'Null if the hold stays until it is settled.' })),
+    budget: Fields({
+      limit_minor: Nullable(Money('The monthly budget; null if there is none.')),
+      held_minor: Money('Held this month, including this hold.'),
+      committed_minor: Money('Spent this month.'),
+      remaining_minor: Nullable(Money('The remaining amount; null if no budget is set.')),
+    }),
+    limits: Type.Optional(
+      Type.Array(CountedLimitBody, {
+        description:
+          'The limits over time that the decision counts toward, with their usage after it; omitted if there are none.',
+      }),
+    ),
+  },
+  { $id: 'Reservation' },
+);
+
+/** The money held for a decision against its agent's month. Amounts are minor units of `currency`. */
+export interface Reservation extends Omit<Static<typeof ReservationBody>, 'limits'> {
+  limits?: CountedLimit[];
+}
+
 /** A decision as the API answers it. */
 export const DecisionBody = Fields(
   {
@@ -185,46 +266,16 @@ export const DecisionBody = Fields(
       description: 'One or two sentences for people.',
       examples: ['Requested USD 120.00, over the per-transaction limit of USD 100.00.'],
     }),
-    policy_trace: Type.Array(
-      Fields(
-        {
-          stage: OneOf(STAGES),
-          name: Type.Optional(
-            Type.String({
-              description: 'The limit that the result is about, if the stage checks several.',
-            }),
-          ),
-          outcome: OneOf(STAGE_OUTCOMES),
-          reason_code: Nullable(OneOf(REASON_CODES)),
-          observed: Observed,
-          limit: Observed,
-          detail: Type.String(),
-        },
-        { $id: 'StageFinding' },
-      ),
-      { description: 'Every stage in order; a stage that the authority does not use may be omitted.' },
-    ),
+    policy_trace: Type.Array(StageFindingBody, {
+      description: 'Every stage in order; a stage that the authority does not use may be omitted.',
+    }),
     remedies: Type.Optional(
       Type.Array(RemedyBody, {
         description:
           'What the caller can do about it; empty on ALLOW. Absent from decisions made before remedies were introduced.',
       }),
     ),
-    purpose: Fields(
-      {
-        assessment: OneOf(PURPOSE_ASSESSMENTS),
-        confidence: Type.Number({ minimum: 0, maximum: 1 }),
-        method: Type.String({
-          description: "The assessor, with `+model/…` if a model's opinion counted.",
-          examples: ['built-in/1', 'built-in/1+model/judge-1'],
-        }),
-        rationale: Type.String(),
-        evidence: Type.Array(
-          Fields({ field: Type.String(), text: Type.String(), effect: OneOf(EVIDENCE_EFFECTS) }),
-        ),
-      },
-      { $id: 'PurposeAssessment' },
-    ),
+    purpose: AssessmentBody,
     authority_version: Nullable(Type.Integer({ minimum: 1 })),
     authority_hash: Nullable(Type.String({ pattern: '^sha256:[0-9a-f]{64}$' })),
     directory_version: Type.Optional(
@@ -234,41 +285,15 @@ export const DecisionBody = Fields(
           "Version of the agent's merchant list when the decision was made; omitted if nothing was ever listed.",
       }),
     ),
-    reservation: Fields(
-      {
-        reservation_id: Nullable(Id('reservation')),
-        status: OneOf(RESERVATION_STATUSES),
-        amount_minor: Money('The amount held, or spent and not refunded, or held until its release.'),
-        currency: Type.String(),
-        period: Type.String({
-          pattern: '^\\d{4}-\\d{2}$',
-          examples: ['2026-11'],
-          description: 'The calendar month (UTC).',
-        }),
-        expires_at: Nullable(Timestamp({ description: 'Null if the hold stays until it is settled.' })),
-        budget: Fields({
-          limit_minor: Nullable(Money('The monthly budget; null if there is none.')),
-          held_minor: Money('Held this month, including this hold.'),
-          committed_minor: Money('Spent this month.'),
-          remaining_minor: Nullable(Money('The remaining amount; null if no budget is set.')),
-        }),
-        limits: Type.Optional(
-          Type.Array(CountedLimitBody, {
-            description:
-              'The limits over time that the decision counts toward, with their usage after it; omitted if there are none.',
-          }),
-        ),
-      },
-      { $id: 'Reservation' },
-    ),
+    reservation: ReservationBody,
     capability: Nullable(CapabilityBody),
     agent: Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) }),
-    action: Action,
+    action: ActionBody,
     task: Nullable(Type.String()),
-    trace: Nullable(Type.Array(TraceStep)),
+    trace: Nullable(Type.Array(TraceStepBody)),
     limitable: Type.Boolean(),
     min_amount_minor: Nullable(AmountMinor()),
-    context: Nullable(Type.Object({}, { additionalProperties: true })),
+    context: Nullable(Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true }))),
     review: Nullable(ReviewBody),
     label: Nullable(LabelBody),
     outcome_state: OneOf(OUTCOME_STATES),
@@ -283,3 +308,11 @@ export const DecisionBody = Fields(
   },
   { $id: 'Decision' },
 );
+
+/** A decision as the API returns it, without its capability's token. Issued remedies never change. */
+export interface Decision
+  extends Omit<Static<typeof DecisionBody>, 'remedies' | 'reservation' | 'capability'> {
+  reservation: Reservation;
+  remedies?: readonly Remedy[];
+  capability: Capability | null;
+}

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { Fields, Nullable, OneOf, page, Timestamp } from './schema.ts';
 import { BUDGET_PERIODS, LIMIT_KINDS } from './values/budgets.ts';
 import { VELOCITY_WINDOWS } from './velocity-limits.ts';
@@ -34,6 +34,9 @@ export const LIMIT_STANDING = {
     Timestamp({ description: 'Set if a new limit lacks part of the usage from before it existed.' }),
   ),
 };
+
+/** The usage of a limit over time. Minor units; what is not limited is null. */
+export interface LimitStanding extends Static<TObject<typeof LIMIT_STANDING>> {}
 
 const SubjectName = Nullable(
   Type.String({
@@ -71,3 +74,7 @@ export const CountedLimitBody = Fields(
       'The usage of a limit over time after the decision. For a rolling limit, `window` is the step that the decision falls in: the time range in which it counts.',
   },
 );
+/** A limit that a decision counts toward, with its usage after it. `window` is the slot that the decision falls in. */
+export interface CountedLimit extends Static<typeof CountedLimitBody> {
+  used_count: number;
+}

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from './schema.ts';
 import {
   CAPABILITY_STATUSES,
@@ -8,6 +8,19 @@ import {
   OUTCOME_TYPES,
   REVIEW_ACTIONS,
 } from './values/decisions.ts';
+
+const ConsumptionRecord = Fields(
+  {
+    amount_minor: AmountMinor(),
+    payee_id: Nullable(Type.String()),
+    merchant: Nullable(Type.String({ description: 'As the payment adapter named it.' })),
+    external_reference: Nullable(Type.String({ description: "The payment rail's own reference." })),
+    consumed_by: Fields({ key_id: Id('api_key'), principal_id: Nullable(Type.String()) }),
+  },
+  { $id: 'ConsumptionRecord', description: 'How it was used; omitted until then.' },
+);
+/** How a capability was used, as its decision shows it. Minor units of the capability's currency. */
+export interface ConsumptionSummary extends Static<typeof ConsumptionRecord> {}
 
 /** A capability as the API answers it. */
 export const CapabilityBody = Fields(
@@ -27,21 +40,13 @@ export const CapabilityBody = Fields(
     issued_at: Timestamp(),
     expires_at: Timestamp(),
     consumed_at: Nullable(Timestamp()),
-    consumption: Type.Optional(
-      Fields(
-        {
-          amount_minor: AmountMinor(),
-          payee_id: Nullable(Type.String()),
-          merchant: Nullable(Type.String({ description: 'As the payment adapter named it.' })),
-          external_reference: Nullable(Type.String({ description: "The payment rail's own reference." })),
-          consumed_by: Fields({ key_id: Id('api_key'), principal_id: Nullable(Type.String()) }),
-        },
-        { $id: 'ConsumptionRecord', description: 'How it was used; omitted until then.' },
-      ),
-    ),
+    consumption: Type.Optional(ConsumptionRecord),
   },
   { $id: 'Capability', description: 'Permission for one payment; only in ENFORCE.' },
 );
+
+/** The permission to make one payment. Minor units. The token that proves it is never part of this object. */
+export interface Capability extends Omit<Static<typeof CapabilityBody>, 'token'> {}
 
 const Who = {
   principal_id: Nullable(Type.String({ examples: ['user:ada'] })),
@@ -65,6 +70,8 @@ const reviewFields = {
 
 /** A review as a decision shows it. */
 export const ReviewBody = Fields(reviewFields, { $id: 'Review' });
+/** A person's ALLOW or DENY of a REVIEW decision. Never changed or removed. */
+export interface Review extends Static<typeof ReviewBody> {}
 
 /** A review as the API answers it when it is recorded. */
 export const RecordedReviewBody = Fields(
@@ -91,6 +98,8 @@ export const LabelBody = Fields(
   },
   { $id: 'Label' },
 );
+/** A person's judgement of whether a spend served the purpose. Never changed or removed. */
+export interface Label extends Static<typeof LabelBody> {}
 
 /** An outcome as the API answers it. */
 export const OutcomeBody = Fields(

@@ -1,3 +1,4 @@
+import type { Assessment } from '@purser/contract/decisions';
 import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
 import type { Authority } from './authorities.ts';
 import type { SpendFacts, Voucher } from './spend-facts.ts';
@@ -6,25 +7,10 @@ import type { SpendRequest } from './spends.ts';
 export { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS };
 
 export type PurposeAssessment = (typeof PURPOSE_ASSESSMENTS)[number];
+export type { Assessment };
 
 /** Words that an assessment is based on, and the field they come from (`action.merchant`, `trace[2].step`, …). */
-export interface PurposeEvidence {
-  field: string;
-  text: string;
-  effect: (typeof EVIDENCE_EFFECTS)[number];
-}
-
-/** A judgement of whether a spend fits the purpose, with its evidence. */
-export interface Assessment {
-  assessment: PurposeAssessment;
-  /** 0..1: how sure the assessor is of `assessment`. */
-  confidence: number;
-  /** The assessor and its version. */
-  method: string;
-  /** One or two sentences for people. */
-  rationale: string;
-  evidence: PurposeEvidence[];
-}
+export type PurposeEvidence = Assessment['evidence'][number];
 
 /** An assessment with what whoever goes on from it must know. Only the `Assessment` of it is stored. */
 export interface Judgement extends Assessment {

@@ -1,37 +1,14 @@
+import type { Capability, ConsumptionSummary } from '@purser/contract/records';
 import { CAPABILITY_STATUSES } from '@purser/contract/values/decisions';
 import type { Agent } from './agents.ts';
 import type { Authority } from './authorities.ts';
 import { recordHash, shownHash } from './ledger.ts';
 import type { Action } from './spends.ts';
 
+export type { Capability, ConsumptionSummary };
 export { CAPABILITY_STATUSES };
 
 export type CapabilityStatus = (typeof CAPABILITY_STATUSES)[number];
-
-/** The permission to make one payment. Minor units. The token that proves it is never part of this object. */
-export interface Capability {
-  capability_id: string;
-  status: CapabilityStatus;
-  max_amount_minor: number;
-  currency: string;
-  merchant: string;
-  /** The only payee that may be paid; null: any. */
-  payee_id: string | null;
-  issued_at: string;
-  expires_at: string;
-  consumed_at: string | null;
-  /** How it was used; only where a decision is read later, once it was. */
-  consumption?: ConsumptionSummary;
-}
-
-/** What a decision tells of the use of its capability. Minor units of the capability's currency. */
-export interface ConsumptionSummary {
-  amount_minor: number;
-  payee_id: string | null;
-  merchant: string | null;
-  external_reference: string | null;
-  consumed_by: { key_id: string; principal_id: string | null };
-}
 
 /** The use of a capability. Never changed or removed; sealed by the event `capability.consumed`. */
 export interface Consumption {

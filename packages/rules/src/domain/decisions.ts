@@ -1,15 +1,11 @@
+import type { Assessment, Decision, Remedy, StageFinding } from '@purser/contract/decisions';
 import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
 import { CONTRACT_STAGES, STAGES, type Stage } from '@purser/contract/stages';
 import { DECISIONS, OUTCOME_STATES, REVIEW_STATES, STAGE_OUTCOMES } from '@purser/contract/values/decisions';
 import type { Mode } from './agents.ts';
-import type { Assessment } from './assessment.ts';
-import type { Capability } from './capabilities.ts';
-import type { Label } from './labels.ts';
 import { sha256, shownHash, shownSha256 } from './ledger.ts';
-import type { Reservation } from './reservations.ts';
-import type { Review } from './reviews.ts';
-import type { Action, TraceStep } from './spends.ts';
 
+export type { Decision, Remedy, StageFinding };
 export { DECISIONS, OUTCOME_STATES, REVIEW_STATES, STAGE_OUTCOMES };
 
 export type DecisionKind = (typeof DECISIONS)[number];
@@ -17,33 +13,6 @@ export type DecisionKind = (typeof DECISIONS)[number];
 export { CONTRACT_STAGES, REASON_CODES, type ReasonCode, STAGES, type Stage };
 
 export type StageOutcome = (typeof STAGE_OUTCOMES)[number];
-
-/** An entry of `policy_trace`: what one stage found. Amounts are minor units of the request's currency. */
-export interface StageFinding {
-  stage: Stage;
-  /** Which of the authority's limits it is about, where the stage judges by several. */
-  name?: string;
-  outcome: StageOutcome;
-  reason_code: ReasonCode | null;
-  observed: string | number | null;
-  limit: string | number | null;
-  detail: string;
-}
-
-/**
- * What the caller can do about a decision that is not ALLOW: the reasons that it clears, and what would be decided then if
- * nothing else changed. All but the last two alone take a DENY away.
- */
-export type Remedy = { clears: ReasonCode[]; then: DecisionKind } & (
-  | { type: 'REDUCE_AMOUNT'; max_amount_minor: number }
-  /** ISO UTC; the earliest moment, if nobody spends meanwhile. */
-  | { type: 'RETRY_AT'; at: string }
-  | { type: 'USE_CURRENCY'; currency: string }
-  | { type: 'CHOOSE_OTHER_MERCHANT' }
-  /** Until then a person may allow it; null: at any time. */
-  | { type: 'WAIT_FOR_REVIEW'; expires_at: string | null }
-  | { type: 'ASK_OPERATOR' }
-);
 
 /** What the stages together say of a spend, as a decision tells it. */
 export interface PublishedVerdict {
@@ -60,49 +29,6 @@ export interface PublishedVerdict {
 export type ReviewState = (typeof REVIEW_STATES)[number];
 
 export type OutcomeState = (typeof OUTCOME_STATES)[number];
-
-/** A decision as the API returns it. */
-export interface Decision {
-  decision_id: string;
-  decision: DecisionKind;
-  effective_decision: DecisionKind;
-  review_state: ReviewState | null;
-  reason_code: ReasonCode;
-  reason_codes: ReasonCode[];
-  requested_amount_minor: number;
-  authorized_amount_minor: number;
-  currency: string;
-  mode: Mode;
-  explanation: string;
-  policy_trace: StageFinding[];
-  /** Decisions that were made before there were any have none. */
-  remedies?: readonly Remedy[];
-  purpose: Assessment;
-  authority_version: number | null;
-  authority_hash: string | null;
-  /** Of the merchants listed for the agent when it was made; left out where none ever were. */
-  directory_version?: number;
-  reservation: Reservation;
-  /** Issued only in ENFORCE. */
-  capability: Capability | null;
-  agent: { id: string; slug: string };
-  action: Action;
-  task: string | null;
-  trace: TraceStep[] | null;
-  limitable: boolean;
-  min_amount_minor: number | null;
-  context: Record<string, unknown> | null;
-  /** The latest review. */
-  review: Review | null;
-  /** The newest label that no other one supersedes. */
-  label: Label | null;
-  outcome_state: OutcomeState;
-  verified: boolean;
-  created_at: string;
-  requested_by: { key_id: string; principal_id: string | null };
-  /** The request that made it; decisions that were made before it was kept have none. */
-  request_id?: string;
-}
 
 /** The fields of a decision that the rules about its later states read. */
 export type DecisionCore = Pick<

@@ -1,21 +1,9 @@
+import type { Label } from '@purser/contract/records';
 import { LABELS } from '@purser/contract/values/decisions';
 import { recordHash } from './ledger.ts';
 
+export type { Label };
 export { LABELS };
-
-/** A person's judgement of whether a spend served the purpose. Never changed or removed. */
-export interface Label {
-  label_id: string;
-  decision_id: string;
-  label: (typeof LABELS)[number];
-  comment: string | null;
-  /** The label that this one replaces. */
-  supersedes: string | null;
-  principal_id: string | null;
-  /** Null: a person gave it. */
-  key_id: string | null;
-  created_at: string;
-}
 
 /** The `data_hash` of a label: SHA-256 of the RFC 8785 form of all columns. */
 export function labelDataHash(label: Label): Buffer {

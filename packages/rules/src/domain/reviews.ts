@@ -1,28 +1,12 @@
+import type { Review } from '@purser/contract/records';
 import { REVIEW_ACTIONS } from '@purser/contract/values/decisions';
 import { type ApiKey, isKeyOf } from './keys.ts';
 import { recordHash } from './ledger.ts';
 
+export type { Review };
 export { REVIEW_ACTIONS };
 
 export type ReviewAction = (typeof REVIEW_ACTIONS)[number];
-
-/** A person's ALLOW or DENY of a REVIEW decision. Never changed or removed. */
-export interface Review {
-  review_id: string;
-  decision_id: string;
-  action: ReviewAction;
-  /** 1 to 64 of A-Z, 0-9 and `_`, from the reviewer's own list of reasons. */
-  reason_code: string;
-  comment: string | null;
-  /** The review that this one replaces. */
-  supersedes: string | null;
-  principal_id: string | null;
-  /** Null: a person gave it. */
-  key_id: string | null;
-  /** The person behind the review made the key that requested the spend, or is at the root of its making. */
-  by_key_maker: boolean;
-  created_at: string;
-}
 
 /** A review as it is stored. */
 export interface ReviewRow extends Review {
