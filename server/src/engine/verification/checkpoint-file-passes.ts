@@ -1,14 +1,14 @@
 import type { Logger } from 'pino';
 
 /** The files of a workspace that a pass reads. */
-export type Reach = 'newest' | 'all';
+export type FilePassScope = 'newest' | 'all';
 
 /**
  * The workspaces whose checkpoints could not be kept as files, and have not been since. Only the first failure is logged
  * until all of them work again. Only pruning reads all files, so only pruning can show that all of a workspace's work.
  */
 export class FileFailures {
-  readonly #failed = new Map<string, Reach>();
+  readonly #failed = new Map<string, FilePassScope>();
   readonly #log: Logger;
   readonly #dir: string;
 
@@ -40,13 +40,13 @@ export class FileFailures {
     return count;
   }
 
-  note(workspace_id: string, error: unknown, reach: Reach): void {
+  note(workspace_id: string, error: unknown, reach: FilePassScope): void {
     if (this.#failed.size === 0)
       this.#log.error({ err: error, dir: this.#dir }, 'checkpoints cannot be stored as files');
     if (this.#failed.get(workspace_id) !== 'all') this.#failed.set(workspace_id, reach);
   }
 
-  clear(workspace_id: string, looked_at: Reach): void {
+  clear(workspace_id: string, looked_at: FilePassScope): void {
     if (looked_at === 'all' || this.#failed.get(workspace_id) === 'newest') this.#failed.delete(workspace_id);
   }
 }
@@ -55,7 +55,7 @@ export class FileFailures {
 export class FilePass {
   readonly workspace_id: string;
   /** The files that are read from now on. */
-  looked_at: Reach = 'newest';
+  looked_at: FilePassScope = 'newest';
   readonly #failures: FileFailures;
   #has_failed = false;
 
@@ -64,7 +64,7 @@ export class FilePass {
     this.#failures = failures;
   }
 
-  fail(error: unknown, reach: Reach = this.looked_at): void {
+  fail(error: unknown, reach: FilePassScope = this.looked_at): void {
     this.#failures.note(this.workspace_id, error, reach);
     this.#has_failed = true;
   }
