@@ -8,8 +8,8 @@ import {
 } from '@tanstack/react-router';
 import { meQuery, queryClient } from './api/queries.ts';
 import { NotFound, ScreenError } from './components/Failure.tsx';
-import { Inside } from './components/Inside.tsx';
 import { Loading } from './components/Page.tsx';
+import { SignedInLayout } from './components/SignedInLayout.tsx';
 import { parseSearch, type Search, stringifySearch } from './lib/search.ts';
 
 type Screen = () => Promise<{ default: () => React.ReactNode }>;
@@ -60,7 +60,7 @@ const open = Object.entries(OPEN).map(([path, load]) =>
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
-  component: Inside,
+  component: SignedInLayout,
   async beforeLoad({ location }) {
     const me = await queryClient.ensureQueryData(meQuery);
     if (me !== null) return;

@@ -134,7 +134,11 @@ test('a declined proof is reported in one sentence, and nothing is changed', asy
     await route.fulfill({
       status: 403,
       json: {
-        error: { code: 'reauthentication_required', message: 'Prove anew.', request_id: 'req_made_here' },
+        error: {
+          code: 'reauthentication_required',
+          message: 'Prove your identity again.',
+          request_id: 'req_made_here',
+        },
       },
     });
   });

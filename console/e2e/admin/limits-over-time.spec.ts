@@ -84,7 +84,7 @@ test('a limit that the service refuses is marked in its row', async ({ page, wor
   }
   await page.getByRole('button', { name: 'Save as version 2' }).click();
   const second = page.getByRole('group', { name: 'Limit 2' });
-  await expect(second.getByRole('alert')).toContainText('counts the same as the limit "day"');
+  await expect(second.getByRole('alert')).toContainText('counts the same spends as the limit "day"');
   await expect(second.getByLabel('Requests'), 'nothing typed is lost').toHaveValue('2');
   await second.getByLabel('Period', { exact: true }).selectOption('WEEK');
   await page.getByRole('button', { name: 'Save as version 2' }).click();

@@ -159,7 +159,7 @@ test('an invalid cursor is reported below the loaded rows, and the list can be r
   const rows = page.getByRole('region', { name: 'Agents', exact: true }).locator('tbody tr');
   await expect(rows).toHaveCount(3);
   await page.getByRole('button', { name: 'Load more' }).click();
-  await expect(page.getByRole('alert')).toContainText('begin again');
+  await expect(page.getByRole('alert')).toContainText('start again');
   await expect(rows).toHaveCount(3);
   is_refusing = false;
   await page.getByRole('button', { name: 'Try again' }).click();

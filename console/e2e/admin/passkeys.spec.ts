@@ -43,7 +43,7 @@ test('an added passkey signs its person in, and a removed one does not', async (
   await page.getByRole('dialog').getByRole('button', { name: 'Remove password' }).click();
   await expect(page.getByText('You have no password. You sign in with a passkey')).toBeVisible();
   await page.getByRole('button', { name: 'Remove Laptop' }).click();
-  await expect(page.getByRole('alert')).toContainText('only way');
+  await expect(page.getByRole('alert')).toContainText('only sign-in method');
   const { url } = await operate<{ url: string }>(
     process.env.E2E_DATA_DIR as string,
     ...['user', 'reset-link', '--email', me.email],
@@ -60,7 +60,7 @@ test('an added passkey signs its person in, and a removed one does not', async (
 
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Use a passkey' }).click();
-  await expect(page.getByRole('alert')).toContainText('begin anew');
+  await expect(page.getByRole('alert')).toContainText('start again');
   await expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible();
 });
 
@@ -84,7 +84,11 @@ test('a person with only a passkey renews the session and the proof with it, and
   await page.route('**/v1/api-keys', async (route) => {
     if (route.request().method() !== 'POST' || refused > 0) return route.continue();
     refused += 1;
-    const error = { code: 'reauthentication_required', message: 'Prove anew.', request_id: 'req_made_here' };
+    const error = {
+      code: 'reauthentication_required',
+      message: 'Prove your identity again.',
+      request_id: 'req_made_here',
+    };
     await route.fulfill({ status: 403, json: { error } });
   });
   for (const title of ['Confirm that it’s you', 'Sign in again']) {

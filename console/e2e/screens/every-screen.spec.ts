@@ -162,7 +162,11 @@ test('the sign-in and proof dialogs are accessible and return the focus', async 
   // A proof stays fresh for at least a minute, so the refusal is faked.
   await page.route('**/v1/workspace', async (route) => {
     if (route.request().method() !== 'PATCH') return route.continue();
-    const error = { code: 'reauthentication_required', message: 'Prove anew.', request_id: 'req_made_here' };
+    const error = {
+      code: 'reauthentication_required',
+      message: 'Prove your identity again.',
+      request_id: 'req_made_here',
+    };
     await route.fulfill({ status: 403, json: { error } });
   });
   expected.answer(403, /^\/v1\/workspace$/);

@@ -147,7 +147,7 @@ test('a person with only an identity provider renews the session and the proof t
       refused += 1;
       const error = {
         code: 'reauthentication_required',
-        message: 'Prove anew.',
+        message: 'Prove your identity again.',
         request_id: 'req_made_here',
       };
       await route.fulfill({ status: 403, json: { error } });

@@ -28,9 +28,9 @@ export const auth = {
   accept: (body: AcceptInvitationRequest) => post<Me>('/v1/auth/invitations/accept', body),
   reauthenticate: (body: ReauthenticateRequest) => post<void>('/v1/auth/reauthenticate', body),
 
-  askPasskey: () => post<object>('/v1/auth/passkey/options'),
+  passkeyOptions: () => post<object>('/v1/auth/passkey/options'),
   signInWithPasskey: (body: object) => post<Me>('/v1/auth/passkey/verify', body),
 
-  beginPasskey: () => post<object>('/v1/auth/passkey/register/options'),
+  passkeyCreationOptions: () => post<object>('/v1/auth/passkey/register/options'),
   addPasskey: (body: RegisterPasskeyRequest) => post<void>('/v1/auth/passkey/register/verify', body),
 };

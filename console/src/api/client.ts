@@ -1,5 +1,5 @@
 import { APIError, ConnectionError, type InvalidRequestError, Purser, TimeoutError } from '@purser/sdk';
-import { type Demand, demand } from './session.ts';
+import { awaitDemand, type Demand } from './session.ts';
 
 /** Time limits of a request. Verification, simulation and exports take longer. Milliseconds. */
 const TIMEOUT_MS = 30_000;
@@ -36,7 +36,7 @@ const sessionFetch: typeof fetch = async (input, init = {}) => {
     if (isAnswer(init.method, url.pathname) || is_quiet) return response;
     const demanded = await demandOf(response);
     if (demanded === null || met.has(demanded)) return response;
-    await demand(demanded);
+    await awaitDemand(demanded);
     met.add(demanded);
   }
 };

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { meQuery, queryClient, useMe } from './queries.ts';
-import { isDemanded } from './session.ts';
+import { hasDemand } from './session.ts';
 
 /**
  * Reloads the page when another tab signs in as somebody else or switches the workspace. Tabs share the session's cookie, so
@@ -14,13 +14,13 @@ export function useIdentityGuard(): void {
     const tabs = new BroadcastChannel('purser.identity');
     tabs.postMessage(shown.current);
     tabs.onmessage = ({ data }) => {
-      if (data !== shown.current && !isDemanded())
+      if (data !== shown.current && !hasDemand())
         void queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
     };
     return () => tabs.close();
   }, []);
   useEffect(() => {
     // The sign-in dialog reports another identity itself, so that the page's input is not lost.
-    if (identity !== shown.current && !isDemanded()) location.assign('/console/');
+    if (identity !== shown.current && !hasDemand()) location.assign('/console/');
   }, [identity]);
 }

@@ -3,7 +3,7 @@ import { useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { purser } from './client.ts';
 import { queryClient } from './queries.ts';
-import { isDemanded } from './session.ts';
+import { hasDemand } from './session.ts';
 
 /** Polling intervals on live screens and elsewhere. Milliseconds. */
 const WATCHED_MS = 2_000;
@@ -130,7 +130,7 @@ function startPolling(
       used_at = Date.now();
       void poll();
       // Another tab may have signed in as somebody else.
-      if (!isDemanded()) void invalidate('me');
+      if (!hasDemand()) void invalidate('me');
     },
   });
   pollChanges = () => void poll();

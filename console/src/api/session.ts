@@ -20,7 +20,7 @@ const notify = () => {
 };
 
 /** Waits until the person meets a demand. Rejects if they decline. */
-export function demand(kind: Demand): Promise<void> {
+export function awaitDemand(kind: Demand): Promise<void> {
   return new Promise((resolve, reject) => {
     pending = [...pending, { demand: kind, resolve, reject }];
     notify();
@@ -28,7 +28,7 @@ export function demand(kind: Demand): Promise<void> {
 }
 
 /** True while the dialog of a demand is open. */
-export const isDemanded = (): boolean => pending.length > 0;
+export const hasDemand = (): boolean => pending.length > 0;
 
 /** The demand to meet now. Null if there is none. */
 export function useDemand(): Demand | null {
@@ -42,7 +42,7 @@ export function useDemand(): Demand | null {
 }
 
 /** Continues every request that waits for this demand. A new sign-in also counts as a proof. */
-export function met(kind: Demand): void {
+export function resolveDemand(kind: Demand): void {
   const going = pending.filter((each) => each.demand === kind || kind === 'sign-in');
   pending = pending.filter((each) => !going.includes(each));
   for (const each of going) each.resolve();
@@ -69,7 +69,7 @@ export function onSignIn(listener: () => void): () => void {
 }
 
 /** Fails every request that waits for this demand with `sentence`. None of them is sent again. */
-export function declined(kind: Demand, sentence: string): void {
+export function rejectDemand(kind: Demand, sentence: string): void {
   const failing = pending.filter((each) => each.demand === kind);
   pending = pending.filter((each) => each.demand !== kind);
   for (const each of failing) each.reject(new PurserError(sentence));

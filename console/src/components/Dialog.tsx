@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
+import { RecordedAs } from './Author.tsx';
 import styles from './Dialog.module.css';
-import { RecordedAs } from './Who.tsx';
 
 /**
  * A modal dialog. The browser keeps the focus inside and returns it afterwards. The dialog is open while it is rendered.

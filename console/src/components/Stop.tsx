@@ -6,6 +6,7 @@ import { invalidate } from '../api/live.ts';
 import { queryClient, useMay, WHY_NOT, workspaceQuery } from '../api/queries.ts';
 import { useStopImpact } from '../api/stop-impact.ts';
 import { useForm } from '../lib/hooks/use-form.ts';
+import { Author } from './Author.tsx';
 import { Button } from './Button.tsx';
 import { Confirm } from './Confirm.tsx';
 import { Actions, Dialog } from './Dialog.tsx';
@@ -13,7 +14,6 @@ import { AreaField } from './Field.tsx';
 import { ErrorNotice } from './Notice.tsx';
 import styles from './Stop.module.css';
 import { Time } from './Value.tsx';
-import { Who } from './Who.tsx';
 
 const MAX_REASON = 2_000;
 
@@ -33,7 +33,7 @@ export function StopBanner() {
     <section className={styles.banner} aria-label="All agents are stopped">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <div tabIndex={0} role="status">
-        <strong>All agents are stopped.</strong> By <Who {...stopped.by} />, <Time at={stopped.at} />:{' '}
+        <strong>All agents are stopped.</strong> By <Author {...stopped.by} />, <Time at={stopped.at} />:{' '}
         <q>{stopped.reason}</q>
       </div>
       <Button why={!may && WHY_NOT.admin} onClick={() => setResuming(true)}>

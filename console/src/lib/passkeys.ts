@@ -11,13 +11,13 @@ export const wasCancelled = (error: unknown): boolean =>
 const library = () => import('@simplewebauthn/browser');
 
 /** Requests a passkey for the service's options. Rejects if cancelled, see `wasCancelled`. */
-export async function askForPasskey(options: object): Promise<AuthenticatorAnswer> {
+export async function requestPasskey(options: object): Promise<AuthenticatorAnswer> {
   const { startAuthentication } = await library();
   return (await startAuthentication({ optionsJSON: options as never })) as never;
 }
 
 /** Creates a passkey for the service's options. Rejects if cancelled, see `wasCancelled`. */
-export async function makePasskey(options: object): Promise<RegisterPasskeyRequest> {
+export async function createPasskey(options: object): Promise<RegisterPasskeyRequest> {
   const { startRegistration } = await library();
   return (await startRegistration({ optionsJSON: options as never })) as never;
 }

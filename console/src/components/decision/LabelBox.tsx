@@ -5,10 +5,10 @@ import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { cx } from '../../lib/cx.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { words } from '../../lib/words.ts';
+import { RecordedAs } from '../Author.tsx';
 import { Button } from '../Button.tsx';
 import { useKeys } from '../keys/use-keys.ts';
 import { ErrorNotice } from '../Notice.tsx';
-import { RecordedAs } from '../Who.tsx';
 import styles from './ReviewBox.module.css';
 
 const LABELS = ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'] as const;

@@ -6,12 +6,12 @@ import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
 import { words } from '../../lib/words.ts';
+import { Author, RecordedAs } from '../Author.tsx';
 import { Button } from '../Button.tsx';
 import { AreaField, SelectField } from '../Field.tsx';
 import { useKeys } from '../keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../Notice.tsx';
 import { Time } from '../Value.tsx';
-import { RecordedAs, Who } from '../Who.tsx';
 import styles from './ReviewBox.module.css';
 import { refusalOf } from './refusals.ts';
 import { draftOf, dropDraft, keepDraft, keepRefusal, useRefusedReviews } from './review-drafts.ts';
@@ -113,7 +113,8 @@ function Meanwhile({ before, now }: { before: Decision; now: Decision }) {
       ) : (
         <>
           {review.action === 'ALLOW' ? 'Allowed' : 'Denied'} by{' '}
-          <Who principal_id={review.principal_id} key_id={review.key_id} />, <Time at={review.created_at} />.
+          <Author principal_id={review.principal_id} key_id={review.key_id} />,{' '}
+          <Time at={review.created_at} />.
         </>
       )}{' '}
       Your review was not recorded.

@@ -5,10 +5,10 @@ import { auth } from '../../api/auth.ts';
 import { codeOfError, purser, QUIET } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
 import { meQuery, queryClient, signInOptionsQuery, useMe } from '../../api/queries.ts';
-import { type Demand, declined, met, onSignIn, useDemand } from '../../api/session.ts';
+import { type Demand, onSignIn, rejectDemand, resolveDemand, useDemand } from '../../api/session.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import { askForPasskey, canPasskeys, wasCancelled } from '../../lib/passkeys.ts';
+import { canPasskeys, requestPasskey, wasCancelled } from '../../lib/passkeys.ts';
 import { Button, buttonClass } from '../Button.tsx';
 import { Actions, Dialog } from '../Dialog.tsx';
 import { TextField } from '../Field.tsx';
@@ -40,7 +40,7 @@ function Ask({ demand }: { demand: Demand }) {
       now = await purser.me.switchWorkspace({ workspace_id: me.workspace.id });
     }
     queryClient.setQueryData(meQuery.queryKey, now);
-    met(demand);
+    resolveDemand(demand);
     void invalidate();
   }
 
@@ -70,22 +70,22 @@ function Ask({ demand }: { demand: Demand }) {
       if (codeOfError(error) !== 'unauthenticated') throw error;
       return setWrong(true);
     }
-    met('proof');
+    resolveDemand('proof');
   });
   const passkey = useAction(async () => {
     try {
-      const answer = await askForPasskey(await auth.askPasskey());
+      const answer = await requestPasskey(await auth.passkeyOptions());
       if (!is_proof) return await resume(await auth.signInWithPasskey(answer));
       await auth.reauthenticate({ passkey: answer });
     } catch (error) {
       if (wasCancelled(error)) return;
       throw error;
     }
-    met('proof');
+    resolveDemand('proof');
   });
 
   const leave = () => {
-    declined(
+    rejectDemand(
       demand,
       is_proof
         ? 'Nothing was changed: your identity was not confirmed.'

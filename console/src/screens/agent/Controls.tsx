@@ -2,13 +2,13 @@ import type { AgentWithBudgets } from '@purser/sdk';
 import { useState } from 'react';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { useStopImpact } from '../../api/stop-impact.ts';
+import { RecordedAs } from '../../components/Author.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { useUpdateAgent } from '../../components/ModeSwitch.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card } from '../../components/Page.tsx';
-import { RecordedAs } from '../../components/Who.tsx';
 import styles from './AgentPage.module.css';
 
 /** Buttons to pause and revoke an agent, with their effects. */

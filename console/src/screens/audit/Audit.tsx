@@ -3,6 +3,7 @@ import { useSearch } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
 import { useMe } from '../../api/queries.ts';
+import { Author } from '../../components/Author.tsx';
 import { Button } from '../../components/Button.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { NewRows } from '../../components/list/NewRows.tsx';
@@ -11,7 +12,6 @@ import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { SubjectLink } from '../../components/SubjectLink.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
-import { Who } from '../../components/Who.tsx';
 import { downloadFile } from '../../lib/download.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { AUDIT_ACTIONS } from '../../lib/ledger-types.ts';
@@ -92,7 +92,7 @@ function Actor({ of }: { of: AuditRecord['actor'] }) {
       {key_id === null && principal_id === me.principal_id ? (
         'You'
       ) : (
-        <Who principal_id={principal_id} key_id={key_id} />
+        <Author principal_id={principal_id} key_id={key_id} />
       )}
     </span>
   );

@@ -13,7 +13,7 @@ import { AuthorityForm } from './AuthorityForm.tsx';
 import { Diff } from './Diff.tsx';
 import { Reading } from './Reading.tsx';
 import { SaveForm } from './SaveForm.tsx';
-import { Simulated } from './Simulated.tsx';
+import { SimulationCard } from './SimulationCard.tsx';
 import { useEditor } from './use-editor.ts';
 import { Versions } from './Versions.tsx';
 
@@ -84,7 +84,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
         <SaveForm slug={slug} current={current} editor={editor} />
       </div>
       <div className={styles.beside}>
-        {may && <Simulated slug={slug} authority={authority} />}
+        {may && <SimulationCard slug={slug} authority={authority} />}
         <Summary authority={authority} />
         <Reading authority={authority} />
         {base !== null && changes.length > 0 && (

@@ -3,9 +3,9 @@ import { Card } from '../../components/Page.tsx';
 import { type Draft, minorHint, type Problems } from '../../lib/authority/draft.ts';
 import styles from './Authority.module.css';
 import type { Edit, FieldOf } from './fields.ts';
-import { OverTime } from './OverTime.tsx';
 import { SharedBudgets } from './SharedBudgets.tsx';
-import { When } from './When.tsx';
+import { Times } from './Times.tsx';
+import { VelocityLimits } from './VelocityLimits.tsx';
 
 const BECOMES = [
   ['ALLOW', 'Allow'],
@@ -131,7 +131,7 @@ export function AuthorityForm({
           )}
         </datalist>
       </Card>
-      <OverTime
+      <VelocityLimits
         field={field}
         limits={draft.velocity_limits}
         currency={draft.currency}
@@ -203,7 +203,7 @@ export function AuthorityForm({
           {...field('review_action_types')}
         />
       </Card>
-      <When
+      <Times
         field={field}
         hours={draft.active_hours}
         problems={problems}

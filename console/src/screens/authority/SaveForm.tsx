@@ -2,10 +2,10 @@ import type { AuthorityVersion } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
 import { codeOfError } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
+import { RecordedAs } from '../../components/Author.tsx';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
-import { RecordedAs } from '../../components/Who.tsx';
 import styles from './Authority.module.css';
 import type { Editor } from './use-editor.ts';
 

@@ -3,12 +3,12 @@ import type { Authority, AuthorityVersion } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
+import { Author } from '../../components/Author.tsx';
 import { Badge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Id, Time } from '../../components/Value.tsx';
-import { Who } from '../../components/Who.tsx';
 import { formatMoney } from '../../lib/money.ts';
 import styles from './Authority.module.css';
 import { Diff } from './Diff.tsx';
@@ -69,7 +69,7 @@ export function Versions({
             </>
           )}
           <p className={styles.status}>
-            Saved <Time at={old.created_at} exact /> by <Who {...old.created_by} />
+            Saved <Time at={old.created_at} exact /> by <Author {...old.created_by} />
           </p>
           <Id id={old.hash} />
           {may && (
@@ -109,7 +109,7 @@ export function Versions({
                       <Time at={each.created_at} />
                       <br />
                       <span className={styles.was}>
-                        <Who {...each.created_by} />
+                        <Author {...each.created_by} />
                       </span>
                     </>
                   ),

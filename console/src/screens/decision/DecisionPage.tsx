@@ -4,10 +4,11 @@ import { Link, useParams } from '@tanstack/react-router';
 import { type ComponentProps, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
+import { Author } from '../../components/Author.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Budget } from '../../components/decision/Budget.tsx';
-import { Past } from '../../components/decision/Past.tsx';
+import { MerchantHistory } from '../../components/decision/MerchantHistory.tsx';
 import { PolicyTrace } from '../../components/decision/PolicyTrace.tsx';
 import { Purpose } from '../../components/decision/Purpose.tsx';
 import { Remedies } from '../../components/decision/Remedies.tsx';
@@ -18,17 +19,16 @@ import { LimitMeters } from '../../components/limits/LimitMeters.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Facts, Loading, Page } from '../../components/Page.tsx';
 import { CodeBlock, Countdown, Id, Money, Time } from '../../components/Value.tsx';
-import { Who } from '../../components/Who.tsx';
 import { downloadText } from '../../lib/download.ts';
 import { localTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
-import { Asked } from './Asked.tsx';
 import styles from './DecisionPage.module.css';
 import { LedgerEntries } from './Entries.tsx';
 import { Outcomes } from './Outcomes.tsx';
-import { Sent } from './Sent.tsx';
+import { PolicyReplay } from './PolicyReplay.tsx';
+import { RequestBody } from './RequestBody.tsx';
+import { SentWebhooks } from './SentWebhooks.tsx';
 import { Thread } from './Thread.tsx';
-import { UnderToday } from './UnderToday.tsx';
 
 export default function DecisionPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
@@ -127,10 +127,10 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
             <Outcomes decision={decision} />
           </Card>
           <Card title="History with this merchant">
-            <Past decision={decision} />
+            <MerchantHistory decision={decision} />
           </Card>
           <Card title="Request">
-            <Asked decision={decision} />
+            <RequestBody decision={decision} />
           </Card>
         </div>
         <div className={styles.column}>
@@ -145,7 +145,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
                 ],
                 ['Action type', action.type],
                 ['Decided', <Time key="t" at={decision.created_at} exact />],
-                ['Requested by', <Who key="k" {...decision.requested_by} />],
+                ['Requested by', <Author key="k" {...decision.requested_by} />],
                 [
                   'Policy',
                   decision.authority_version === null ? (
@@ -192,8 +192,8 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
           <Card title="In the ledger">
             <LedgerEntries decision={decision} />
           </Card>
-          <UnderToday decision={decision} />
-          <Sent decision={decision} />
+          <PolicyReplay decision={decision} />
+          <SentWebhooks decision={decision} />
           {decision.context !== null && (
             <Card title="Attached context">
               <CodeBlock label="the context" code={JSON.stringify(decision.context, null, 2)} />
@@ -235,7 +235,7 @@ function usedFor(
   currency: string,
 ): ComponentProps<typeof Facts>['of'] {
   return [
-    ['Consumed by', <Who key="w" {...consumed_by} />],
+    ['Consumed by', <Author key="w" {...consumed_by} />],
     ['Paid', <Money key="a" amount_minor={amount_minor} currency={currency} />],
     merchant === null ? null : ['To', merchant],
     payee_id === null ? null : ['Paid payee', <code key="y">{payee_id}</code>],

@@ -1,11 +1,11 @@
 import type { Decision, Outcome } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { purser } from '../../api/client.ts';
+import { Author } from '../../components/Author.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
-import { Who } from '../../components/Who.tsx';
 import { words } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 
@@ -32,7 +32,7 @@ const columnsOf = (requester: string): readonly Column<Outcome>[] => [
       <>
         {reporterOf(each, requester)}
         <div className={styles.sub}>
-          <Who {...each.reported_by} />
+          <Author {...each.reported_by} />
         </div>
       </>
     ),

@@ -1,11 +1,11 @@
 import type { Decision, Label, Review } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { purser } from '../../api/client.ts';
+import { Author, KeyCreatorBadge } from '../../components/Author.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Time } from '../../components/Value.tsx';
-import { ByKeyMaker, Who } from '../../components/Who.tsx';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './DecisionPage.module.css';
 
@@ -72,8 +72,8 @@ export function Thread({ decision }: { decision: Decision }) {
               <p className={styles.line}>
                 <StateBadge state={each.state} />
                 <span className={styles.by}>
-                  <Who principal_id={each.principal_id} key_id={each.key_id} /> · <Time at={each.at} />{' '}
-                  <ByKeyMaker of={each} />
+                  <Author principal_id={each.principal_id} key_id={each.key_id} /> · <Time at={each.at} />{' '}
+                  <KeyCreatorBadge of={each} />
                 </span>
                 {each.reason !== null && <span className={styles.sub}>{reasonWords(each.reason)}</span>}
                 {corrected.has(each.id) && <span className={styles.sub}>superseded</span>}

@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
+import { Author, KeyCreatorBadge } from '../../components/Author.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Budget } from '../../components/decision/Budget.tsx';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
-import { Past } from '../../components/decision/Past.tsx';
+import { MerchantHistory } from '../../components/decision/MerchantHistory.tsx';
 import { PolicyTrace } from '../../components/decision/PolicyTrace.tsx';
 import { Purpose } from '../../components/decision/Purpose.tsx';
 import { Remedies } from '../../components/decision/Remedies.tsx';
@@ -18,7 +19,6 @@ import { useKeys } from '../../components/keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Loading } from '../../components/Page.tsx';
 import { CodeBlock, CopyButton, Countdown, Money, Time } from '../../components/Value.tsx';
-import { ByKeyMaker, Who } from '../../components/Who.tsx';
 import { labelOfReview } from '../../lib/review-reasons.ts';
 import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
@@ -114,7 +114,7 @@ export function Pane({
             <Budget decision={decision} />
           </Card>
           <Card title="History with this merchant">
-            <Past decision={decision} />
+            <MerchantHistory decision={decision} />
           </Card>
           <CardGrid>
             <details className={styles.fold}>
@@ -171,8 +171,8 @@ function Settled({
       ) : (
         <Notice tone={review.action === 'ALLOW' ? 'good' : 'warn'}>
           <strong>{review.action === 'ALLOW' ? 'Allowed' : 'Denied'}</strong> by{' '}
-          <Who principal_id={review.principal_id} key_id={review.key_id} />, <Time at={review.created_at} /> ·{' '}
-          {reasonWords(review.reason_code)} <ByKeyMaker of={review} />
+          <Author principal_id={review.principal_id} key_id={review.key_id} />,{' '}
+          <Time at={review.created_at} /> · {reasonWords(review.reason_code)} <KeyCreatorBadge of={review} />
           {review.comment !== null && <p>“{review.comment}”</p>}
         </Notice>
       )}

@@ -9,6 +9,7 @@ import { invalidate } from '../../api/live.ts';
 import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { AdminOnly } from '../../components/AdminOnly.tsx';
 import { type Place, usePlace } from '../../components/AgentTabs.tsx';
+import { Author } from '../../components/Author.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
@@ -18,7 +19,6 @@ import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
-import { Who } from '../../components/Who.tsx';
 import { useNow } from '../../lib/hooks/use-now.ts';
 import { withEach } from '../../lib/pages.ts';
 import { pick, type Search } from '../../lib/search.ts';
@@ -221,7 +221,7 @@ function Creator({ of: { created_by } }: { of: ApiKey }) {
   const { type, key_id, principal_id } = created_by;
   return (
     <div className={styles.maker}>
-      by {type === 'system' ? 'Purser' : <Who principal_id={principal_id} key_id={key_id} />}
+      by {type === 'system' ? 'Purser' : <Author principal_id={principal_id} key_id={key_id} />}
     </div>
   );
 }

@@ -9,7 +9,7 @@ import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { decisionCurl } from '../../components/FirstSteps.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
-import { ShownOnce } from '../../components/Once.tsx';
+import { ShownOnce } from '../../components/ShownOnce.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { DEFAULT_LIFE, KINDS, LIVES } from './kinds.ts';

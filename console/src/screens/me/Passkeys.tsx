@@ -11,7 +11,7 @@ import { Card, Loading } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
 import { useAction } from '../../lib/hooks/use-action.ts';
-import { canPasskeys, makePasskey, wasCancelled } from '../../lib/passkeys.ts';
+import { canPasskeys, createPasskey, wasCancelled } from '../../lib/passkeys.ts';
 import styles from './Me.module.css';
 
 export const passkeysQuery = queryOptions({
@@ -26,7 +26,7 @@ export function Passkeys() {
   const again = () => queryClient.invalidateQueries({ queryKey: passkeysQuery.queryKey });
   const adding = useAction(async () => {
     try {
-      const made = await makePasskey(await auth.beginPasskey());
+      const made = await createPasskey(await auth.passkeyCreationOptions());
       await auth.addPasskey({ ...made, ...(name.trim() === '' ? {} : { name: name.trim() }) });
     } catch (error) {
       if (wasCancelled(error)) return;

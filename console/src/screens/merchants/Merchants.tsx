@@ -7,6 +7,7 @@ import { type PageQuery, useList } from '../../api/lists.ts';
 import { invalidate } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
+import { Author, RecordedAs } from '../../components/Author.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
@@ -16,7 +17,6 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
-import { RecordedAs, Who } from '../../components/Who.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { withEach } from '../../lib/pages.ts';
 import { visible } from '../../lib/visible.ts';
@@ -121,7 +121,7 @@ function Entries({ slug, why }: { slug: string; why: string | false }) {
                     <Time at={each.created_at} />
                     <br />
                     <span className={styles.soft}>
-                      <Who {...each.created_by} />
+                      <Author {...each.created_by} />
                     </span>
                   </>
                 ),

@@ -15,7 +15,7 @@ import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import { FirstSteps } from './FirstSteps.tsx';
 import styles from './Overview.module.css';
-import { State } from './State.tsx';
+import { SystemStatus } from './SystemStatus.tsx';
 
 const DAYS = 30;
 
@@ -41,7 +41,7 @@ export default function Overview() {
           {data === undefined ? <Loading /> : <Pending {...data.pending_reviews} />}
         </Card>
         <Card title="System status">
-          <State last_verification={data?.last_verification} />
+          <SystemStatus last_verification={data?.last_verification} />
         </Card>
       </div>
       <Card title="Decisions by day" aside={<KindLegend />}>

@@ -5,8 +5,8 @@ import { codeOfError } from '../../api/client.ts';
 import { meQuery, queryClient } from '../../api/queries.ts';
 import { Notice } from '../../components/Notice.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import { Entrance } from './Entrance.tsx';
 import { checkAccount, NewAccountFields } from './NewAccount.tsx';
+import { SignedOutLayout } from './SignedOutLayout.tsx';
 
 export default function Invitation() {
   const navigate = useNavigate();
@@ -29,7 +29,7 @@ export default function Invitation() {
     { check: (values) => checkAccount(values, false) },
   );
   return (
-    <Entrance
+    <SignedOutLayout
       title="Join Purser"
       lead="You’ve been invited. If your e-mail already has an account here, use that account’s password."
     >
@@ -40,6 +40,6 @@ export default function Invitation() {
         </Notice>
       )}
       {token !== '' && <NewAccountFields form={form} with_email={false} action="Join" />}
-    </Entrance>
+    </SignedOutLayout>
   );
 }

@@ -3,7 +3,7 @@ import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import type { Form } from '../../lib/hooks/use-form.ts';
-import styles from './Entrance.module.css';
+import styles from './SignedOutLayout.module.css';
 
 /** The fields of a new account. The server’s verdict on the password appears beside it. */
 export function NewAccountFields({

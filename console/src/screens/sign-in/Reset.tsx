@@ -7,8 +7,8 @@ import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import styles from './Entrance.module.css';
-import { Entrance } from './Entrance.tsx';
+import styles from './SignedOutLayout.module.css';
+import { SignedOutLayout } from './SignedOutLayout.tsx';
 
 /** Target of the operator's reset link: sets a new password. */
 export default function Reset() {
@@ -35,7 +35,7 @@ export default function Reset() {
     },
   );
   return (
-    <Entrance title="New password" lead="Setting it ends your other sessions.">
+    <SignedOutLayout title="New password" lead="Setting it ends your other sessions.">
       {is_refused && (
         <Notice tone="bad" title="This link doesn’t work.">
           It was used or has expired (links last one day). Ask the operator of this service for a new one.
@@ -58,6 +58,6 @@ export default function Reset() {
           </Button>
         </form>
       )}
-    </Entrance>
+    </SignedOutLayout>
   );
 }

@@ -7,8 +7,8 @@ import { TextField } from '../../components/Field.tsx';
 import { Notice } from '../../components/Notice.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import { Entrance } from './Entrance.tsx';
 import { checkAccount, NewAccountFields } from './NewAccount.tsx';
+import { SignedOutLayout } from './SignedOutLayout.tsx';
 
 /** The code follows the `#`, so that it reaches no log and no other server. */
 const codeOfAddress = () => decodeURIComponent(location.hash.slice(1));
@@ -43,15 +43,15 @@ export default function SetUp() {
 
   if (refusal === 'done') {
     return (
-      <Entrance title="Set up Purser">
+      <SignedOutLayout title="Set up Purser">
         <Notice tone="bad" title="Purser is already set up.">
           This service has an administrator. <a href="/console/sign-in">Sign in</a>, or ask for an invitation.
         </Notice>
-      </Entrance>
+      </SignedOutLayout>
     );
   }
   return (
-    <Entrance title="Set up Purser" lead="You’ll be the first administrator. Invite your team later.">
+    <SignedOutLayout title="Set up Purser" lead="You’ll be the first administrator. Invite your team later.">
       {refusal === 'code' && (
         <Notice tone="bad" title="This code is wrong or has expired.">
           A code works once, for one hour. Print a new one and open its link:
@@ -69,6 +69,6 @@ export default function SetUp() {
           />
         )}
       </NewAccountFields>
-    </Entrance>
+    </SignedOutLayout>
   );
 }

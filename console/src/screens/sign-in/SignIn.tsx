@@ -12,9 +12,9 @@ import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import { askForPasskey, canPasskeys, wasCancelled } from '../../lib/passkeys.ts';
-import styles from './Entrance.module.css';
-import { Entrance } from './Entrance.tsx';
+import { canPasskeys, requestPasskey, wasCancelled } from '../../lib/passkeys.ts';
+import styles from './SignedOutLayout.module.css';
+import { SignedOutLayout } from './SignedOutLayout.tsx';
 
 /** Messages for the error codes of the identity provider's callback. */
 const CALLBACK_ERRORS: Record<string, string> = {
@@ -45,7 +45,7 @@ export default function SignIn() {
   };
   const passkey = useAction(async () => {
     try {
-      await finishSignIn(await auth.signInWithPasskey(await askForPasskey(await auth.askPasskey())));
+      await finishSignIn(await auth.signInWithPasskey(await requestPasskey(await auth.passkeyOptions())));
     } catch (error) {
       if (!wasCancelled(error)) throw error;
     }
@@ -71,7 +71,7 @@ export default function SignIn() {
 
   if (options.data?.setup === true) {
     return (
-      <Entrance title="Sign in" lead="Nobody has an account here yet.">
+      <SignedOutLayout title="Sign in" lead="Nobody has an account here yet.">
         <p>
           Create the first administrator with the link that the service printed when it started. Look for the
           line <strong>Console</strong> in its terminal, or print a new link:
@@ -80,13 +80,13 @@ export default function SignIn() {
         <a href="/console/setup" className={buttonClass()}>
           I have a code
         </a>
-      </Entrance>
+      </SignedOutLayout>
     );
   }
 
   const has_passkeys = options.data?.passkey === true && canPasskeys();
   return (
-    <Entrance
+    <SignedOutLayout
       title="Sign in"
       foot={
         <details>
@@ -156,7 +156,7 @@ export default function SignIn() {
           </Button>
         </form>
       )}
-    </Entrance>
+    </SignedOutLayout>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { announceSignIn } from '../../api/session.ts';
-import { Entrance } from './Entrance.tsx';
+import { SignedOutLayout } from './SignedOutLayout.tsx';
 
 /** Landing page of the identity provider's callback in the sign-in window beside the waiting page. */
 export default function SignedIn() {
@@ -10,11 +10,11 @@ export default function SignedIn() {
     window.close();
   }, []);
   return (
-    <Entrance title="Continue in the other window">
+    <SignedOutLayout title="Continue in the other window">
       <p>Your work continues there. You can close this window.</p>
       <p>
         No other window? <a href="/console/">Open the console</a>
       </p>
-    </Entrance>
+    </SignedOutLayout>
   );
 }

@@ -15,7 +15,7 @@ import styles from './DecisionPage.module.css';
 import { useEntries } from './use-entries.ts';
 
 /** Webhook attempts about the decision, oldest first. Administrators only. */
-export function Sent({ decision }: { decision: Decision }) {
+export function SentWebhooks({ decision }: { decision: Decision }) {
   const may = useMay('admin');
   const entries = useEntries(decision).data?.entries;
   const ids = entries?.map(({ event }) => event.id) ?? [];

@@ -15,7 +15,7 @@ import styles from './DecisionPage.module.css';
 type Replayed = { version: number; currency: string; result: Simulation } | null;
 
 /** Replays the request under the agent's current policy and the budget of that time. Nothing is saved. */
-export function UnderToday({ decision }: { decision: Decision }) {
+export function PolicyReplay({ decision }: { decision: Decision }) {
   const may = useMay('admin');
   const [replayed, setReplayed] = useState<Replayed | undefined>(undefined);
   const replaying = useAction(async () => setReplayed(await replay(decision)));

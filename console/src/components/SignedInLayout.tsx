@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { auth } from '../api/auth.ts';
 import { isMember, meQuery } from '../api/queries.ts';
 import { useAction } from '../lib/hooks/use-action.ts';
-import { Entrance } from '../screens/sign-in/Entrance.tsx';
+import { SignedOutLayout } from '../screens/sign-in/SignedOutLayout.tsx';
 import { Button } from './Button.tsx';
 import { ErrorNotice } from './Notice.tsx';
 import { PendingWorkspaces } from './shell/PendingWorkspaces.tsx';
 import { Shell } from './shell/Shell.tsx';
 
 /** The page after sign-in: the shell, or the workspaces to join or leave first. */
-export function Inside() {
+export function SignedInLayout() {
   const { data: me } = useQuery(meQuery);
   const signingOut = useAction(async () => {
     await auth.signOut();
@@ -18,19 +18,19 @@ export function Inside() {
   // The person left their last workspace, or the session ended.
   if (!me) {
     return (
-      <Entrance title="You are signed out">
+      <SignedOutLayout title="You are signed out">
         <a href="/console/sign-in">Sign in</a>
-      </Entrance>
+      </SignedOutLayout>
     );
   }
   if (isMember(me)) return <Shell />;
   return (
-    <Entrance title="Join or leave" lead={`You are signed in as ${me.user.email}.`}>
+    <SignedOutLayout title="Join or leave" lead={`You are signed in as ${me.user.email}.`}>
       <PendingWorkspaces me={me} />
       {signingOut.error !== null && <ErrorNotice error={signingOut.error} />}
       <Button busy={signingOut.busy} onClick={() => void signingOut.run()}>
         Sign out
       </Button>
-    </Entrance>
+    </SignedOutLayout>
   );
 }

@@ -23,7 +23,7 @@ const GRAVITY: Record<Kind, number> = { ALLOW: 0, REVIEW: 1, DENY: 2 };
 const TIMEOUT_MS = 300_000;
 
 /** Replays past decisions under the draft, updated after each pause in typing. */
-export function Simulated({ slug, authority }: { slug: string; authority: Authority | null }) {
+export function SimulationCard({ slug, authority }: { slug: string; authority: Authority | null }) {
   const [limit, setLimit] = useState('500');
   const [days, setDays] = useState({ from: '', to: '' });
   const text = authority === null ? null : JSON.stringify(authority);

@@ -14,7 +14,7 @@ import type { FieldOf } from './fields.ts';
 const MAX_ROWS = 14;
 
 /** Validity and active hours. */
-export function When({
+export function Times({
   field,
   hours,
   problems,

@@ -11,13 +11,13 @@ import styles from './Value.module.css';
  * The author of a record: a person, or a key and its person. Readers see their own name. Administrators also see the names
  * of other people and of keys. The e-mail distinguishes people with the same name. The tooltip has principal and key.
  */
-export function Who({ principal_id, key_id }: { principal_id: string | null; key_id: string | null }) {
+export function Author({ principal_id, key_id }: { principal_id: string | null; key_id: string | null }) {
   if (key_id !== null) return <NamedKey key_id={key_id} principal_id={principal_id} />;
   return principal_id === null ? 'the operator' : <Person principal_id={principal_id} />;
 }
 
 /** Marks a review by the person who created the key that requested the payment. */
-export function ByKeyMaker({ of }: { of: { by_key_maker: boolean } }) {
+export function KeyCreatorBadge({ of }: { of: { by_key_maker: boolean } }) {
   if (!of.by_key_maker) return null;
   return (
     <span title="The reviewer created the key that sent this request, or a key that led to it.">

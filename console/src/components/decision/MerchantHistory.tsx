@@ -11,7 +11,7 @@ import { Money, Time } from '../Value.tsx';
 const LOOKED_AT = 25;
 
 /** The agent's earlier requests at the same merchant, with their reviews, labels and outcomes. */
-export function Past({ decision }: { decision: Decision }) {
+export function MerchantHistory({ decision }: { decision: Decision }) {
   const { agent, action, decision_id } = decision;
   const query = { agent: agent.id, merchant: action.merchant, limit: LOOKED_AT } as DecisionListQuery;
   const { data } = useQuery({

@@ -3,7 +3,7 @@ import { CodeBlock } from '../../components/Value.tsx';
 import styles from './DecisionPage.module.css';
 
 /** The request as JSON and as a curl command. */
-export function Asked({ decision }: { decision: Decision }) {
+export function RequestBody({ decision }: { decision: Decision }) {
   const body = JSON.stringify(bodyOf(decision), null, 2);
   return (
     <>

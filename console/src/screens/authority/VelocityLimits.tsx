@@ -27,7 +27,7 @@ const BEYOND = [
 ] as const;
 
 /** Velocity limits, and the detection of duplicates. */
-export function OverTime({
+export function VelocityLimits({
   field,
   limits,
   currency,

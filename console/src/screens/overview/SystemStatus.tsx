@@ -10,7 +10,7 @@ import styles from './Overview.module.css';
 const NAMED = 3;
 
 /** Status of service, history, webhooks and plan. */
-export function State({
+export function SystemStatus({
   last_verification: last,
 }: {
   last_verification: Overview['last_verification'] | undefined;

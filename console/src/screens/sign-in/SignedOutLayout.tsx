@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { useTitle } from '../../components/Page.tsx';
-import styles from './Entrance.module.css';
+import styles from './SignedOutLayout.module.css';
 
 /** Layout of the screens before sign-in. */
-export function Entrance({
+export function SignedOutLayout({
   title,
   lead,
   foot,
