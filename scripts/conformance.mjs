@@ -12,9 +12,9 @@ const ADMIN_KEY = 'sk_conformance-of-the-protocol';
 const INSTALL_MAX_MS = 5 * 60_000;
 
 /**
- * What applies to a server with tools and resources and without prompts, subscriptions, sampling or fixtures. By
- * scenario: the checks that cannot be made here, because they need tools that the suite brings along, prompts, or
- * notices of changes of a list that never changes.
+ * Scenarios for a server with tools and resources, without prompts, subscriptions, sampling or fixtures. By scenario:
+ * the checks that cannot be made here, because they need tools that the suite brings along, prompts, or notices of
+ * changes of a list that never changes.
  */
 const APPLIES = {
   '2025-11-25': {

@@ -21,7 +21,7 @@ import { fileURLToPath } from 'node:url';
 /** The repository. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** What has to be built, in this order: for the service, and with what only tests and tools need. */
+/** Build targets, in this order: for the service, and with what only tests and tools need. */
 const SERVED = [
   'packages/contract',
   'packages/embedded-postgres',
@@ -37,12 +37,12 @@ const DEVELOPED = [...SERVED, 'agents', 'adapters', 'cli', 'tools'];
 const BUNDLED = {
   console: ['index.html', 'vite.config.ts', 'public', 'src', '../sdk/src', '../packages/contract/src'],
 };
-/** What is rendered from the sources of the service before the client is built, whose types it holds. */
+/** Files rendered from the service's sources before the client is built, which needs the types. */
 const DOCUMENTS = ['openapi.json', 'sdk/src/generated.ts'];
 const DOCUMENTS_MARK = join(ROOT, 'sdk', 'dist', '.documents');
 const DIST = join(ROOT, 'server', 'dist');
 const LOCK_FILE = join(ROOT, 'package-lock.json');
-/** What `npm install` notes about the packages it has put there. */
+/** The list that `npm install` writes of its installed packages. */
 const INSTALLED_LIST = join(ROOT, 'node_modules', '.package-lock.json');
 /** Holds the hash of the lock file that the packages were checked against or installed from. */
 const INSTALLED_MARK = join(ROOT, 'node_modules', '.purser-installed');
@@ -105,7 +105,7 @@ function mayBeAbsent(entry, with_dev) {
   );
 }
 
-/** Whether the packages that the lock file asks for are there, in those versions. */
+/** Returns true if the packages that the lock file asks for are there, in those versions. */
 function isInstalled(with_dev) {
   const lock_text = readText(LOCK_FILE);
   const mark = readText(INSTALLED_MARK);

@@ -28,8 +28,8 @@ export interface CardsOptions {
   /** Milliseconds within which an authorization is answered; what takes longer is declined. Default 1,200. */
   answerWithin?: number | undefined;
   /**
-   * Whether the merchant that the network names must be the decision's, and an increment's that of the authorization. Then
-   * a question without a merchant's name is declined. Default true.
+   * True if the merchant that the network names must be the decision's, and an increment's that of the authorization.
+   * Then a question without a merchant's name is declined. Default true.
    */
   checkMerchant?: boolean | undefined;
   /** One line for each answer and each report. Default: `console.log`. */
@@ -38,7 +38,7 @@ export interface CardsOptions {
   now?: (() => number) | undefined;
 }
 
-/** What arms a card: a decision, or the token of its capability. */
+/** The input to arm a card: a decision, or the token of its capability. */
 export type Arming = { card: string /** Milliseconds; default 15 minutes. */; ttl?: number } & (
   | { decision_id: string }
   | {
@@ -79,7 +79,7 @@ interface Authorized {
   refunds: Record<string, number>;
   is_closed: boolean;
   is_released: boolean;
-  /** What was reported as executed, or `released`. */
+  /** The amount reported as executed, or `released`. */
   reported: number | 'released' | null;
 }
 
@@ -98,7 +98,7 @@ const NOTHING = {
   reported: null,
 };
 
-/** What a person has to look at, and no repetition will mend. */
+/** A contradiction that a person must check; a retry cannot fix it. */
 class Mismatch extends Error {}
 
 const sum = (amounts: Record<string, number>) => Object.values(amounts).reduce((a, b) => a + b, 0);
@@ -121,13 +121,13 @@ export function makeCards(options: CardsOptions): Cards {
     let max_amount_minor: number | null = null;
     if ('decision_id' in arming) {
       if (agent === undefined)
-        throw new TypeError('agent: a client with the agent’s key is needed to arm by decision_id');
+        throw new TypeError('agent: arming by decision_id needs a client with the agent’s key');
       const { capability, mode } = await agent.decisions.retrieve(arming.decision_id);
       if (mode === 'SHADOW')
-        throw new Error(`${arming.decision_id} was made in SHADOW, where nothing arms a card`);
+        throw new Error(`${arming.decision_id} was made in SHADOW, which never arms a card`);
       if (capability?.token === undefined || capability.status !== 'ISSUED') {
         throw new Error(
-          `${arming.decision_id} has no capability that could be used: it is ${capability?.status ?? 'not allowed, or of another agent'}`,
+          `${arming.decision_id} has no usable capability: it is ${capability?.status ?? 'not allowed, or belongs to another agent'}`,
         );
       }
       const payee_id = `${rail}:${card}`;
@@ -159,15 +159,15 @@ export function makeCards(options: CardsOptions): Cards {
     asked: CardAuthorization,
   ): { approve: boolean; why: string; next: Authorized } {
     const earlier = Object.hasOwn(known.answers, question) ? known.answers[question] : undefined;
-    if (earlier !== undefined) return { approve: earlier, why: 'as answered before', next: known };
+    if (earlier !== undefined) return { approve: earlier, why: 'same answer as before', next: known };
     const approved_minor = known.approved_minor + asked.amount_minor;
     const is_over = known.is_closed || known.is_released || asked.card !== known.card;
     const fits = !is_over && approved_minor <= known.consumed_minor && asked.currency === known.currency;
     const is_merchant = !checkMerchant || merchantKey(asked.merchant_descriptor) === known.merchant;
     const approve = fits && is_merchant;
     const next = { ...known, answers: { ...known.answers, [question]: approve } };
-    if (approve) return { approve, why: 'within what was consumed', next: { ...next, approved_minor } };
-    return { approve, why: fits ? 'its merchant is another' : 'not within what was consumed', next };
+    if (approve) return { approve, why: 'within the consumed amount', next: { ...next, approved_minor } };
+    return { approve, why: fits ? 'its merchant differs' : 'not within the consumed amount', next };
   }
 
   async function decide(
@@ -196,8 +196,8 @@ export function makeCards(options: CardsOptions): Cards {
     if (text === null) return [false, 'the card is not armed'];
     const armed = JSON.parse(text) as Armed;
     if (armed.used_by !== null && armed.used_by !== authorization)
-      return [false, 'what the card was armed with is used'];
-    if (armed.expires_at_ms <= now()) return [false, 'the card was armed too long ago'];
+      return [false, "the card's capability was already used"];
+    if (armed.expires_at_ms <= now()) return [false, "the card's arming expired"];
     if (amount_minor === 0) return [true, 'a check of an armed card; nothing is consumed'];
     const consumed_minor = armed.max_amount_minor ?? amount_minor;
     if (amount_minor > consumed_minor) return [false, `the amount is over ${consumed_minor}`];
@@ -224,7 +224,7 @@ export function makeCards(options: CardsOptions): Cards {
       .consume(body, { idempotencyKey, signal })
       .then((answer) => {
         if (isOurs(answer)) return answer;
-        throw new Error('the answer is no consumption of this capability');
+        throw new Error('the response is not a consumption of this capability');
       })
       .catch(async (error: unknown) => {
         if (error instanceof APIError && error.status < 500) throw error;
@@ -265,7 +265,7 @@ export function makeCards(options: CardsOptions): Cards {
     const after = (ms: number) => new Promise<void>((resolve) => timers.push(setTimeout(resolve, ms)));
     const answered = async (): Promise<[boolean, string]> => {
       const earlier = await store.get(`${rail} event ${question}`);
-      if (earlier !== null) return [earlier === APPROVED, 'as answered before'];
+      if (earlier !== null) return [earlier === APPROVED, 'same answer as before'];
       const [approve, why] = await decide(asked, question, deadline.signal).catch(
         (error: unknown): [boolean, string] => [
           false,
@@ -277,7 +277,7 @@ export function makeCards(options: CardsOptions): Cards {
     const late = async (): Promise<[boolean, string]> => {
       await after(answerWithin);
       deadline.abort();
-      const why = `no answer within ${answerWithin} ms`;
+      const why = `no response within ${answerWithin} ms`;
       // A store that hangs must not hold up the answer either.
       return [await Promise.race([say(question, false), after(answerWithin / 4).then(() => false)]), why];
     };
@@ -307,11 +307,11 @@ export function makeCards(options: CardsOptions): Cards {
       return { ...current, [name]: { ...current[name], [reference]: amount_minor } };
     }).catch((error: unknown) => {
       if (!(error instanceof Mismatch)) throw error;
-      tell(`${error.message}; a person should look`);
+      tell(`${error.message}; a person should check it`);
       return null;
     });
     if (known === null) {
-      tell(`${movement.type} ${authorization}: nothing was consumed for it`);
+      tell(`${movement.type} ${authorization}: no capability was consumed for it`);
       return;
     }
     await report(authorization, known);
@@ -330,9 +330,7 @@ export function makeCards(options: CardsOptions): Cards {
         // Two captures at once are two reports at once. Where the higher came first, the lower is no news.
         const latest = JSON.parse((await store.get(authorizationKey(authorization))) ?? '{}') as Authorized;
         if (outcome.type === 'SPEND_EXECUTED' && sum(latest.captures ?? {}) > captured) return;
-        tell(
-          `${outcome.type} of ${authorization} contradicts what was reported before; a person should look`,
-        );
+        tell(`${outcome.type} of ${authorization} contradicts an earlier report; a person should check it`);
       }
     };
     const settled = (value: Authorized['reported']) =>

@@ -5,7 +5,7 @@ import { makeRailLog } from './log.ts';
 /** As Node has them, as `fetch` does, or as pairs. */
 type HeadersLike = Record<string, string | string[] | undefined> | Iterable<readonly [string, string]>;
 
-/** What is read of Lithic's own client (`lithic`). */
+/** The part of Lithic's own client (`lithic`) in use. */
 interface LithicClient {
   webhooks: {
     // biome-ignore lint/suspicious/noExplicitAny: headers of every shape that the client takes.
@@ -20,7 +20,7 @@ export interface LithicOptions extends Omit<CardsOptions, 'rail'> {
   secrets: readonly string[];
 }
 
-/** What to answer to Lithic. */
+/** The answer for Lithic. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -34,7 +34,7 @@ export interface LithicRail extends Pick<Cards, 'arm'> {
 
 /** Lithic declines on any result but APPROVED and CHALLENGE. */
 const DECLINED = 'UNAUTHORIZED_MERCHANT';
-/** What money is asked with; credits to the card are nothing that a spend was decided for. */
+/** Kinds of authorization that request money. Credits to the card are not spends. */
 const ASKS_MONEY = ['AUTHORIZATION', 'FINANCIAL_AUTHORIZATION', 'BALANCE_INQUIRY'];
 /** A refund that is taken back counts as a further capture. */
 const CAPTURES = ['CLEARING', 'FINANCIAL_AUTHORIZATION', 'CORRECTION_DEBIT', 'RETURN_REVERSAL'];
@@ -70,8 +70,8 @@ export function lithicRail(options: LithicOptions): LithicRail {
 
   function verified(body: string, headers: HeadersLike): Foreign {
     // Without headers Lithic's library verifies nothing.
-    if (typeof headers !== 'object' || headers === null) throw new Error('no headers are given');
-    let failure: unknown = new Error('no secret is given');
+    if (typeof headers !== 'object' || headers === null) throw new Error('no headers were given');
+    let failure: unknown = new Error('no secret was given');
     for (const secret of secrets) {
       try {
         return new Foreign(lithic.webhooks.parse(body, { headers, secret }), 'event');
@@ -150,8 +150,8 @@ export function lithicRail(options: LithicOptions): LithicRail {
         const asks = event.is('event_type', ASKS);
         const is_final = asks || error instanceof Unreadable;
         // Sent again, what cannot be read is no better. What could not be reported is.
-        const then = asks ? 'declined' : is_final ? 'a person should look' : 'it is to be sent again';
-        tell(`${event.idIfAny('event_type')} ${token} could not be taken in, ${then}: ${String(error)}`);
+        const then = asks ? 'declined' : is_final ? 'a person should check it' : 'it should be sent again';
+        tell(`${event.idIfAny('event_type')} ${token} could not be processed, ${then}: ${String(error)}`);
         return answer(is_final ? 200 : 500, { result: DECLINED, ...(token === undefined ? {} : { token }) });
       }
     },

@@ -16,7 +16,7 @@ export interface Sealer {
 export function makeSealer(secret: string): Sealer {
   if (typeof secret !== 'string' || secret.length < MIN_SECRET_CHARACTERS) {
     throw new TypeError(
-      `secret must have at least ${MIN_SECRET_CHARACTERS} characters; tokens are sealed with it`,
+      `secret must have at least ${MIN_SECRET_CHARACTERS} characters, because it encrypts tokens`,
     );
   }
   const key = (async () => {

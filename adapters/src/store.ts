@@ -3,7 +3,7 @@
  * compare-and-set will do; docs/guides/rails.md has it for PostgreSQL.
  */
 export interface CardStore {
-  /** What is kept under the key; null where nothing is. */
+  /** The value of the key; null if there is none. */
   get(key: string): Promise<string | null>;
   /** Keeps `value` if what is there is still `expected` (null: nothing), in one step. False, and nothing changed, if not. */
   replace(key: string, expected: string | null, value: string): Promise<boolean>;

@@ -2,7 +2,7 @@ import { type CardMovement, type Cards, type CardsOptions, makeCards } from './c
 import { Foreign, Unreadable } from './foreign.ts';
 import { makeRailLog } from './log.ts';
 
-/** What is read of Stripe's own client (`stripe` 23). */
+/** The part of Stripe's own client (`stripe` 23) in use. */
 interface StripeClient {
   webhooks: {
     constructEventAsync(
@@ -23,7 +23,7 @@ export interface StripeIssuingOptions extends Omit<CardsOptions, 'rail'> {
   apiVersion: string;
 }
 
-/** What to answer to Stripe. */
+/** The answer for Stripe. */
 export interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -60,7 +60,7 @@ export function isoAmount(
 function moneyOf(of: Foreign, min?: number) {
   const currency = of.matching('currency', /^[a-z]{3}$/, 'three small letters');
   const money = isoAmount(of.integer('amount', min), currency);
-  if (money === null) throw new Unreadable(`amount must be one that ${currency} has`);
+  if (money === null) throw new Unreadable(`amount must be a valid amount in ${currency}`);
   return money;
 }
 
@@ -108,14 +108,14 @@ export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
   });
 
   async function verified(body: string, signature: string): Promise<Foreign> {
-    let failure: unknown = new Error('no secret is given');
+    let failure: unknown = new Error('no secret was given');
     for (const secret of secrets) {
       try {
         const event = await stripe.webhooks.constructEventAsync(body, signature, secret, TOLERANCE_SECONDS);
         // Stripe's library looks at the age alone.
         const signed_at = Number(/(?:^|,)\s*t=(\d+)/.exec(signature)?.[1]);
         if (!(signed_at * 1000 <= now() + TOLERANCE_SECONDS * 1000))
-          throw new Error('it was signed in the future');
+          throw new Error('its signature is from the future');
         return new Foreign(event, 'event');
       } catch (error) {
         failure = error;
@@ -158,7 +158,7 @@ export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
       } catch (error) {
         tell(`refused a request: ${String(error).split('\n')[0]}`);
         // Stripe itself, with another secret than ours, would go by the timeout default: it has to be set to decline.
-        return answer(400, { approved: false, error: 'The signature proves nothing.' });
+        return answer(400, { approved: false, error: 'The signature is invalid.' });
       }
       try {
         return await take(event);
@@ -166,9 +166,9 @@ export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
         const asks = event.is('type', ASKS);
         const is_final = asks || error instanceof Unreadable;
         // Sent again, what cannot be read is no better. What could not be reported is.
-        const then = asks ? 'declined' : is_final ? 'a person should look' : 'it is to be sent again';
+        const then = asks ? 'declined' : is_final ? 'a person should check it' : 'it should be sent again';
         tell(
-          `${event.idIfAny('type')} ${event.idIfAny('id')} could not be taken in, ${then}: ${String(error)}`,
+          `${event.idIfAny('type')} ${event.idIfAny('id')} could not be processed, ${then}: ${String(error)}`,
         );
         return answer(is_final ? 200 : 500, { approved: false });
       }

@@ -33,13 +33,13 @@ interface X402Client {
 export interface Asset {
   /** ISO 4217. */
   currency: string;
-  /** Of the currency: 2 for USD. */
+  /** Decimals of the currency: 2 for USD. */
   exponent: number;
-  /** Of the token: 6 for USDC. */
+  /** Decimals of the token: 6 for USDC. */
   decimals: number;
 }
 
-/** What is known of a payment that was signed and not seen settled. */
+/** A payment that was signed but not seen settled. */
 export interface UnsettledPayment {
   requirements: Requirements;
   payload: object;
@@ -52,7 +52,7 @@ export interface X402Options {
   adapter: Purser;
   /** By `<network>:<asset>`; any other asset is refused. Addresses count alike in both cases. */
   assets: Record<string, Asset>;
-  /** What one decision lets through in total to one payee, in minor units; a payment over it gets a decision of its own. */
+  /** Total amount that one decision covers for one payee, in minor units; a larger payment gets its own decision. */
   topUp: number;
   /** Names the top-ups of this run: the same name never pays twice. */
   name: string;
@@ -105,7 +105,7 @@ function requirementsOf(given: object): Requirements {
   return {
     network: asked.id('network'),
     asset: asked.id('asset'),
-    amount: asked.matching('amount', /^[1-9]\d{0,30}$/, 'a text of digits, above 0'),
+    amount: asked.matching('amount', /^[1-9]\d{0,30}$/, 'a string of digits, above 0'),
     payTo: asked.id('payTo'),
     maxTimeoutSeconds: asked.integer('maxTimeoutSeconds', 1, MAX_TIMEOUT_SECONDS),
   };
@@ -241,7 +241,7 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
       bucket = await open(payTo, asset, Math.max(topUp, needed));
       if (amount > bucket.capacity) {
         await bucket.finish(0);
-        throw new Error('less was allowed than is asked for');
+        throw new Error('the allowed amount is less than requested');
       }
       open_ones.push(bucket);
       tell(`topped up ${payTo} with ${bucket.capacity / unitOf(asset)} ${asset.currency} (minor units)`);
@@ -300,7 +300,7 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
   client.onAfterPaymentCreation(async (context) => {
     const payment = reservedFor(context)?.[1];
     // Throwing here keeps the signature inside this process.
-    if (payment === undefined) throw new Error('This payment was not asked for, or was signed too late');
+    if (payment === undefined) throw new Error('This payment was not requested, or was signed too late');
     const { paymentPayload } = context;
     const signed = signedOf(paymentPayload);
     const is_known = signed.payTo !== null && signed.amount !== null && signed.valid_before !== null;
@@ -312,10 +312,8 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
     by_payload.set(JSON.stringify(paymentPayload), payment);
     const difference = differenceOf(signed, payment.requirements);
     if (difference === null) return;
-    tell(
-      `signed for ${difference} than allowed, and kept back; ${payment.requirements.payTo} was to be paid`,
-    );
-    throw new Error(`Purser keeps this payment back: it was signed for ${difference} than allowed`);
+    tell(`signed for ${difference} than allowed, and withheld; the payee was ${payment.requirements.payTo}`);
+    throw new Error(`Purser withholds this payment: it was signed for ${difference} than allowed`);
   });
   client.onPaymentCreationFailure(async (context) => {
     // Nothing was signed, unless the failure came after it.
@@ -330,7 +328,7 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
     by_payload.delete(JSON.stringify(paymentPayload));
   });
 
-  /** Whether nothing of it is uncertain any more; what proved to be unpaid is dropped. */
+  /** Returns true if nothing of it is uncertain any more; what proved to be unpaid is dropped. */
   async function isSettled({ payments }: Bucket): Promise<boolean> {
     for (const payment of payments) {
       if (payment.state === 'settled') continue;
@@ -353,7 +351,7 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
   async function end(bucket: Bucket): Promise<boolean> {
     bucket.is_closing = true;
     const is_settled = await isSettled(bucket).catch((error: unknown) => {
-      tell(`a top-up stays open, because wasSettled failed: ${String(error)}`);
+      tell(`a top-up stays open because wasSettled failed: ${String(error)}`);
       return false;
     });
     bucket.is_closing = is_settled;

@@ -71,10 +71,10 @@ describe.each(RAILS)('%s', (_, makeRail) => {
       ['SPEND_EXECUTED', 9_500, ['ADJUSTED']],
     ];
     expect(told()).toEqual(reported);
-    expect(lines.join()).not.toContain('a person should look');
+    expect(lines.join()).not.toContain('a person should check it');
     await capture('tx_3', 100);
     expect(told()).toEqual(reported);
-    expect(lines.at(-2)).toContain('a person should look');
+    expect(lines.at(-2)).toContain('a person should check it');
   });
 
   test('captures that come at once after the end are reported as their sum, and nobody is asked to look', async () => {
@@ -88,7 +88,7 @@ describe.each(RAILS)('%s', (_, makeRail) => {
     );
     expect(await Promise.all(late)).toEqual(Array(8).fill(200));
     expect(Math.max(...fake.outcomes.map(({ amount_minor }) => amount_minor ?? 0))).toBe(8_100);
-    expect(lines.join()).not.toContain('a person should look');
+    expect(lines.join()).not.toContain('a person should check it');
   });
 
   test('an authorization that was let go is reported as cancelled, once', async () => {
@@ -108,7 +108,7 @@ describe.each(RAILS)('%s', (_, makeRail) => {
     expect(fake.consumed).toHaveLength(1);
   });
 
-  test('increments fit within what was consumed, or are declined', async () => {
+  test('increments fit within the consumed amount, or are declined', async () => {
     const { rail, agent, fake } = open(makeRail);
     await rail.arm({ card: 'card_1', decision_id: (await decide(agent, undefined)).decision_id });
     const asked: [string, number][] = [
@@ -247,7 +247,7 @@ describe.each(RAILS)('%s', (_, makeRail) => {
     fake.decide('DENY');
     const denied = await decide(agent, undefined);
     await expect(rail.arm({ card: 'card_1', decision_id: denied.decision_id })).rejects.toThrow(
-      'no capability',
+      'no usable capability',
     );
     expect(await rail.ask(question())).toBe(false);
   });

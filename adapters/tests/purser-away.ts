@@ -1,7 +1,7 @@
 import { Purser } from '@purser/sdk';
 import { type FakePurser, type FakePurserOptions, fakePurser } from '@purser/sdk/testing';
 
-/** What the way to Purser does to a request. */
+/** A fault on the way to Purser. */
 export type Fault = 'none' | 'request lost' | 'answer lost' | 'hangs';
 
 /** A fake Purser behind a way that loses things, with the clients of an agent and of a payment adapter. */

@@ -148,7 +148,7 @@ describe('what is signed', () => {
     const { pay, rail, state, lines } = open(never);
     state.forge = forge;
     expect(await pay()).toBeNull();
-    expect(lines.at(-1)).toContain('kept back');
+    expect(lines.at(-1)).toContain('withheld');
     expect(await rail.close()).toBe(1);
   });
 

@@ -1,7 +1,7 @@
 import type { Purser } from '@purser/sdk';
 import { type GuardOptions, isRefusal, preauthorizationText, preauthorize, type ToSpend } from './guard.ts';
 
-/** What the hook reads of the Claude Agent SDK's `PreToolUseHookInput`. */
+/** The fields of the Claude Agent SDK's `PreToolUseHookInput` that the hook reads. */
 interface Input {
   hook_event_name: string;
   tool_name?: string;

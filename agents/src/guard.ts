@@ -9,8 +9,9 @@ import type {
 } from '@purser/sdk';
 
 /**
- * What a call of a tool would spend. `idempotencyKey` names the purchase (its order, its invoice): the same name is never
- * paid twice. `call_id` is the framework's id of this one call, where it has one. If it throws, the tool does not run.
+ * Describes the spend of a tool call. `idempotencyKey` names the purchase (its order, its invoice): the same name is
+ * never paid twice. `call_id` is the framework's id of this one call, where it has one. If it throws, the tool does
+ * not run.
  */
 // biome-ignore lint/suspicious/noExplicitAny: only the tool itself knows what it is given.
 export type ToSpend<Input = any> = (
@@ -18,7 +19,7 @@ export type ToSpend<Input = any> = (
   call_id?: string,
 ) => SpendRequest | PromiseLike<SpendRequest>;
 
-/** What the model is told in place of a tool's result. */
+/** The text that the model gets instead of a tool's result. */
 export interface Refusal {
   /** UNCERTAIN: the tool began to pay, and whether it did is for the payment system to say. In all others nothing was paid by this call. */
   status:
@@ -44,7 +45,7 @@ export interface GuardOptions extends Pick<AuthorizeOptions, 'waitForReview' | '
 export interface GuardToolOptions<Result>
   extends GuardOptions,
     Pick<SpendOptions, 'paymentIsIdempotent' | 'isDefiniteFailure' | 'onUnreported'> {
-  /** What a result of the tool tells of the payment. Without it the granted amount counts as paid. */
+  /** Reads the payment from a tool's result. Without it the granted amount counts as paid. */
   paymentOf?: ((result: Result) => PaymentResult) | undefined;
 }
 
@@ -53,25 +54,25 @@ const NOTHING = 'Nothing was paid by this call.';
 const TOLD: Record<string, readonly [Refusal['status'], string]> = {
   SpendDenied: [
     'DENIED',
-    `This spend is not allowed. ${NOTHING} Do not try it in another way; ask the person you work for.`,
+    `This spend is not allowed. ${NOTHING} Do not try another way; ask the person you work for.`,
   ],
   SpendPending: [
     'WAITING_FOR_REVIEW',
-    `A person has to review this spend first. ${NOTHING} Ask again later, under the same name.`,
+    `A person must review this spend first. ${NOTHING} Ask again later, under the same name.`,
   ],
   SpendFailed: ['FAILED', `The payment failed. ${NOTHING}`],
   PurserUnavailable: ['UNAVAILABLE', `The spend could not be checked right now. ${NOTHING} Try again later.`],
   SpendUncertain: [
     'UNCERTAIN',
-    'It is not known whether this was paid. Do not buy it again; a person has to look.',
+    'It is unknown if this was paid. Do not buy it again; a person must check it.',
   ],
   SpendUnfinished: [
     'UNCERTAIN',
-    'An earlier call began to pay this. Do not buy it again; a person has to look.',
+    'An earlier call started to pay this. Do not buy it again; a person must check it.',
   ],
   AlreadyPaid: ['ALREADY_PAID', 'This was paid before, under the same name. Do not buy it again.'],
 };
-const OTHERWISE = ['REFUSED', `The spend could not be asked for. ${NOTHING}`] as const;
+const OTHERWISE = ['REFUSED', `The spend could not be requested. ${NOTHING}`] as const;
 
 interface Failure {
   name?: string;
@@ -135,8 +136,7 @@ class Leave {
 
 /** Throws for what only a tool that gets the grant could keep to. */
 export function refuseLimitable(request: SpendRequest): void {
-  if (request?.limitable === true)
-    throw new TypeError('limitable: a hook cannot lower an amount; leave it out');
+  if (request?.limitable === true) throw new TypeError('limitable: a hook cannot lower an amount; omit it');
 }
 
 /**
@@ -167,9 +167,9 @@ export async function preauthorize(
   }
 }
 
-/** What a hook says of leave, for the model and the transcript. */
+/** The text of an allowed spend, for the model and the transcript. */
 export const preauthorizationText = ({ decision }: Leave) =>
   `Purser allows this spend (${decision?.decision_id ?? 'unguarded'}).`;
 
-/** Whether it is a refusal and not leave. */
+/** True if it is a refusal and not leave. */
 export const isRefusal = (answer: Leave | Refusal): answer is Refusal => !(answer instanceof Leave);

@@ -86,7 +86,7 @@ describe.each(DRIVERS)('%s', (_, drive) => {
     const purser = clientOf(fake);
     const first = await converse(drive, [ORDER], { purser });
     expect([first.ran, first.refusals[0]?.status]).toEqual([[], 'WAITING_FOR_REVIEW']);
-    expect(first.told.join()).toContain('A person has to review this spend first.');
+    expect(first.told.join()).toContain('A person must review this spend first.');
     fake.review(fake.decisions[0]?.decision_id as string, 'ALLOW');
     const again = await converse(drive, [ORDER], { purser });
     expect(again.ran).toEqual(['INV-1']);

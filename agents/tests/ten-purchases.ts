@@ -59,7 +59,7 @@ export const PURCHASES: readonly (Order & { wrong?: Wrong })[] = [
 
 const RIGHT = PURCHASES.filter(({ wrong }) => wrong === undefined);
 
-/** What an order would spend; the payee is the one of the customer's own records. */
+/** The spend of an order; the payee comes from the customer's own records. */
 export const toSpend = ({ invoice, merchant, amount_minor, description }: Order): SpendRequest => ({
   idempotencyKey: invoice,
   task: 'Keep the staging platform running',
@@ -151,7 +151,7 @@ export async function openPurchases(s: RunningService, slug: string) {
       if (current !== undefined && last !== null) {
         const is_second = told.has(current.invoice);
         told.set(current.invoice, last);
-        if (/person has to (review|allow)/i.test(last) && !is_second) {
+        if (/person must (review|allow)/i.test(last) && !is_second) {
           await review();
           return current;
         }

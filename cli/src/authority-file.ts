@@ -10,7 +10,7 @@ export interface AuthorityCase {
   reason?: string;
 }
 
-/** What an agent may spend, as a file. */
+/** A file with an agent's authority. */
 export interface AuthorityFile {
   /** The agent's slug or id; null: the file is for tests alone. */
   agent: string | null;
@@ -55,13 +55,14 @@ export async function readAuthorityFile(file: string): Promise<AuthorityFile> {
   // References make short files long; nobody needs them here.
   const data: unknown = document.toJS({ maxAliasCount: 10 });
   const wrong = (field: string, must: string) => new CommandError(`${file}: ${field} ${must}.`);
-  if (!isObject(data)) throw wrong('the file', 'must hold the fields agent and authority');
+  if (!isObject(data)) throw wrong('the file', 'must have the fields agent and authority');
   const unknown = Object.keys(data).find((name) => !FIELDS.includes(name));
-  if (unknown !== undefined) throw wrong(unknown, `is not a known field; there are ${FIELDS.join(', ')}`);
+  if (unknown !== undefined)
+    throw wrong(unknown, `is not a known field; the fields are ${FIELDS.join(', ')}`);
   const { agent = null, authority, base = null, note = null, tests = [], steps = [], mode = null } = data;
   if (agent !== null && typeof agent !== 'string') throw wrong('agent', 'must be the slug of an agent');
   if (!isObject(authority))
-    throw wrong('authority', 'must be an authority, such as GET /v1/agents/:id/authority has it');
+    throw wrong('authority', 'must be an authority, in the form of GET /v1/agents/:id/authority');
   if (base !== null && !/^sha256:[0-9a-f]{64}$/.test(String(base)))
     throw wrong('base', 'must be the hash of a version: sha256:…');
   if (note !== null && typeof note !== 'string') throw wrong('note', 'must be text');
@@ -84,9 +85,9 @@ function caseOf(given: unknown, wrong: (field: string, must: string) => CommandE
   const { decision, expect, reason, ...rest } = given;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined)
-    throw wrong(`.${unknown}`, 'is not a known field; there are decision, expect and reason');
+    throw wrong(`.${unknown}`, 'is not a known field; the fields are decision, expect and reason');
   if (typeof decision !== 'string' || !/^dec_[0-9A-Za-z]{1,60}$/.test(decision))
-    throw wrong('.decision', 'must be the id of a decision that was made: dec_…');
+    throw wrong('.decision', 'must be the id of a decision: dec_…');
   if (!KINDS.includes(expect)) throw wrong('.expect', 'must be ALLOW, REVIEW or DENY');
   if (reason !== undefined && typeof reason !== 'string') throw wrong('.reason', 'must be a reason code');
   return { decision, expect: expect as AuthorityCase['expect'], ...(reason === undefined ? {} : { reason }) };

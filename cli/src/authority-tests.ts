@@ -7,7 +7,7 @@ import { CommandError, EXIT } from './failure.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What a file expects of one spend, and what became of it. */
+/** The expected and the actual decision of one test case. */
 interface CaseResult {
   /** The decision that was made, or the place of the step. */
   of: string;
@@ -29,7 +29,8 @@ async function replayed(
   { agent, authority }: AuthorityFile,
   { decision, expect, reason }: AuthorityCase,
 ): Promise<CaseResult> {
-  if (agent === null) throw new CommandError(`${path}: agent is missing: ${decision} is a decision of one.`);
+  if (agent === null)
+    throw new CommandError(`${path}: agent is missing, but ${decision} is a decision of an agent.`);
   const made = await client.decisions.retrieve(decision);
   if (made.agent.slug !== agent && made.agent.id !== agent)
     throw new CommandError(`${path}: ${decision} is a decision of ${made.agent.slug}, not of ${agent}.`);
@@ -92,7 +93,7 @@ async function filesAt(path: string): Promise<string[]> {
   });
   if (!found.isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => /\.(ya?ml|json)$/.test(name)).sort();
-  if (names.length === 0) throw new CommandError(`${path}: no file there ends with .yaml, .yml or .json.`);
+  if (names.length === 0) throw new CommandError(`${path}: no file ends with .yaml, .yml or .json.`);
   return names.map((name) => join(path, name));
 }
 
@@ -103,13 +104,13 @@ export async function testFiles(
   options: { file?: string; json?: boolean },
 ): Promise<number> {
   const all = [...(options.file === undefined ? [] : [options.file]), ...paths];
-  if (all.length === 0) throw new CommandError('Name a file or a directory with files.');
+  if (all.length === 0) throw new CommandError('Give a file or a directory with files.');
   const client = await context.client();
   const files: FileResult[] = [];
   for (const path of all) for (const file of await filesAt(path)) files.push(await resultsOf(client, file));
   const results = files.flatMap((each) => each.results);
   if (results.length === 0)
-    throw new CommandError(`${all.join(', ')}: steps and tests are empty, so there is nothing to test.`);
+    throw new CommandError(`${all.join(', ')}: steps and tests are empty; nothing to test.`);
   const failed = results.filter(({ ok }) => !ok).length;
   const passed = results.length - failed;
   if (options.json === true) context.json({ passed, failed, files });

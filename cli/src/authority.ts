@@ -16,13 +16,13 @@ async function inForce(client: Purser, agent: string): Promise<AuthorityVersion 
     if (!APIError.is(error, 'not_found')) throw error;
     // It is the agent that is missing, or its authority.
     await client.agents.retrieve(agent).catch((missing: unknown) => {
-      throw APIError.is(missing, 'not_found') ? new CommandError(`There is no agent ${agent}.`) : missing;
+      throw APIError.is(missing, 'not_found') ? new CommandError(`No such agent: ${agent}.`) : missing;
     });
     return null;
   }
 }
 
-/** What the draft would have changed; null where the key may not ask that. */
+/** The effect of the draft; null if the key may not simulate. */
 async function simulated(client: Purser, agent: string, draft: Authority): Promise<Simulation | null> {
   try {
     return await client.agents.authority.simulate(agent, draft);
@@ -64,7 +64,7 @@ function tell(context: Context, { file, current, changes, simulation }: Differen
     return;
   }
   if (changes.length === 0) {
-    context.say(`${file.agent}: nothing differs from version ${version}.`);
+    context.say(`${file.agent}: no changes against version ${version}.`);
     return;
   }
   context.say(
@@ -73,11 +73,11 @@ function tell(context: Context, { file, current, changes, simulation }: Differen
     ...(simulation === null
       ? ['Not simulated: that needs an admin key.']
       : simulationLines(simulation, file.authority.currency)),
-    ...(base_moved ? ['The file was written against another version than the one in force.'] : []),
+    ...(base_moved ? ['The file was based on another version than the current one.'] : []),
   );
 }
 
-/** What a file would change. Ends with 2 if anything differs. */
+/** Prints the changes in a file. Exits with 2 if anything differs. */
 export async function diff(context: Context, options: { file: string; json?: boolean }): Promise<number> {
   const difference = await differenceOf(context, options.file);
   tell(context, difference, options.json === true);
@@ -107,7 +107,7 @@ export async function apply(
   if (options.json !== true || changes.length === 0) tell(context, difference, options.json === true);
   if (changes.length === 0) return EXIT.ok;
   if (options.yes !== true && !(await isAgreed(context))) {
-    context.stderr.write('Nothing was applied; say --yes to apply it without being asked.\n');
+    context.stderr.write('Nothing was applied; use --yes to apply without a prompt.\n');
     return EXIT.differs;
   }
   const client = await context.client();
@@ -120,7 +120,7 @@ export async function apply(
   if (file.base !== null) await writeBase(options.file, made.hash);
   if (options.json === true)
     context.json({ agent: file.agent, version: made.version, hash: made.hash, changes });
-  else context.say(`${file.agent}: version ${made.version} is in force.`);
+  else context.say(`${file.agent}: version ${made.version} is now in effect.`);
   return EXIT.ok;
 }
 
@@ -146,13 +146,13 @@ export async function pull(
     () => false,
   );
   if (is_there && options.force !== true)
-    throw new CommandError(`${options.file} is there already: say --force to write over it.`);
+    throw new CommandError(`${options.file} already exists: use --force to overwrite it.`);
   await writeFile(options.file, text);
   if (options.json !== true) context.say(`${options.file}: version ${version} of ${slug}.`);
   return EXIT.ok;
 }
 
-/** What a draft would have decided of recent spends. */
+/** Prints how a draft would have decided recent spends. */
 export async function simulate(
   context: Context,
   options: { file: string; limit?: number; from?: string; to?: string; json?: boolean },

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** What can follow each command: by its path (`authority diff`), its subcommands and options. */
+/** Completions by command path (`authority diff`): subcommands and options. */
 function wordsOf(program: Command): Map<string, string[]> {
   const words = new Map<string, string[]>();
   const visit = (command: Command, path: string) => {

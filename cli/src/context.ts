@@ -7,7 +7,7 @@ import { CommandError } from './failure.ts';
 /** Bits of a file's mode that let others than its owner in. */
 const OF_OTHERS = 0o077;
 
-/** What commands work with. */
+/** The environment of a command. */
 export interface Context {
   /** The client of the key at hand; reads the key when it is first asked for. */
   client(): Promise<Purser>;
@@ -38,13 +38,13 @@ export async function readKey(env: NodeJS.ProcessEnv): Promise<string> {
   const file = keyFile(env);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT')
-      throw new CommandError(`There is no key: set PURSER_API_KEY, or put it into ${file} (chmod 600).`);
+      throw new CommandError(`No key: set PURSER_API_KEY, or put it into ${file} (chmod 600).`);
     throw new CommandError(`${file} cannot be read (${error.code}).`);
   });
   const { mode } = await stat(file);
   if (process.platform !== 'win32' && (mode & OF_OTHERS) !== 0)
     throw new CommandError(
-      `Others may read ${file}: run chmod 600 ${file}, and make another key if they did.`,
+      `Other users can read ${file}: run chmod 600 ${file}, and replace the key if it may have leaked.`,
     );
   const key = text.trim();
   if (key === '') throw new CommandError(`${file} is empty: put a key into it.`);

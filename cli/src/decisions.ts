@@ -85,12 +85,12 @@ export async function ask(context: Context, options: AskOptions): Promise<number
   const { agent, merchant, amount, currency, type, description, payee, task, name } = options;
   const key = await client.apiKeys.current();
   const whose = key.agent_id ?? agent;
-  if (whose === undefined) throw new CommandError('--agent: name the agent that asks.');
+  if (whose === undefined) throw new CommandError('--agent: is required, the agent that makes the request.');
   if (options.forReal !== true) {
     const { mode, slug } = await client.agents.retrieve(whose);
     if (mode === 'ENFORCE')
       throw new CommandError(
-        `${slug} is in ENFORCE, where asking holds money: try a draft with purser simulate, or say --for-real.`,
+        `${slug} is in ENFORCE, where a request holds money: try a draft with purser simulate, or use --for-real.`,
       );
   }
   const decision = await client.decisions.create(

@@ -83,7 +83,7 @@ export async function listen(context: Context, options: ListenOptions): Promise<
   const endpoints = await client.webhookEndpoints.list();
   if (endpoints.data.length === 0)
     throw new CommandError(
-      'The workspace has no webhook endpoint, and events are kept only while one takes them: make one with POST /v1/webhooks, any public address will do.',
+      'The workspace has no webhook endpoint, and events are stored only while one subscribes to them: create one with POST /v1/webhooks; any public address will do.',
     );
   tellSecret(context, signing);
   let after = options.after ?? eventIdAt(Date.now());

@@ -1,20 +1,20 @@
 import { APIError, ConnectionError, PurserError } from '@purser/sdk';
 
-/** What a command ends with: 0 as wished, 1 it could not be done, 2 it was done and the answer is no. */
+/** Exit codes: 0 success, 1 failure, 2 success with a negative result. */
 export const EXIT = { ok: 0, failed: 1, differs: 2 } as const;
 
 /** A command that cannot go on. The message says what to do. */
 export class CommandError extends Error {}
 
-/** What to do about an answer of the service, by its code. */
+/** Advice for errors of the service, by code. */
 const ADVICE: Readonly<Record<string, string>> = {
-  unauthenticated: 'Put a valid key into PURSER_API_KEY or the key file.',
-  insufficient_scope: 'Use a key of another kind.',
+  unauthenticated: 'Put a valid key in PURSER_API_KEY or the key file.',
+  insufficient_scope: 'Use another kind of key.',
   authority_changed:
-    'Somebody else changed it meanwhile: run `purser authority pull`, look at the difference, apply again.',
+    'Somebody else changed it: run `purser authority pull`, check the difference, and apply again.',
   rate_limited: 'Wait a minute.',
   self_review_forbidden:
-    'You requested this spend, or made the key that did; another member has to review it.',
+    'You requested this spend, or created the key that did; another member must review it.',
   budget_frozen: 'Deny it, or unfreeze the budget first.',
   agent_required: 'Name the agent with --agent.',
 };

@@ -14,7 +14,7 @@ interface Form {
   /** How it writes the value of a key that is not in the file. */
   key: string;
   list: string;
-  /** What names a service at an address; Cursor tells one by its `url`. */
+  /** Marks a service at an address; Cursor recognizes it by its `url`. */
   remote: { type?: 'http' };
   more: object;
 }
@@ -46,7 +46,7 @@ const FORMS: Record<McpClient, Form> = {
         {
           type: 'promptString',
           id: 'purser-api-key',
-          description: 'The key of the agent at Purser',
+          description: "The agent's Purser key",
           password: true,
         },
       ],
@@ -88,7 +88,7 @@ export function printConfiguration(
     context.say(`# ${title}: ${file}`, JSON.stringify(configurationOf(each, base_url, over), null, 2), '');
   }
   context.say(
-    '# The key of an agent comes from PURSER_API_KEY, or is asked for; it belongs into none of these files.',
+    "# The agent's key comes from PURSER_API_KEY, or the client prompts for it. Do not put it in these files.",
   );
   return EXIT.ok;
 }

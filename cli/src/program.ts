@@ -14,13 +14,13 @@ import { VERSION } from './version.ts';
 const HELP_AFTER = `
 Environment:
   PURSER_API_KEY          the key; or put it into ~/.config/purser/key (chmod 600). Never an argument.
-  PURSER_BASE_URL         where Purser is; default http://127.0.0.1:8080
-  PURSER_WEBHOOK_SECRET   what listen and trigger sign with
+  PURSER_BASE_URL         the address of Purser; default http://127.0.0.1:8080
+  PURSER_WEBHOOK_SECRET   the secret that listen and trigger sign with
 
-Exit codes: 0 done, 1 it could not be done, 2 done and the answer is no (differs, denied, a test failed).`;
+Exit codes: 0 done, 1 failed, 2 done with a negative result (differs, denied, a test failed).`;
 
 const FILE = ['-f, --file <file>', 'YAML or JSON: agent and authority'] as const;
-const JSON_FLAG = ['--json', 'data instead of words'] as const;
+const JSON_FLAG = ['--json', 'print JSON instead of text'] as const;
 
 function wholeNumber(text: string): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
@@ -37,7 +37,7 @@ function address(text: string): string {
 /** Makes the command line. `done` is told the exit code of the command that ran. */
 function makeProgram(context: Context, done: (code: number) => void): Command {
   const program = new Command('purser')
-    .description('Purser on the command line: what agents may spend, and what they ask for.')
+    .description('Manage what agents may spend, and review their requests.')
     .version(VERSION)
     .addHelpText('after', HELP_AFTER)
     .exitOverride()
@@ -50,46 +50,44 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     async (...args: Args) =>
       done(await act(...args));
 
-  const policy = program.command('authority').description('what an agent may spend, as a file');
+  const policy = program.command('authority').description("keep an agent's authority as a file");
   policy
     .command('pull <agent>')
-    .description('write what is in force into a file, or to standard output')
-    .option('-f, --file <file>', 'the file to write')
-    .option('--force', 'write over a file that is there')
+    .description('write the current authority to a file or to standard output')
+    .option('-f, --file <file>', 'file to write')
+    .option('--force', 'overwrite an existing file')
     .option('--json', 'JSON instead of YAML')
     .action(run((agent: string, options: object) => authority.pull(context, agent, options)));
   policy
     .command('diff')
     .description(
-      'tell what a file would change, what widens, and what it would have decided; ends with 2 if it differs',
+      'show what a file would change, what it widens, and how past decisions would differ; exits 2 if it differs',
     )
     .requiredOption(...FILE)
     .option(...JSON_FLAG)
     .action(run((options: { file: string }) => authority.diff(context, options)));
   policy
     .command('apply')
-    .description('put a file in force, unless somebody else changed what it was written against')
+    .description('apply a file, unless somebody else changed the version it is based on')
     .requiredOption(...FILE)
     .option('-y, --yes', 'do not ask')
-    .option('--note <text>', 'why, for the history')
+    .option('--note <text>', 'reason, recorded with the version')
     .option(...JSON_FLAG)
     .action(run((options: { file: string }) => authority.apply(context, options)));
   policy
     .command('test [paths...]')
-    .description(
-      'hold the authorities of files, or of the files of a directory, against spends that are thought up and decisions that were made; ends with 2 if one fails',
-    )
+    .description('run the test cases in authority files or directories; exits 2 if one fails')
     .option(...FILE)
     .option(...JSON_FLAG)
     .action(run((paths: string[], options: { file?: string }) => testFiles(context, paths, options)));
 
   program
     .command('simulate')
-    .description('what a draft would have decided of recent spends')
+    .description('show how a draft would have decided recent spends')
     .requiredOption(...FILE)
-    .option('--limit <n>', 'how many of the newest decisions; default 500', wholeNumber)
-    .option('--from <time>', 'only decisions from this date or moment on')
-    .option('--to <time>', 'only decisions before this moment, or within this date')
+    .option('--limit <n>', 'number of newest decisions to replay; default 500', wholeNumber)
+    .option('--from <time>', 'only decisions from this date or time on')
+    .option('--to <time>', 'only decisions before this time, or up to the end of this date')
     .option(...JSON_FLAG)
     .action(run((options: { file: string }) => authority.simulate(context, options)));
 
@@ -97,54 +95,54 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
 
   program
     .command('review [decision_id]')
-    .description('walk through what waits for a person, or review one decision')
-    .option('--watch', 'go on with what comes later, until Ctrl-C')
+    .description('review pending decisions one by one, or a single decision')
+    .option('--watch', 'keep waiting for new ones, until Ctrl-C')
     .addOption(new Option('--allow', 'allow this decision').conflicts('deny'))
     .option('--deny', 'deny this decision')
-    .option('--reason <code>', 'why: A-Z, 0-9 and _')
+    .option('--reason <code>', 'reason code: A-Z, 0-9 and _')
     .option('--comment <text>', 'why, in words')
     .option(...JSON_FLAG)
     .action(run((id: string | undefined, options: ReviewOptions) => review(context, id, options)));
 
   program
     .command('decisions')
-    .description('what agents ask for')
+    .description('list decisions')
     .command('tail')
-    .description('show the newest decisions, and each that is made, until Ctrl-C')
-    .option('--agent <slug>', 'only of this agent')
+    .description('show the newest decisions and follow new ones, until Ctrl-C')
+    .option('--agent <slug>', 'only this agent')
     .addOption(new Option('--decision <kind>', 'only these').choices(['ALLOW', 'REVIEW', 'DENY']))
-    .option('-n, --lines <n>', 'how many to begin with, at most 200', wholeNumber, 10)
-    .option('--no-follow', 'end after these')
+    .option('-n, --lines <n>', 'number of decisions to start with, at most 200', wholeNumber, 10)
+    .option('--no-follow', 'exit after these')
     .option(...JSON_FLAG)
     .action(run((options: TailOptions) => tail(context, options)));
 
   program
     .command('listen')
-    .description('hand events on to a receiver that is being developed, until Ctrl-C; needs an admin key')
-    .requiredOption('--forward-to <url>', 'where they are posted', address)
-    .option('--after <event_id>', 'begin after this event; default: now')
-    .option('--no-follow', 'end with the newest')
+    .description('forward events to a receiver in development, until Ctrl-C; needs an admin key')
+    .requiredOption('--forward-to <url>', 'URL to post events to', address)
+    .option('--after <event_id>', 'start after this event; default: now')
+    .option('--no-follow', 'exit after the newest')
     .option(...JSON_FLAG)
     .action(run((options: ListenOptions) => listen(context, options)));
 
   program
     .command('trigger')
-    .description('send a sample of an event to a receiver; ends with 2 unless it is taken')
-    .addArgument(new Argument('<type>', 'the type of event').choices(EVENT_TYPES))
-    .requiredOption('--forward-to <url>', 'where it is posted', address)
+    .description('send a sample event to a receiver; exits 2 unless it is accepted')
+    .addArgument(new Argument('<type>', 'event type').choices(EVENT_TYPES))
+    .requiredOption('--forward-to <url>', 'URL to post the event to', address)
     .option(...JSON_FLAG)
     .action(run((type: EventType, options: { forwardTo: string }) => trigger(context, type, options)));
 
   program
     .command('mcp')
     .description(
-      'serve the Model Context Protocol on standard input and output; at a terminal, tell how to set clients up',
+      'serve the Model Context Protocol on standard input and output; at a terminal, show how to set up clients',
     )
     .action(run(() => serve(context)))
     .command('config')
     .description('print the configuration of a client')
-    .addArgument(new Argument('[client]', 'which one; default all').choices(CLIENTS))
-    .option('--http', 'of the service itself, at /mcp')
+    .addArgument(new Argument('[client]', 'the client; default: all').choices(CLIENTS))
+    .option('--http', "use the service's own /mcp endpoint")
     .option(...JSON_FLAG)
     .action(
       run((client: McpClient | undefined, options: object) => printConfiguration(context, client, options)),
@@ -170,17 +168,17 @@ type Run = <Args extends unknown[]>(
 function addAsk(program: Command, context: Context, run: Run): void {
   program
     .command('ask')
-    .description('ask for one spend, as an agent in SHADOW would; ends with 2 unless it is allowed')
-    .requiredOption('--merchant <name>', 'who would be paid')
-    .requiredOption('--amount <amount>', 'in major units: 54.40')
+    .description('request one spend, as an agent in SHADOW would; exits 2 unless it is allowed')
+    .requiredOption('--merchant <name>', 'merchant to be paid')
+    .requiredOption('--amount <amount>', 'amount in major units: 54.40')
     .requiredOption('--currency <code>', 'EUR, USD, …')
-    .option('--agent <slug>', 'who asks; not needed with the key of an agent')
+    .option('--agent <slug>', 'agent that makes the request; not needed with an agent key')
     .option('--type <type>', 'purchase, subscription, …', 'purchase')
-    .option('--description <text>', 'what, and why')
+    .option('--description <text>', 'what is bought, and why')
     .option('--payee <id>', '<rail>:<id>')
-    .option('--task <text>', 'the task it is for')
-    .option('--name <name>', 'the name of the purchase; the same name is one purchase')
-    .option('--for-real', 'also of an agent in ENFORCE, where asking holds money')
+    .option('--task <text>', 'task that needs the purchase')
+    .option('--name <name>', 'name of the purchase; one name is one purchase')
+    .option('--for-real', 'also for an agent in ENFORCE, where a request holds money')
     .option(...JSON_FLAG)
     .action(
       run((options: Omit<Parameters<typeof ask>[1], 'amount'> & { amount: string }) => {

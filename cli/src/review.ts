@@ -10,7 +10,7 @@ const WATCH_MS = 5_000;
 const DEFAULT_REASONS = { ALLOW: 'REVIEWED_OK', DENY: 'REVIEWED_NOT_OK' } as const;
 type Action = keyof typeof DEFAULT_REASONS;
 
-/** What a reviewer needs to see of a spend. */
+/** The lines that a reviewer needs about a spend. */
 function reviewLines(decision: Decision): string[] {
   const { decision_id, agent, action, requested_amount_minor, currency, purpose, explanation, task } =
     decision;
@@ -25,7 +25,7 @@ function reviewLines(decision: Decision): string[] {
     ...(task ? [`  Its task: “${oneLine(task, 1_000)}”`] : []),
     `  Purpose: ${purpose.assessment}. ${oneLine(purpose.rationale, 1_000)}`,
     ...evidence,
-    until === null ? '  It waits without an end.' : `  It waits until ${until}.`,
+    until === null ? '  The review does not expire.' : `  The review expires at ${until}.`,
   ];
 }
 
@@ -69,8 +69,8 @@ const pendingOf = (client: Purser) => client.decisions.list({ review_state: 'PEN
 
 /** The printed form of a recorded review, with a warning if the reviewer made the requesting key. */
 function recordedLine({ action, effective_decision, by_key_maker }: RecordedReview): string {
-  const by_maker = by_key_maker ? ' You made the key that requested it; the review says so.' : '';
-  return `${action} is recorded; in force: ${effective_decision}.${by_maker}`;
+  const by_maker = by_key_maker ? ' You created the key that requested it; the review records that.' : '';
+  return `${action} is recorded; in effect: ${effective_decision}.${by_maker}`;
 }
 
 const record = (
@@ -113,11 +113,11 @@ async function walk(context: Context, client: Purser, { watch, json }: ReviewOpt
         const word = await question('Allow it? [y]es, [n]o, [s]kip, [q]uit: ');
         if (word === null || /^q/i.test(word)) return EXIT.ok;
         if (!/^[yn]/i.test(word)) continue;
-        const comment = await question('Why, in words (may be empty): ');
+        const comment = await question('Comment (optional): ');
         if (comment === null) return EXIT.ok;
         await recordOne(context, client, decision, /^y/i.test(word) ? 'ALLOW' : 'DENY', comment);
       }
-      if (seen.size === 0 && !watch) context.say('Nothing waits for a review.');
+      if (seen.size === 0 && !watch) context.say('No pending reviews.');
     } while (watch && (await pause(WATCH_MS, signal)));
   } finally {
     lines.close();

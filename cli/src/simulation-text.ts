@@ -3,21 +3,21 @@ import type { Simulation } from '@purser/sdk';
 
 const MAX_SHOWN = 10;
 
-/** What a draft would have changed, in lines. Amounts are in the draft's currency. */
+/** The effect of a draft, in lines. Amounts are in the draft's currency. */
 export function simulationLines(simulation: Simulation, currency: string): string[] {
   const { evaluated, skipped, transitions, changed } = simulation;
-  const left_out = skipped.map(({ reason, count }) => `; ${count} left out (${reason})`).join('');
-  if (evaluated === 0) return [`Of recent decisions: none to replay${left_out}.`];
+  const left_out = skipped.map(({ reason, count }) => `; ${count} skipped (${reason})`).join('');
+  if (evaluated === 0) return [`Recent decisions: none to replay${left_out}.`];
   const moves = transitions.filter(({ count }) => count > 0);
   const others = changed.filter(({ current, draft }) => current.decision === draft.decision).length;
   return [
-    `Of the last ${evaluated} decisions${left_out}:`,
+    `Last ${evaluated} decisions${left_out}:`,
     ...moves.map(
       ({ from, to, count, amount_minor }) =>
         `  ${count} ${from} → ${to} (${formatMoney(amount_minor, currency)})`,
     ),
-    ...(moves.length === 0 ? ['  none would have been another'] : []),
-    ...(others === 0 ? [] : [`  ${others} for another reason or amount`]),
+    ...(moves.length === 0 ? ['  no decision would change'] : []),
+    ...(others === 0 ? [] : [`  ${others} with another reason or amount`]),
     ...changed
       .filter(({ current, draft }) => current.decision !== draft.decision)
       .slice(0, MAX_SHOWN)

@@ -23,7 +23,7 @@ test('pull, edit, diff, apply, and nothing differs any more; comments stay', asy
   });
   expect(await run(['authority', 'diff', '-f', file])).toMatchObject({
     code: 0,
-    out: `${agent}: nothing differs from version 1.\n`,
+    out: `${agent}: no changes against version 1.\n`,
   });
   expect((await run(['authority', 'pull', agent, '-f', file])).err).toContain('--force');
 
@@ -58,16 +58,16 @@ test('pull, edit, diff, apply, and nothing differs any more; comments stay', asy
   expect(kept).toContain('# for the new servers');
   expect(parse(kept).base).toBe(body.hash);
   expect((await run(['authority', 'apply', '-f', file, '--yes'])).out).toContain(
-    'nothing differs from version 2',
+    'no changes against version 2',
   );
 });
 
-test('a file that was written against another version is not applied', async () => {
+test('a file that was based on another version is not applied', async () => {
   const agent = await makeAgent();
   const file = pathOf(`${agent}.yaml`);
   await run(['authority', 'pull', agent, '-f', file]);
   await s.call('POST', `/v1/agents/${agent}/authority`, { body: { ...AUTHORITY, currency: 'USD' } });
-  expect((await run(['authority', 'diff', '-f', file])).out).toContain('written against another version');
+  expect((await run(['authority', 'diff', '-f', file])).out).toContain('based on another version');
   const { code, err } = await run(['authority', 'apply', '-f', file, '--yes']);
   expect([code, err]).toEqual([1, expect.stringContaining('(authority_changed)')]);
   expect((await s.call('GET', `/v1/agents/${agent}/authority`)).body.version).toBe(2);
@@ -179,7 +179,7 @@ test.each([
     'agent: a\nauthority: {}\ntests: [{ decision: x, expect: ALLOW }]\n',
     'tests[0].decision must be',
   ],
-  ['an agent that is not there', 'agent: nobody\nauthority: { currency: EUR }\n', 'There is no agent nobody'],
+  ['an agent that is not there', 'agent: nobody\nauthority: { currency: EUR }\n', 'No such agent: nobody'],
 ])('%s is told with file and field', async (_name, text, words) => {
   const file = pathOf('file.yaml');
   await writeFile(file, text);

@@ -88,7 +88,7 @@ test('review: walks through what waits, or reviews one; a reviewer’s key is en
   const walked = await run(['review'], { env, input: 's\nn\nnot needed\nq\n' });
   expect(walked.code).toBe(0);
   expect(walked.out).toContain('EUR 90.00 to Hetzner Online');
-  expect(walked.out).toContain('DENY is recorded; in force: DENY.');
+  expect(walked.out).toContain('DENY is recorded; in effect: DENY.');
   const stateOf = async (id: string) => (await s.call('GET', `/v1/decisions/${id}`)).body;
   expect((await stateOf(two.decision_id)).review).toMatchObject({
     action: 'DENY',
@@ -97,7 +97,7 @@ test('review: walks through what waits, or reviews one; a reviewer’s key is en
   });
   expect((await stateOf(one.decision_id)).review_state).toBe('PENDING');
   const allow = ['review', one.decision_id, '--allow', '--reason', 'WITHIN_TASK'];
-  expect((await run(allow, { env })).out).toContain('ALLOW is recorded; in force: ALLOW.');
+  expect((await run(allow, { env })).out).toContain('ALLOW is recorded; in effect: ALLOW.');
   expect(await run(allow, { env })).toMatchObject({
     code: 1,
     err: expect.stringContaining('(review_final)'),

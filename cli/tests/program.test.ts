@@ -25,7 +25,7 @@ describe('keys', () => {
   });
   test('missing and wrong ones, and a service that is away, are told in one line', async () => {
     for (const [env, words] of [
-      [{ PURSER_API_KEY: '' }, 'There is no key'],
+      [{ PURSER_API_KEY: '' }, 'No key'],
       [{ PURSER_API_KEY: 'sk_wrong-wrong-wrong-wrong-wrong' }, 'Put a valid key'],
       [{ PURSER_BASE_URL: 'http://127.0.0.1:1' }, 'PURSER_BASE_URL'],
     ] as const) {

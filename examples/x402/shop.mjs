@@ -46,9 +46,11 @@ async function serve(facilitator) {
  * @param {{ facilitator_at_address?: boolean }} [options]
  */
 export async function openShop(price, { facilitator_at_address = false } = {}) {
-  /** What was settled, and whether the till settles at all. */
+  /** Settled payments, and a switch for the till. */
   const till = { settles: true, settled: /** @type {string[]} */ ([]), signed: 0 };
-  /** What the wallet of the buyer is registered with: it signs what `@x402/evm` signs, and its "signature" is a name. */
+  /**
+   * The payment scheme of the buyer's wallet: it signs the same data as `@x402/evm`, and its "signature" is a name.
+   */
   const scheme = {
     scheme: 'cash',
     /** @param {number} x402Version @param {{ amount: string, payTo: string, maxTimeoutSeconds: number }} requirements */
@@ -94,7 +96,7 @@ export async function openShop(price, { facilitator_at_address = false } = {}) {
   const http = new x402HTTPResourceServer(resources, /** @type {any} */ ({ '/forecast': { accepts } }));
   await http.initialize();
 
-  /** What answers at the shop's address. @type {typeof globalThis.fetch} */
+  /** Answers at the shop's address. @type {typeof globalThis.fetch} */
   async function shop(input, init) {
     const request = new Request(input, init);
     const { pathname } = new URL(request.url);

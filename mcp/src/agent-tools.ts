@@ -35,9 +35,9 @@ function spendAnswer(decision: Decision, mode: CapabilityMode): CallToolResult {
 /** The tool that asks. `output`: with the token or without. */
 const requestSpend = (output: Tool<unknown>['output']): Tool<schemas.RequestSpendInput> => ({
   name: 'request_spend',
-  title: 'Ask whether a purchase may be made',
+  title: 'Request permission for a purchase',
   description:
-    'Ask before every purchase, subscription, top-up or other payment, and pay only when the status is ALLOWED. Give each purchase one stable name and say the same name when you ask again about it. Never split a purchase into smaller ones. WAITING_FOR_REVIEW means that a person has to allow it first; DENIED means that it must not be made; what remedies and next_step name may be asked for instead, and nothing else. Follow next_step.',
+    'Call this before every purchase, subscription, top-up or other payment, and pay only if the status is ALLOWED. Give each purchase one stable name and use the same name when you ask again about it. Never split a purchase into smaller ones. WAITING_FOR_REVIEW means that a person must allow it first. DENIED means that it must not be made; you may request only the alternatives in remedies and next_step instead. Follow next_step.',
   input: schemas.RequestSpend,
   output,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
@@ -68,9 +68,8 @@ const requestSpend = (output: Tool<unknown>['output']): Tool<schemas.RequestSpen
 
 const getSpend = (output: Tool<unknown>['output']): Tool<schemas.DecisionInput> => ({
   name: 'get_spend',
-  title: 'See how a purchase stands',
-  description:
-    'Shows how a purchase stands now: whether it may be made, what a person said, and what was reported.',
+  title: 'Get the status of a purchase',
+  description: 'Shows the status of a purchase: if it may be made, its review, and its reported outcome.',
   input: schemas.GetSpend,
   output,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
@@ -84,7 +83,7 @@ const waitForReview = (
   name: 'wait_for_review',
   title: 'Wait for a person to review a purchase',
   description:
-    'Waits until a person has allowed or denied a purchase that is WAITING_FOR_REVIEW, or until the time is over; then it may be called again, or later. A purchase that still waits must not be made.',
+    'Waits until a person allows or denies a purchase that is WAITING_FOR_REVIEW, or until the wait times out. Then you may call it again, now or later. Do not make a purchase that is still waiting.',
   input: schemas.WaitForReview,
   output,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
@@ -127,16 +126,16 @@ const TYPES: Readonly<Record<schemas.ReportOutcomeInput['outcome'], string>> = {
 
 const reportOutcome: Tool<schemas.ReportOutcomeInput> = {
   name: 'report_outcome',
-  title: 'Report what became of a purchase',
+  title: 'Report the outcome of a purchase',
   description:
-    'Reports what really happened after a purchase was allowed: paid, failed, given up, or refunded. Report each purchase. Say FAILED only when it is certain that no money moved.',
+    'Reports what happened after a purchase was allowed: paid, failed, cancelled, or refunded. Report each purchase. Report FAILED only if it is certain that no money moved.',
   input: schemas.ReportOutcome,
   output: schemas.OutcomeOutput,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   async run({ decision_id, outcome, amount, external_reference }, ctx, { call }) {
     const { signal } = ctx.mcpReq;
     if (amount === undefined && (outcome === 'EXECUTED' || outcome === 'PARTIALLY_REFUNDED'))
-      return notDone(`amount is needed with ${outcome}: say in major units what was really paid.`);
+      return notDone(`amount is required with ${outcome}: give the amount paid, in major units.`);
     let amount_minor: number | undefined;
     if (amount !== undefined) {
       const { currency } = await getDecision(call, decision_id, { signal });
@@ -160,7 +159,7 @@ const getMyAuthority: Tool<Record<string, never>> = {
   name: 'get_my_authority',
   title: 'See what you may spend, and for what',
   description:
-    'Shows the purpose you may spend for, the currency, the limit of a single purchase and what is left of the month. It promises nothing: ask with request_spend before each purchase.',
+    'Shows the purpose you may spend for, the currency, the limit for a single purchase and the rest of the monthly budget. It grants nothing: call request_spend before each purchase.',
   input: schemas.Nothing,
   output: schemas.AuthorityOutput,
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
@@ -168,8 +167,8 @@ const getMyAuthority: Tool<Record<string, never>> = {
 };
 
 /**
- * What an agent's key is allowed. Neither the threshold of reviews nor the blocklist is in it: a model that knows them
- * goes around them.
+ * The authority as a model may see it. It omits the review threshold and the blocklist, because a model that knows
+ * them can evade them.
  */
 export async function readAuthority(
   { call, agent_id }: ToolContext,

@@ -42,7 +42,7 @@ export async function send(call: CallApi, request: ApiRequest): Promise<ApiAnswe
   const { error } = (answer.body ?? {}) as { error?: { code?: unknown; message?: unknown } };
   const code = typeof error?.code === 'string' ? error.code : 'unexpected_answer';
   const message =
-    typeof error?.message === 'string' ? error.message : `The service answered ${answer.status}.`;
+    typeof error?.message === 'string' ? error.message : `The service responded with ${answer.status}.`;
   throw new Refused(answer.status, code, message);
 }
 

@@ -14,7 +14,7 @@ export interface Posted extends Pick<PurserMcpOptions, 'call' | 'holder'> {
   message: unknown;
 }
 
-/** What is answered: a whole text, or chunks of one as they arise. */
+/** The response: a complete text, or chunks as they become available. */
 export interface HttpAnswer {
   status: number;
   content_type: string;
@@ -27,7 +27,7 @@ export interface HttpEndpoint {
   answer(posted: Posted): Promise<HttpAnswer>;
 }
 
-/** What the transport reads of a request. The others are none of its business: the key is among them. */
+/** The headers that the transport reads. It gets no others, in particular not the key. */
 const READ = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'];
 const EVENT_STREAM = 'text/event-stream';
 const JSON_TYPE = 'application/json';
@@ -84,7 +84,7 @@ async function answerOf(response: Response, close: () => Promise<void>): Promise
   return { status, content_type, body: text };
 }
 
-/** Whether the message calls a tool that takes its time, and asks to be told of its progress. */
+/** Returns true if the message calls a slow tool and asks for progress reports. */
 function wantsProgress(message: unknown): boolean {
   const { method, params } = (message ?? {}) as {
     method?: unknown;

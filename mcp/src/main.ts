@@ -9,7 +9,7 @@ const HELP = `Usage: purser-mcp [--capability=none|meta|result]
 Serves the Model Context Protocol on standard input and output, for the agent whose key is in PURSER_API_KEY.
 
   PURSER_API_KEY    the key of an agent, a reviewer or a reader; never an argument
-  PURSER_BASE_URL   where Purser is; default http://127.0.0.1:8080
+  PURSER_BASE_URL   the address of Purser; default http://127.0.0.1:8080
   --capability      how the token of a capability reaches the payment tool: none (the default: by the decision
                     alone), meta (in the result's _meta), result (shown to the model; the weak form)
   --version, --help
@@ -46,6 +46,6 @@ try {
   if (error instanceof StartRefused) fail(error.message, 1);
   else if (error instanceof TypeError) {
     const known = error.message.startsWith('--capability');
-    fail(known ? error.message : 'unknown argument; purser-mcp --help tells what there is', 2);
+    fail(known ? error.message : 'unknown argument; see purser-mcp --help', 2);
   } else fail(error instanceof Error ? error.message : String(error), 1);
 }

@@ -21,7 +21,7 @@ const validator: jsonSchemaValidator = {
       const unknown = Object.keys(Object(input)).find((name) => !Object.hasOwn(properties, name));
       if (unknown === undefined) return validate(input);
       const known = Object.keys(properties).join(', ') || 'no fields';
-      const errorMessage = `${bounded(unknown, 64)} is not a known field; this takes ${known}`;
+      const errorMessage = `${bounded(unknown, 64)} is not a known field; the fields are ${known}`;
       return { valid: false, data: undefined, errorMessage };
     };
   },
@@ -38,7 +38,7 @@ const text = (maxLength: number, description: string) => ({
 const DecisionId = {
   type: 'string',
   pattern: '^dec_[0-9A-Za-z]{1,60}$',
-  description: 'The decision_id that request_spend gave.',
+  description: 'The decision_id returned by request_spend.',
 };
 const Amount = (description: string) => ({
   type: 'string',
@@ -69,23 +69,23 @@ export const RequestSpend = compiled<RequestSpendInput>(
     {
       name: text(
         200,
-        'A stable name of this one purchase, such as the number of the order or invoice. Say the same name when asking again about the same purchase, and never the same name for another one.',
+        'A stable name for this purchase, such as the order or invoice number. Use the same name to ask again about the same purchase, and never for another one.',
       ),
       merchant: text(200, 'Who would be paid.'),
       amount: Amount(
         'The whole price as a decimal string in major units: "54.40" for 54 euros and 40 cents.',
       ),
       currency: Currency,
-      type: text(64, 'What kind of spend: purchase, subscription, top_up, …'),
+      type: text(64, 'Kind of spend: purchase, subscription, top_up, …'),
       description: text(2_000, 'What is bought, and why.'),
-      payee_id: text(200, 'The payee on the payment rail, as <rail>:<id>, where it is known.'),
+      payee_id: text(200, 'The payee on the payment rail, as <rail>:<id>, if known.'),
       category: text(64, 'The category of the purchase.'),
-      task: text(4_000, 'The task in which this purchase is made, as it was given to you.'),
+      task: text(4_000, 'The task that needs this purchase, as it was given to you.'),
       limitable: {
         type: 'boolean',
-        description: 'Whether a smaller amount than asked for would do. Default: false.',
+        description: 'True if a smaller amount would also do. Default: false.',
       },
-      min_amount: Amount('The smallest amount that would do, where limitable is true.'),
+      min_amount: Amount('The smallest amount that would do, if limitable is true.'),
     },
     ['payee_id', 'category', 'task', 'limitable', 'min_amount'],
   ),
@@ -127,12 +127,12 @@ export const ReportOutcome = compiled<ReportOutcomeInput>(
         type: 'string',
         enum: OUTCOMES,
         description:
-          'EXECUTED: the money was paid. FAILED: the payment failed for certain. CANCELLED: you gave it up before paying. REFUNDED, PARTIALLY_REFUNDED: money came back. Where you do not know, report nothing yet.',
+          'EXECUTED: the money was paid. FAILED: the payment certainly failed. CANCELLED: you stopped before paying. REFUNDED, PARTIALLY_REFUNDED: money came back. If you are not sure, report nothing yet.',
       },
       amount: Amount(
-        'What was really paid or refunded, in major units. Needed with EXECUTED and PARTIALLY_REFUNDED.',
+        'The amount paid or refunded, in major units. Required with EXECUTED and PARTIALLY_REFUNDED.',
       ),
-      external_reference: text(200, 'The reference of the payment or order.'),
+      external_reference: text(200, 'Reference of the payment or order.'),
     },
     ['amount', 'external_reference'],
   ),
@@ -144,7 +144,7 @@ export const ListPendingReviews = compiled<{ limit?: number; cursor?: string }>(
   object(
     {
       limit: { type: 'integer', minimum: 1, maximum: 50, description: 'Default: 20.' },
-      cursor: text(2_000, 'next_cursor of the answer before.'),
+      cursor: text(2_000, 'next_cursor of the previous response.'),
     },
     ['limit', 'cursor'],
   ),
@@ -162,12 +162,12 @@ export const ReviewSpend = compiled<ReviewSpendInput>(
       action: {
         type: 'string',
         enum: ['ALLOW', 'DENY'],
-        description: 'ALLOW asks the person at this client first, and does nothing without their yes.',
+        description: 'ALLOW first asks the person at this client, and does nothing without their consent.',
       },
       reason_code: {
         type: 'string',
         pattern: '^[A-Z0-9_]{1,64}$',
-        description: 'Why, in upper case: WITHIN_TASK, TOO_EXPENSIVE, NOT_NEEDED, …',
+        description: 'Reason code in upper case: WITHIN_TASK, TOO_EXPENSIVE, NOT_NEEDED, …',
       },
       comment: text(2_000, 'Why, in words.'),
     },
@@ -185,17 +185,17 @@ const SPEND_FIELDS = {
   },
   authorized_amount: {
     type: 'string',
-    description: 'The most that may be paid, in major units. "0.00" where nothing may be paid now.',
+    description: 'The most that may be paid, in major units; "0.00" if nothing may be paid now.',
   },
   authorized_amount_minor: { type: 'integer', description: 'The same in minor units.' },
   currency: { type: 'string' },
   reason_code: nullable('string'),
   explanation: { type: 'string' },
-  outcome_state: { type: 'string', description: 'What was reported of it; NONE: nothing yet.' },
-  expires_at: { ...nullable('string'), description: 'Until when this status holds.' },
+  outcome_state: { type: 'string', description: 'Its reported outcome; NONE if there is none yet.' },
+  expires_at: { ...nullable('string'), description: 'When this status expires.' },
   remedies: {
     type: 'array',
-    description: 'What alone would lead out of a denial, or out of waiting; empty where nothing is known.',
+    description: 'Single changes that would end a denial or a wait; empty if none is known.',
     items: object(
       {
         type: {
@@ -204,9 +204,9 @@ const SPEND_FIELDS = {
             'REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY, CHOOSE_OTHER_MERCHANT, WAIT_FOR_REVIEW, ASK_OPERATOR, …',
         },
         max_amount: { type: 'string', description: 'The largest amount that would do, in major units.' },
-        currency: { type: 'string', description: 'To be asked for with the same number of minor units.' },
-        at: { ...nullable('string'), description: 'When to ask again, or when the review ends.' },
-        then: { type: 'string', description: 'The status that the purchase would have then.' },
+        currency: { type: 'string', description: 'Currency to request with the same number of minor units.' },
+        at: { ...nullable('string'), description: 'When to ask again, or when the review expires.' },
+        then: { type: 'string', description: 'The status that the purchase would then have.' },
       },
       ['max_amount', 'currency', 'at'],
     ),
@@ -214,7 +214,7 @@ const SPEND_FIELDS = {
   next_step: { type: 'string', description: 'What to do now.' },
 };
 const TOKEN_FIELD = {
-  capability_token: { ...nullable('string'), description: 'For the payment tool alone; never repeat it.' },
+  capability_token: { ...nullable('string'), description: 'Only for the payment tool; never repeat it.' },
 };
 export const SpendOutput = compiled(object(SPEND_FIELDS));
 export const SpendWithTokenOutput = compiled(object({ ...SPEND_FIELDS, ...TOKEN_FIELD }));
@@ -242,8 +242,8 @@ export const AuthorityOutput = compiled(
       ['success_criteria', 'constraints', 'context'],
     ),
     currency: { type: 'string' },
-    per_transaction_limit: { ...nullable('string'), description: 'In major units; null: no limit.' },
-    remaining_this_month: { ...nullable('string'), description: 'In major units; null: no limit.' },
+    per_transaction_limit: { ...nullable('string'), description: 'In major units; null for no limit.' },
+    remaining_this_month: { ...nullable('string'), description: 'In major units; null for no limit.' },
   }),
 );
 
@@ -291,7 +291,7 @@ export const ReviewOutput = compiled(
     effective_decision: { type: 'string' },
     by_key_maker: {
       type: 'boolean',
-      description: 'The person behind this key made the key that requested the purchase.',
+      description: 'True if the person of this key created the key that requested the purchase.',
     },
   }),
 );

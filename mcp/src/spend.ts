@@ -25,7 +25,7 @@ type Remedy = NonNullable<Decision['remedies']>[number];
 /** A way out of a refusal, or of waiting. */
 export interface SpendRemedy {
   type: Remedy['type'];
-  /** Of a smaller amount: the largest that would do. */
+  /** For a smaller amount: the largest that would do. */
   max_amount?: string;
   currency?: string;
   /** When to ask again, or until when a review is waited for. */
@@ -34,11 +34,11 @@ export interface SpendRemedy {
   then: Spend['status'];
 }
 
-const DO_NOT_BUY = 'Do not buy this, and do not try again in another way; tell your principal.';
+const DO_NOT_BUY = 'Do not buy this, and do not try another way; tell your principal.';
 
 const STATUSES = { ALLOW: 'ALLOWED', REVIEW: 'WAITING_FOR_REVIEW', DENY: 'DENIED' } as const;
 
-/** What may be done about a denial; the others are of no use to whoever only spends. */
+/** Remedies that an agent can use itself. */
 const WAYS_OUT: Readonly<Partial<Record<Remedy['type'], (remedy: SpendRemedy, currency: string) => string>>> =
   {
     REDUCE_AMOUNT: ({ max_amount }, currency) => `at most ${currency} ${max_amount} would do`,
@@ -47,7 +47,7 @@ const WAYS_OUT: Readonly<Partial<Record<Remedy['type'], (remedy: SpendRemedy, cu
     CHOOSE_OTHER_MERCHANT: () => 'buy it at another merchant',
   };
 
-/** What is in force: in SHADOW nothing is stopped, and what would have been is for people to see. */
+/** The effective status. SHADOW stops nothing; the would-be decision is for people only. */
 export function spendOf(decision: Decision): Spend {
   const { decision_id, mode, currency, outcome_state } = decision;
   const status = statusOf(decision);
@@ -70,7 +70,7 @@ export function spendOf(decision: Decision): Spend {
   };
 }
 
-/** What the service told when it decided, as long as that is what stands: a person's word leaves nothing to be done. */
+/** The remedies of the decision while it is in effect; none after a review. */
 function remediesOf(decision: Decision, status: Spend['status']): SpendRemedy[] {
   const { currency, outcome_state, remedies } = decision;
   if (outcome_state !== 'NONE' || status === 'ALLOWED' || STATUSES[decision.decision] !== status) return [];
@@ -84,15 +84,15 @@ function remediesOf(decision: Decision, status: Spend['status']): SpendRemedy[] 
   }));
 }
 
-/** What to do about a denial: one of the ways out where there are any. */
+/** The next step after a denial: one of the remedies, if there are any. */
 function afterDenial(remedies: readonly SpendRemedy[], currency: string): string {
   const ways = remedies.flatMap((remedy) => {
     const way = WAYS_OUT[remedy.type]?.(remedy, currency);
     if (way === undefined) return [];
-    return remedy.then === 'ALLOWED' ? way : `${way}, and a person would look at it`;
+    return remedy.then === 'ALLOWED' ? way : `${way}, which then needs a review`;
   });
   if (ways.length === 0) return DO_NOT_BUY;
-  return `Do not buy this as it is. If your task allows it, ask again under a new name in one of these ways, and in no other: ${ways.join('; ')}. Else tell your principal.`;
+  return `Do not buy this as it is. If your task allows it, make a new request under a new name in one of these ways only: ${ways.join('; ')}. Otherwise tell your principal.`;
 }
 
 function statusOf({ effective_decision, review_state }: Decision): Spend['status'] {
@@ -129,13 +129,13 @@ function nextStepOf(
   const { outcome_state, capability, currency } = decision;
   if (outcome_state === 'FAILED' || outcome_state === 'CANCELLED')
     return 'This purchase is over. A new attempt is a new purchase: ask for it under a new name.';
-  if (outcome_state !== 'NONE') return 'This is bought and reported already: do not buy it again.';
+  if (outcome_state !== 'NONE') return 'This was already bought and reported: do not buy it again.';
   if (status === 'WAITING_FOR_REVIEW')
-    return 'Do not buy yet: a person has to allow it. Call wait_for_review with this decision_id.';
+    return 'Do not buy yet: a person must allow it. Call wait_for_review with this decision_id.';
   if (status === 'DENIED') return afterDenial(remedies, currency);
   if (capability?.status === 'EXPIRED' || capability?.status === 'REVOKED')
-    return 'Do not buy: the time for it is over. Ask again under a new name.';
+    return 'Do not buy: the permission expired. Ask again under a new name.';
   if (capability?.status === 'CONSUMED')
-    return 'Its payment has begun: do not pay it a second time. Call report_outcome when you know how it ended.';
+    return 'The payment has started: do not pay a second time. Call report_outcome once you know how it ended.';
   return `You may pay at most ${amount} for this, once. Then call report_outcome.`;
 }

@@ -54,11 +54,11 @@ export async function startStdio(options: StdioOptions = {}): Promise<{ close():
 
 function clientOf({ apiKey = process.env.PURSER_API_KEY, baseURL }: StdioOptions): Purser {
   if (apiKey === undefined || apiKey === '')
-    throw new StartRefused('PURSER_API_KEY is not set: put the key of an agent there.');
+    throw new StartRefused("PURSER_API_KEY is not set: set it to an agent's key.");
   // Clients hand a placeholder on as it is where they have no value for it.
   if (/^\$\{.*\}$/.test(apiKey))
     throw new StartRefused(
-      'PURSER_API_KEY is still the placeholder of the configuration: set it where the client is started.',
+      'PURSER_API_KEY still has the placeholder from the configuration: set it where the client starts.',
     );
   try {
     return new Purser({ apiKey, baseURL });
@@ -72,14 +72,14 @@ async function holderOf(purser: Purser): Promise<KeyHolder> {
     const { scopes, agent_id } = await purser.apiKeys.current({ timeout: FIRST_LOOK_MS, maxRetries: 0 });
     const is_list = Array.isArray(scopes) && scopes.every((each) => typeof each === 'string');
     if (is_list && (agent_id === null || typeof agent_id === 'string')) return { scopes, agent_id };
-    throw new StartRefused('The service does not say what the key may do. Is PURSER_BASE_URL right?');
+    throw new StartRefused("The service did not return the key's scopes. Is PURSER_BASE_URL right?");
   } catch (error) {
     if (error instanceof APIError && error.status === 401)
       throw new StartRefused(
-        'PURSER_API_KEY is no valid key: it is unknown, revoked or expired. Make another one.',
+        'PURSER_API_KEY is not valid: the key is unknown, revoked or expired. Create another one.',
       );
     if (error instanceof PurserError)
-      throw new StartRefused(`Purser cannot be asked: ${error.message}. Is PURSER_BASE_URL right?`);
+      throw new StartRefused(`Purser cannot be reached: ${error.message}. Is PURSER_BASE_URL right?`);
     throw error;
   }
 }

@@ -12,19 +12,19 @@ import { bounded } from './text.ts';
 /** How a capability reaches the payment tool: by the decision alone, in the result's `_meta`, or in the result. */
 export type CapabilityMode = 'none' | 'meta' | 'result';
 
-/** What tools work with. */
+/** The environment of a tool. */
 export interface ToolContext {
   call: CallApi;
   /** The agent of an agent's key. */
   agent_id: string | null;
   capability: CapabilityMode;
-  /** Whether the client can put a form before the person at it. */
+  /** True if the client can put a form before the person at it. */
   canAskPerson: (ctx: ServerContext) => boolean;
   /** Told of what failed unforeseen; a model is not shown it. */
   onFailure: (error: unknown) => void;
 }
 
-/** What a tool answers: data, or that it did not happen. */
+/** A tool's answer: data, or a notice that nothing happened. */
 export type ToolAnswer = CallToolResult | InputRequiredResult;
 
 /** A tool: what models are told of it, and what it does. None of its words come from data. */
@@ -53,15 +53,15 @@ export function notDone(message: string): CallToolResult {
   return { content: [{ type: 'text', text: `Not allowed: ${message}` }], isError: true };
 }
 
-/** What a model can do about a refusal; the others are for whoever runs it. */
+/** Advice for a model, by error code. Other errors are for the operator. */
 const ADVICE: Readonly<Record<string, string>> = {
   idempotency_conflict:
-    'This name belongs to a purchase with other details. Repeat those details if it is the same purchase; give it another name if it is another one.',
+    'This name belongs to a purchase with other details. Repeat those details if it is the same purchase; otherwise use another name.',
   agent_not_active: 'Stop buying and tell your principal.',
   rate_limited: 'Wait a minute before the next call.',
-  unavailable: 'Do not buy. Call again in a while with the same arguments.',
-  auth_unavailable: 'Do not buy. Call again in a while with the same arguments.',
-  internal_error: 'Do not buy. Call again in a while with the same arguments.',
+  unavailable: 'Do not buy. Call again later with the same arguments.',
+  auth_unavailable: 'Do not buy. Call again later with the same arguments.',
+  internal_error: 'Do not buy. Call again later with the same arguments.',
 };
 
 /** Every failure as a refusal, so that none can be taken for a permission. Nothing of what is unforeseen is shown. */
@@ -72,7 +72,7 @@ export function refusalOf(error: unknown, onFailure: ToolContext['onFailure']): 
   }
   onFailure(error);
   return notDone(
-    'Purser could not be asked. Do not buy. Call again in a while with the same arguments, and tell your principal if it goes on.',
+    'Purser could not be reached. Do not buy. Call again later with the same arguments, and tell your principal if the problem persists.',
   );
 }
 

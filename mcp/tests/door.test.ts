@@ -88,8 +88,8 @@ describe('keys', () => {
     ['adapter', ['consume'], /scope/],
     ['adapter that reads', ['consume', 'read'], /adapter/],
     ['admin alone', ['admin'], /scope/],
-    ['asking for no agent', ['authorize'], /bound to no agent/],
-    ['asking and reviewing', ['authorize', 'review'], /bound to no agent/],
+    ['asking for no agent', ['authorize'], /not bound to an agent/],
+    ['asking and reviewing', ['authorize', 'review'], /not bound to an agent/],
   ])('an %s key is refused with 403', async (_name, scopes, words) => {
     const made = await makeKey(s, { scopes });
     for (const body of [LIST, { ...LIST, method: 'initialize', params: {} }]) {

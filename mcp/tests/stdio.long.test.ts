@@ -140,7 +140,7 @@ describe('a start that is refused ends with a word on it', () => {
       { PURSER_API_KEY: `\${${'env:PURSER_API_KEY'}}` },
       /the placeholder/,
     ],
-    ['an unknown key', { PURSER_API_KEY: 'sk_unknown-unknown-unknown-unknown' }, /no valid key/],
+    ['an unknown key', { PURSER_API_KEY: 'sk_unknown-unknown-unknown-unknown' }, /is not valid/],
     [
       'no service',
       { PURSER_API_KEY: 'sk_x', PURSER_BASE_URL: 'http://127.0.0.1:1' },
@@ -202,7 +202,7 @@ test('a service that went away is a refusal', async () => {
   await client.listTools();
   await other.stop();
   const said = await refused(client, 'request_spend', purchase('10'));
-  expect(said).toMatch(/^Not allowed: Purser could not be asked\. Do not buy\./);
+  expect(said).toMatch(/^Not allowed: Purser could not be reached\. Do not buy\./);
   await client.close();
 });
 

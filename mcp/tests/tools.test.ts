@@ -59,7 +59,7 @@ describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
     expect(await use(client, 'request_spend', asked)).toMatchObject({
       decision_id,
       outcome_state: 'EXECUTED',
-      next_step: 'This is bought and reported already: do not buy it again.',
+      next_step: 'This was already bought and reported: do not buy it again.',
     });
     const resource = await client.readResource({ uri: `purser://spends/${decision_id}` });
     expect(JSON.parse((resource.contents[0] as { text: string }).text)).toEqual(
@@ -117,7 +117,7 @@ describe('ways out of a denial', () => {
       status: 'DENIED',
       remedies: [{ type: 'REDUCE_AMOUNT', max_amount: '500.00', then: 'WAITING_FOR_REVIEW' }],
       next_step:
-        'Do not buy this as it is. If your task allows it, ask again under a new name in one of these ways, and in no other: at most EUR 500.00 would do, and a person would look at it. Else tell your principal.',
+        'Do not buy this as it is. If your task allows it, make a new request under a new name in one of these ways only: at most EUR 500.00 would do, which then needs a review. Otherwise tell your principal.',
     });
     const asked = await use(client, 'request_spend', purchase('500'));
     expect(asked).toMatchObject({
@@ -142,7 +142,7 @@ describe('ways out of a denial', () => {
     const { decision_id } = asked;
     expect(await use(client, 'get_spend', { decision_id })).toMatchObject({
       remedies: [],
-      next_step: expect.stringContaining('do not try again in another way'),
+      next_step: expect.stringContaining('do not try another way'),
     });
   });
 
@@ -160,7 +160,7 @@ describe('ways out of a denial', () => {
     expect(await use(await connectHttp(s, none.key), 'request_spend', purchase('33'))).toMatchObject({
       status: 'DENIED',
       remedies: [{ type: 'ASK_OPERATOR', then: 'WAITING_FOR_REVIEW' }],
-      next_step: expect.stringContaining('do not try again in another way'),
+      next_step: expect.stringContaining('do not try another way'),
     });
   });
 });
@@ -177,7 +177,7 @@ describe('names and amounts', () => {
       ]);
       expect(one.decision_id).toBe(two.decision_id);
       expect(await refused(client, 'request_spend', { ...asked, amount: '12.31' })).toMatch(
-        /^Not allowed: .*idempotency_conflict.*another name if it is another one/,
+        /^Not allowed: .*idempotency_conflict.*otherwise use another name/,
       );
     }
     // The same name means the same purchase in the agent's own code.
@@ -244,7 +244,7 @@ test('reports need an amount where money moved, never speak for the rail, and re
   const client = await connectHttp(s, (await makeAgent(s)).key);
   const { decision_id } = await use(client, 'request_spend', purchase('10'));
   expect(await refused(client, 'report_outcome', { decision_id, outcome: 'EXECUTED' })).toContain(
-    'amount is needed',
+    'amount is required',
   );
   const odd = { decision_id, outcome: 'EXECUTED', amount: '10', source: 'PAYMENT_RAIL' };
   expect(await refused(client, 'report_outcome', odd)).toContain('source');

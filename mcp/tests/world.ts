@@ -65,7 +65,7 @@ export function connectHttp(
   return connect(era, transport, options);
 }
 
-/** What a tool gave: its data; throws with its words where it refused. */
+/** Returns a tool's data; throws its message if it refused. */
 export async function use(
   client: Client,
   name: string,
@@ -81,7 +81,7 @@ export function textOf({ content }: CallToolResult): string {
   return content.map((each) => (each.type === 'text' ? each.text : `(${each.type})`)).join('\n');
 }
 
-/** What a refused tool said. */
+/** Returns the message of a refused tool call. */
 export async function refused(client: Client, name: string, args: Record<string, unknown>): Promise<string> {
   const result = (await client.callTool({ name, arguments: args })) as CallToolResult;
   if (result.isError !== true || result.structuredContent !== undefined)

@@ -1,12 +1,12 @@
 import type { Answer } from './transport.ts';
 
-/** What an answer was, besides its data. */
+/** A response with its metadata. */
 export interface WithResponse<T> {
   data: T;
   response: Response;
   /** For whoever reads the service's log. */
   requestId: string;
-  /** Whether the service had answered the same `idempotency-key` before. */
+  /** True if the service had answered the same `idempotency-key` before. */
   replayed: boolean;
 }
 

@@ -36,9 +36,9 @@ export interface Authorization {
   decision: Decision;
   /** In ENFORCE: what the payment adapter consumes. */
   capability: Capability | null;
-  /** What may be paid: less than was asked for where the request was `limitable`. */
+  /** The amount that may be paid: less than requested if the request was `limitable`. */
   amount_minor: number;
-  /** Whether this name was asked for before. In SHADOW somebody may have paid then. */
+  /** True if this name was asked for before. In SHADOW somebody may have paid then. */
   replayed: boolean;
 }
 
@@ -55,10 +55,10 @@ export const AUTHORIZE_OPTIONS = {
   },
 };
 
-/** What asking came to. */
+/** The result of a request. */
 export interface Asked {
   decision: Decision;
-  /** Whether the decision was made by this very call: of all that ask under one name, one is told so. */
+  /** True if the decision was made by this call: of all calls under one name, exactly one made it. */
   mine: boolean;
   replayed: boolean;
 }
@@ -108,13 +108,15 @@ export async function asResumableCall<T>(
 export function checkSpendRequest(request: SpendRequest): void {
   if (!isObject(request)) throw new TypeError('The request must be an object with idempotencyKey and action');
   if (!visible.holds(request.idempotencyKey as never)) {
-    throw new TypeError(`idempotencyKey must be ${visible.must}: the name of this spend, such as its order`);
+    throw new TypeError(
+      `idempotencyKey must be ${visible.must}: the name of this spend, such as its order number number`,
+    );
   }
   if (!isObject(request.action))
-    throw new TypeError('action must be an object: what is to be paid, and to whom');
+    throw new TypeError('action must be an object with the payment and its merchant');
 }
 
-/** Whether the service could not be asked, and nothing else is known. */
+/** Returns true if the service could not be asked, and nothing else is known. */
 export function isUnavailable(error: unknown): error is PurserError {
   return error instanceof ConnectionError || (error instanceof APIError && error.status >= 500);
 }
@@ -123,7 +125,7 @@ export function isUnavailable(error: unknown): error is PurserError {
 export function asUnavailable(error: unknown, meanwhile: string): PurserUnavailable {
   if (!isUnavailable(error)) throw error;
   const { requestId, idempotencyKey } = error;
-  return new PurserUnavailable(`Purser cannot be asked, so ${meanwhile}: ${error.message}`, {
+  return new PurserUnavailable(`Purser cannot be reached, so ${meanwhile}: ${error.message}`, {
     requestId,
     idempotencyKey,
     cause: error,
@@ -134,7 +136,7 @@ export function asUnavailable(error: unknown, meanwhile: string): PurserUnavaila
 const seen = new Map<string, { in_shadow: boolean; at_ms: number }>();
 const MAX_AGE_OF_SHADOW_MS = 3_600_000;
 
-/** Whether this process saw the agent of the request in SHADOW within the hour. */
+/** Returns true if this process saw the agent of the request in SHADOW within the hour. */
 export function wasInShadow(transport: Transport, request: SpendRequest): boolean {
   const last = seen.get(transport.nameOf(request.agent ?? ''));
   return last?.in_shadow === true && performance.now() - last.at_ms <= MAX_AGE_OF_SHADOW_MS;
@@ -152,7 +154,7 @@ export async function ask(
   const options = { idempotencyKey, requestId: call_id, signal };
   const { data: decision, response } = await client.decisions.create(body, options).withResponse();
   if (!isDecisionOf(decision, request)) {
-    throw new ConnectionError('The answer is no decision of this request: it is not Purser who answers', {
+    throw new ConnectionError('The response is not a decision of this request: the server is not Purser', {
       requestId: call_id,
       idempotencyKey,
     });
@@ -200,7 +202,7 @@ export async function untilAllowed(
   }
   if (isPending(current)) current = await waitForReview(client, current, wait_ms, signal);
   if (current.decision_id !== decision.decision_id || !isDecisionOf(current, request)) {
-    const cause = new ConnectionError('The answer is no decision of this request');
+    const cause = new ConnectionError('The response is not a decision of this request');
     throw asUnavailable(cause, 'nothing was paid');
   }
   if (isPaid(current)) return current;
@@ -215,12 +217,12 @@ export async function untilAllowed(
   return current;
 }
 
-/** Whether an outcome says that the money moved, given back since or not. */
+/** Returns true if an outcome says that the money moved, given back since or not. */
 export function isPaid({ outcome_state }: Decision): boolean {
   return ['EXECUTED', 'PARTIALLY_REFUNDED', 'REFUNDED'].includes(outcome_state);
 }
 
-/** What may be paid. SHADOW stops nothing: what would have been refused is paid as it was asked for. */
+/** The payable amount. SHADOW stops nothing: a would-be refusal is paid as requested. */
 export function payableOf(decision: Decision): number {
   const { mode, authorized_amount_minor, requested_amount_minor } = decision;
   return authorized_amount_minor === 0 && mode === 'SHADOW'

@@ -1,6 +1,6 @@
 import type { Decision, ErrorCode } from './generated.ts';
 
-/** What an error knows of the call that it ends. */
+/** Facts about the failed call. */
 export interface CallFacts {
   requestId?: string | undefined;
   idempotencyKey?: string | undefined;
@@ -21,7 +21,7 @@ export class PurserError extends Error {
   }
 }
 
-/** What the service said in an answer that is no success. */
+/** The service's error response. */
 export interface Refusal {
   status: number;
   code: ErrorCode | (string & {});
@@ -32,9 +32,9 @@ export interface Refusal {
 /** The service refused or failed, and said so. */
 export class APIError extends PurserError {
   readonly status: number;
-  /** What to branch on; `unexpected_response` when the answer was not Purser's. */
+  /** The code to branch on; `unexpected_response` if the response was not Purser's. */
   readonly code: ErrorCode | (string & {});
-  /** Whether the same request may succeed later. */
+  /** True if the same request may succeed later. */
   readonly retryable: boolean;
   readonly headers: Headers;
 
@@ -166,6 +166,6 @@ export function errorOf(response: Response, text: string, facts: CallFacts): API
   const known = typeof code === 'string' && typeof message === 'string';
   const said = known
     ? { code, message }
-    : { code: 'unexpected_response', message: `HTTP ${status} without an error of Purser's` };
+    : { code: 'unexpected_response', message: `HTTP ${status} without a Purser error` };
   return new (BY_STATUS[status] ?? APIError)({ status, headers, ...said }, facts);
 }

@@ -1,4 +1,4 @@
-/** What a client is made with. */
+/** Options of a client. */
 export interface PurserOptions {
   /** `sk_…`; default `process.env.PURSER_API_KEY`. Sent as `x-api-key`, never logged, never in an error. */
   apiKey?: string | undefined;
@@ -8,7 +8,7 @@ export interface PurserOptions {
   credentials?: 'same-origin' | undefined;
   /** Default `process.env.PURSER_BASE_URL`, else http://127.0.0.1:8080. */
   baseURL?: string | URL | undefined;
-  /** Of one attempt, milliseconds. Default 10 000. */
+  /** Timeout of one attempt, in milliseconds. Default 10 000. */
   timeout?: number | undefined;
   /** After the first attempt. Default 2 (0.5 s × 2ⁿ, at most 8 s, ±25 % jitter; `Retry-After` wins up to 60 s). */
   maxRetries?: number | undefined;
@@ -22,21 +22,21 @@ export interface PurserOptions {
   allowInsecure?: boolean | undefined;
 }
 
-/** What one call may say for itself. */
+/** Options of a single call. */
 export interface RequestOptions {
   /** 1 to 255 visible ASCII characters. Where the route takes one and none is given, each call makes its own. */
   idempotencyKey?: string | undefined;
-  /** Of one attempt, milliseconds. */
+  /** Timeout of one attempt, in milliseconds. */
   timeout?: number | undefined;
   maxRetries?: number | undefined;
-  /** Of the whole call, retries and waits included. */
+  /** Aborts the whole call, including retries and waits. */
   signal?: AbortSignal | undefined;
   headers?: Record<string, string> | undefined;
   /** Sent as `x-request-id` with every attempt; without it each call makes its own. */
   requestId?: string | undefined;
 }
 
-/** What `onRequest` is told. Times in milliseconds. */
+/** The event passed to `onRequest`. Times in milliseconds. */
 export interface RequestEvent {
   type: 'request' | 'response' | 'retry' | 'failure';
   method: string;
@@ -117,7 +117,7 @@ const REQUEST_OPTIONS: Record<keyof RequestOptions, Check> = {
   },
 };
 
-/** Whether it is an object, and neither an array nor null. */
+/** Returns true if it is an object, and neither an array nor null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -145,7 +145,7 @@ export function checkOptions(given: unknown, known: Record<string, Check>, what:
     const check = Object.hasOwn(known, name) ? known[name] : undefined;
     if (check === undefined) {
       throw new TypeError(
-        `${what} has no option ${JSON.stringify(name)}; it takes ${Object.keys(known).join(', ')}`,
+        `${what} has no option ${JSON.stringify(name)}; the options are ${Object.keys(known).join(', ')}`,
       );
     }
     if (value !== undefined && !check.holds(value as never)) {
@@ -177,14 +177,14 @@ export function settingsOf(options: PurserOptions): Settings {
   const in_the_clear = url.protocol === 'http:' && !isLoopback(url.hostname);
   if (apiKey !== null && in_the_clear && options.allowInsecure !== true) {
     throw new TypeError(
-      `baseURL: the key would travel in the clear to ${url.hostname}; use https, or allowInsecure: true`,
+      `baseURL: the key would be sent unencrypted to ${url.hostname}; use https, or allowInsecure: true`,
     );
   }
   const { window, document } = globalThis as { window?: unknown; document?: unknown };
   const in_browser = window !== undefined && document !== undefined;
   if (apiKey !== null && in_browser && options.dangerouslyAllowBrowser !== true) {
     throw new TypeError(
-      'A key in a page is everybody’s key: call Purser from a server, or set dangerouslyAllowBrowser',
+      'A key in a web page is public: call Purser from a server, or set dangerouslyAllowBrowser',
     );
   }
   return {

@@ -75,7 +75,7 @@ export class Decisions extends Resource {
   listLabels(id: string, options?: Options): PagePromise<t.Label> {
     return this.pages('/v1/decisions/:id/labels', { params: { id }, options });
   }
-  /** What became of the spend. An exact repeat is free. */
+  /** Reports the outcome of the spend. An exact repeat is safe. */
   reportOutcome(id: string, body: t.OutcomeRequest, options?: Options): APIPromise<t.Outcome> {
     return this.call('POST', '/v1/decisions/:id/outcomes', {
       params: { id },
@@ -92,7 +92,7 @@ export class Decisions extends Resource {
 
 /** The leave to make one payment, at the payment point. */
 export class Capabilities extends Resource {
-  /** Of any number of consumers one wins. Pay only when this resolves. */
+  /** Exactly one of any number of consumers succeeds. Pay only when this resolves. */
   consume(
     body: t.ConsumeRequest,
     options: RequestOptions & { idempotencyKey: string },
@@ -102,7 +102,7 @@ export class Capabilities extends Resource {
   }
 }
 
-/** What an agent is allowed; every `set` makes a new version. */
+/** Authorities of agents; every `set` creates a new version. */
 export class Authorities extends Resource {
   /**
    * Not sent again after a lost connection: that would make two versions. With `ifMatch`, the hash of a version, only if it
@@ -190,7 +190,7 @@ export class AuthorityDrafts extends Resource {
   reading(draft: t.Authority, options?: Options): APIPromise<t.AuthorityReading> {
     return this.call('POST', '/v1/authority/reading', { body: draft, options, repeatable: true });
   }
-  /** What an authority decides of spends that are thought up, at given times. Nothing is saved. */
+  /** Tests an authority on example spends at given times. Nothing is saved. */
   test(given: t.AuthorityTestRequest, options?: Options): APIPromise<t.AuthorityTest> {
     return this.call('POST', '/v1/authority/test', { body: given, options, repeatable: true });
   }
@@ -225,7 +225,7 @@ export class Agents extends Resource {
   }
 }
 
-/** What several agents may spend together. Authorities name a budget by its slug. */
+/** Budgets that several agents share. Authorities name a budget by its slug. */
 export class Budgets extends Resource {
   /** Not sent again after a lost connection. */
   create(body: t.CreateBudgetRequest, options?: Options): APIPromise<t.Budget> {
@@ -252,7 +252,7 @@ export class ApiKeys extends Resource {
   list(query?: t.ListApiKeysQuery, options?: Options): PagePromise<t.ApiKey> {
     return this.pages('/v1/api-keys', { query, options });
   }
-  /** What this client's own key may do, and for which agent. */
+  /** Returns this client's own key: its scopes and its agent. */
   current(options?: Options): APIPromise<t.CurrentApiKey> {
     return this.call('GET', '/v1/api-keys/current', { options });
   }
@@ -308,7 +308,7 @@ export class WebhookDeliveries extends Resource {
   }
 }
 
-/** What webhooks deliver, for whoever was away. */
+/** Webhook events, for receivers that were down. */
 export class Events extends Resource {
   /** Oldest first, after the one that `after` names. */
   list(query?: t.ListEventsQuery, options?: Options): PagePromise<t.EventPage['data'][number]> {
@@ -321,7 +321,7 @@ export class Events extends Resource {
 }
 
 export class Reports extends Resource {
-  /** What SHADOW showed. */
+  /** Returns the shadow report. */
   shadow(query?: t.GetShadowReportQuery, options?: Options): APIPromise<t.ShadowReport> {
     return this.call('GET', '/v1/reports/shadow', { query, options });
   }
@@ -373,7 +373,7 @@ export class Audit extends Resource {
   }
 }
 
-/** What has changed, for a screen that stays up to date. */
+/** Changes, for a screen that stays up to date. */
 export class Changes extends Resource {
   /** Since the `seq` of an earlier answer; without `since` only the present one. */
   retrieve(query?: t.GetChangesQuery, options?: Options): APIPromise<t.Changes> {
@@ -400,7 +400,7 @@ export class Workspaces extends Resource {
   }
 }
 
-/** Who works in the workspace, and in which role. */
+/** Members of the workspace and their roles. */
 export class Members extends Resource {
   list(query?: t.ListMembersQuery, options?: Options): PagePromise<t.Member> {
     return this.pages('/v1/members', { query, options });
@@ -437,7 +437,7 @@ export class Invitations extends Resource {
   }
 }
 
-/** Who came to the door, and who was refused. */
+/** Sign-ins, including refused ones. */
 export class SignIns extends Resource {
   list(query?: t.ListSignInsQuery, options?: Options): PagePromise<t.SignIn> {
     return this.pages('/v1/sign-ins', { query, options });

@@ -10,7 +10,7 @@ const MAX_HELD_BACK_S = 25;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 15_000;
 
-/** Who waits in this process, by decision. */
+/** Waiting callers in this process, by decision. */
 const waiting = new Map<string, Set<() => void>>();
 /** Clients of services that hold no look back. */
 const answered_at_once = new WeakSet<Purser>();
@@ -18,7 +18,7 @@ const answered_at_once = new WeakSet<Purser>();
 /** Wakes whoever waits for the decision of this event. Throws a `TypeError` when it is no event. */
 export function wake(event: WebhookEvent): void {
   if (!isObject(event) || !isObject(event.data)) {
-    throw new TypeError('notify takes the event that webhooks.unwrap gave');
+    throw new TypeError('notify takes the event returned by webhooks.unwrap');
   }
   const { decision_id } = event.data as { decision_id?: string };
   for (const ring of waiting.get(decision_id ?? '') ?? []) ring();
@@ -70,7 +70,7 @@ export async function waitForReview(
         () => {},
       );
     }
-    throw new SpendPending('It waits for a person', latest);
+    throw new SpendPending('It is waiting for a review', latest);
   } finally {
     signal?.removeEventListener('abort', interrupt);
     others.delete(ring);
@@ -78,7 +78,7 @@ export async function waitForReview(
   }
 }
 
-/** Whether a person is still to say something that counts. */
+/** Returns true if a person is still to say something that counts. */
 export function isPending(decision: Decision): boolean {
   return decision.effective_decision === 'REVIEW' && decision.review_state !== 'EXPIRED';
 }

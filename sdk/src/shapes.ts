@@ -1,7 +1,9 @@
 import type { Decision } from './generated.ts';
 import { isObject } from './options.ts';
 
-/** What an answer has to be. Something between here and the service may answer in its place, with a success and other JSON. */
+/**
+ * The required shape of a response. A proxy may answer instead of the service, with a success status and other JSON.
+ */
 export interface Shape {
   /** In errors: "The answer is no …". */
   name: string;
@@ -27,7 +29,7 @@ function isCapability(value: unknown): boolean {
   );
 }
 
-/** Whether it is a decision: every field by which a payment is made or refused is there, and of its type. */
+/** Returns true if it is a decision: every field by which a payment is made or refused is there, and of its type. */
 export function isDecision(value: unknown): value is Decision {
   return (
     isObject(value) &&
@@ -71,7 +73,7 @@ const isOutcome = (value: unknown) =>
 export const shapes = {
   object: { name: 'object', holds: isObject },
   page: { name: 'page of a list', holds: isPage },
-  nothing: { name: 'answer without a body', holds: (data: unknown) => data === undefined },
+  nothing: { name: 'response without a body', holds: (data: unknown) => data === undefined },
   anything: { name: 'JSON', holds: () => true },
   decision: { name: 'decision', holds: isDecision },
   consumption: { name: 'consumption', holds: isConsumption },

@@ -46,7 +46,7 @@ export interface Unreported {
   error: unknown;
 }
 
-/** What `pay` is given. */
+/** The input of `pay`. */
 export interface Grant {
   /** Null only when paying unguarded (`onUnavailable`). */
   decision: Decision | null;
@@ -59,7 +59,7 @@ export interface Grant {
   signal: AbortSignal;
 }
 
-/** What `pay` may tell of the payment; without `amount_minor` it was what the grant said. */
+/** The result of `pay`; `amount_minor` defaults to the granted amount. */
 export interface PaymentResult {
   amount_minor?: number | undefined;
   external_reference?: string | undefined;
@@ -71,7 +71,7 @@ export interface Spent<T> {
   /** 'paid': now; 'already_paid': an earlier call paid, `pay` did not run; 'unguarded': paid while Purser was away. */
   status: 'paid' | 'already_paid' | 'unguarded';
   decision: Decision | null;
-  /** What `pay` returned; null when it did not run. */
+  /** The result of `pay`; null if it did not run. */
   payment: T | null;
   /** The outcome as recorded; null when there is no report of this call. */
   outcome: Outcome | null;
@@ -132,7 +132,7 @@ export async function spend<T extends PaymentResult>(
       const decision = await untilAllowed(client, asked, request, options);
       if (isPaid(decision)) return { status: 'already_paid', decision, payment: null, outcome: null };
       if (begun.get(name) === 'unguarded') {
-        throw new SpendUnfinished('It was paid, or was to be, while Purser was away', decision);
+        throw new SpendUnfinished('It may have been paid while Purser was unreachable', decision);
       }
       await passGate(decision, asked, call.id, options);
       begin('guarded');
@@ -150,7 +150,7 @@ async function passGate(
 ): Promise<void> {
   const { adapter, paymentIsIdempotent = false, signal } = options;
   const unfinished = (why: string, cause?: unknown) =>
-    new SpendUnfinished(`${why}: look in the payment system before anything else`, decision, { cause });
+    new SpendUnfinished(`${why}: check the payment system first`, decision, { cause });
   const { capability, mode } = decision;
   if (mode === 'SHADOW' || adapter === undefined) {
     // Nothing is consumed here: of all callers only the one that made the decision knows that no other has paid.
@@ -159,7 +159,7 @@ async function passGate(
     throw unfinished(`The capability is ${capability?.status ?? 'not there'}`);
   }
   if (capability?.token === undefined) {
-    throw unfinished('Another key asked under this name, and only that one is shown the token');
+    throw unfinished('Another key made the request under this name, and only that key can see the token');
   }
   const { decision_id, currency } = decision;
   const idempotencyKey = `purser-${decision_id}${paymentIsIdempotent ? '' : `-${call_id}`}`;
@@ -170,10 +170,10 @@ async function passGate(
     const consumption = await adapter.capabilities.consume(body, { idempotencyKey, signal });
     const of_decision = consumption.decision_id === decision_id && consumption.currency === currency;
     if (of_decision && consumption.amount_minor === amount_minor) return;
-    throw new ConnectionError('The answer is no consumption of this capability', { idempotencyKey });
+    throw new ConnectionError('The response is not a consumption of this capability', { idempotencyKey });
   } catch (error) {
     if (APIError.is(error, 'capability_used'))
-      throw unfinished('Another call with this name began to pay', error);
+      throw unfinished('Another call with this name started to pay', error);
     if (error instanceof APIError && error.status < 500) {
       throw new SpendRefused(`The capability was refused: ${error.message}`, decision, {
         requestId: error.requestId,
@@ -205,7 +205,7 @@ async function payAndReport<T extends PaymentResult>(
   } catch (cause) {
     const told = { cause, idempotencyKey: undefined };
     if (!provesFailure(cause, options)) {
-      throw new SpendUncertain('`pay` threw, which proves nothing: nothing was reported', decision, told);
+      throw new SpendUncertain('`pay` threw, so the result is unknown and was not reported', decision, told);
     }
     begun.delete(name);
     await report({ type: 'SPEND_FAILED' });
@@ -234,7 +234,7 @@ async function reportSafely(
       maxRetries: REPORT_RETRIES,
     });
     if (recorded.decision_id === decision_id && recorded.type === outcome.type) return recorded;
-    throw new ConnectionError('The answer is no outcome of this decision: it is not Purser who answers');
+    throw new ConnectionError('The response is not an outcome of this decision: the server is not Purser');
   } catch (error) {
     try {
       // An async one that fails would otherwise end the process.

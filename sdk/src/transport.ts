@@ -28,13 +28,13 @@ export interface Call {
   options?: RequestOptions | undefined;
   /** The route takes an `idempotency-key`: the caller's, or (`true`) one that this call makes. */
   keyed?: true | 'by the caller';
-  /** Whether an exact repeat is free. True of every GET, PATCH and DELETE, and of what is `keyed`. */
+  /** True if an exact repeat is free. True of every GET, PATCH and DELETE, and of what is `keyed`. */
   repeatable?: boolean;
   /** Required form of the answer. Default: nothing for DELETE, else an object. */
   shape?: Shape;
   /** The answer's body is not JSON and is handed on unread. */
   streamed?: boolean;
-  /** What is asked for in place of JSON. */
+  /** The media type to request instead of JSON. */
   accept?: string;
   /** Longer than `timeout` by this, because the service was asked to wait. Milliseconds. */
   extra_ms?: number;
@@ -72,7 +72,7 @@ export class Transport {
     this.#settings = settings;
   }
 
-  /** What tells apart whose idempotency keys are meant: the service and the key. Never shown. */
+  /** The namespace of idempotency keys: the service and the key. Never shown. */
   nameOf(...parts: string[]): string {
     return [this.#settings.baseURL, this.#settings.apiKey ?? 'session', ...parts].join('\n');
   }
@@ -84,7 +84,9 @@ export class Transport {
     const path = pathOf(call);
     const idempotencyKey = options.idempotencyKey ?? (call.keyed === true ? freshId() : undefined);
     if (call.keyed !== undefined && idempotencyKey === undefined) {
-      throw new TypeError('idempotencyKey is missing: name the payment, the same at every try');
+      throw new TypeError(
+        'idempotencyKey is missing: give the payment a name that stays the same on every attempt',
+      );
     }
     const requestId = options.requestId ?? freshId();
     const facts = { requestId, idempotencyKey };
@@ -144,7 +146,10 @@ export class Transport {
     const { status, headers } = response;
     const requestId = headers.get('x-request-id') ?? (facts.requestId as string);
     if (status < 200 || (status >= 300 && status < 400)) {
-      throw new ConnectionError('The service is not there: a redirect was answered and not followed', facts);
+      throw new ConnectionError(
+        'The address is not the service: it responded with a redirect, which was not followed',
+        facts,
+      );
     }
     if (status < 300 && call.streamed) return { response, data: response, requestId };
     const text = await response.text();
@@ -152,7 +157,7 @@ export class Transport {
     const data = status === 204 ? undefined : parsed(text, facts);
     const { shape = call.method === 'DELETE' ? shapes.nothing : shapes.object } = call;
     if (!shape.holds(data)) {
-      throw new ConnectionError(`The answer is no ${shape.name}: it is not Purser who answers`, facts);
+      throw new ConnectionError(`The response is not a ${shape.name}: the server is not Purser`, facts);
     }
     const body = status === 204 ? null : text;
     return { response: new Response(body, response), data, requestId };
@@ -175,10 +180,7 @@ function parsed(text: string, facts: CallFacts): unknown {
   } catch {
     // Told below.
   }
-  throw new ConnectionError(
-    'The answer is not JSON: half of it is missing, or it is not Purser who answers',
-    facts,
-  );
+  throw new ConnectionError('The response is not JSON: it is incomplete, or the server is not Purser', facts);
 }
 
 /** How long to wait before the next attempt, or null where the error is final. */
@@ -220,7 +222,7 @@ async function limited<T>(
     };
   });
   const onAbort = () => end(aborted(signal as AbortSignal, facts));
-  const timer = setTimeout(() => end(new TimeoutError(`No answer within ${timeout} ms`, facts)), timeout);
+  const timer = setTimeout(() => end(new TimeoutError(`No response within ${timeout} ms`, facts)), timeout);
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
     return await Promise.race([work(controller.signal), ended]);
@@ -233,7 +235,7 @@ async function limited<T>(
   }
 }
 
-/** What a call that was given this signal ends with. */
+/** The error of a call aborted by this signal. */
 export function aborted(signal: AbortSignal, facts: CallFacts = {}): AbortedError {
   return new AbortedError('The call was aborted', { ...facts, cause: signal.reason });
 }

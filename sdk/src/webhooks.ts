@@ -29,7 +29,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
 function bytesOf(body: string | Uint8Array): Uint8Array {
   if (typeof body === 'string') return encoder.encode(body);
   if (body instanceof Uint8Array) return body;
-  throw new TypeError('body must be the raw body, as text or bytes: JSON that was parsed does not match');
+  throw new TypeError(
+    'body must be the raw body, as text or bytes: parsed JSON does not match the signature',
+  );
 }
 
 /** The text of a header, whatever its case; undefined when it is missing or came twice. */
@@ -73,7 +75,7 @@ interface Claim {
   isSignedWith: (secret: string) => Promise<boolean>;
 }
 
-/** What `x-svc-signature` claims (or its alias), and what `webhook-signature` does. */
+/** The claims of `x-svc-signature` (or its alias) and of `webhook-signature`. */
 function claimsOf(headers: HeadersLike, body: Uint8Array): Claim[] {
   const claims: Claim[] = [];
   for (const name of ['x-svc-signature', 'x-purser-signature']) {
@@ -126,7 +128,7 @@ export async function unwrap(
 ): Promise<WebhookEvent> {
   const bytes = bytesOf(body);
   if (typeof headers !== 'object' || headers === null)
-    throw new TypeError('headers must be those of the delivery');
+    throw new TypeError('headers must be the headers of the delivery');
   const secrets = Array.isArray(secret) ? secret : [secret];
   if (secrets.length === 0 || secrets.some((each) => typeof each !== 'string' || each === '')) {
     throw new TypeError('secret must be the whsec_… of the endpoint, or several of them');
@@ -137,7 +139,7 @@ export async function unwrap(
   }
   const claims = claimsOf(headers, bytes);
   if (claims.length === 0)
-    throw new WebhookSignatureError('The delivery is not signed, or not in a known form');
+    throw new WebhookSignatureError('The delivery is unsigned, or its signature has an unknown form');
   const timely = claims.filter(({ timestamp }) => Math.abs(now - timestamp) <= tolerance);
   if (timely.length === 0) {
     const off = Math.round(now - (claims[0] as Claim).timestamp);
@@ -147,7 +149,7 @@ export async function unwrap(
   }
   const proofs = timely.flatMap(({ isSignedWith }) => secrets.map(isSignedWith));
   if (!(await Promise.all(proofs)).includes(true)) {
-    throw new WebhookSignatureError('The signature is not that of this body with a secret of ours');
+    throw new WebhookSignatureError('The signature does not match this body and these secrets');
   }
   try {
     const event = JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
@@ -155,7 +157,7 @@ export async function unwrap(
   } catch {
     // Told below.
   }
-  throw new WebhookSignatureError('The delivery is signed, but it is no event');
+  throw new WebhookSignatureError('The delivery is signed, but is not an event');
 }
 
 const hex = (bytes: ArrayBuffer) =>
@@ -169,7 +171,7 @@ export async function sign(
 ): Promise<Record<string, string>> {
   const bytes = bytesOf(body);
   if (typeof secret !== 'string' || secret === '')
-    throw new TypeError('secret must be a text such as whsec_…');
+    throw new TypeError('secret must be a string such as whsec_…');
   let event: { id?: string; type?: string } = {};
   try {
     event = JSON.parse(body) ?? {};

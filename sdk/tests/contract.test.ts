@@ -9,7 +9,7 @@ import {
 import { fakePurser, type Rule } from '../src/testing/index.ts';
 import { AUTHORITY, makeKey, type RunningService, startTestService } from './service.ts';
 
-/** What the suite needs of a service: the clients of three keys, and agents with a given answer. */
+/** The suite's requirements for a service: the clients of three keys, and agents with a given answer. */
 interface Stage {
   /** A client that asks for an agent in this mode, whose every request meets this verdict. */
   asking(mode: 'SHADOW' | 'ENFORCE', verdict: 'ALLOW' | 'REVIEW' | 'DENY'): Promise<Purser>;

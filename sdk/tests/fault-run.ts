@@ -25,11 +25,11 @@ export interface Variant {
   replay_of?: 'withheld' | 'forged';
   /** The service itself is killed, again and again. */
   service_killed?: true;
-  /** What goes wrong at the payment system, where it is not what usually does. */
+  /** Faults of the payment system, if they differ from the usual ones. */
   rail_faults?: RailFaults;
 }
 
-/** What came of all runs of a variant. */
+/** The results of all runs of a variant. */
 export interface Tally {
   runs: number;
   paid: number;

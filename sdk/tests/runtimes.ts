@@ -10,7 +10,7 @@ export const RUNTIMES = [
   process.execPath,
   ...(process.env.RUNTIMES ?? '').split(':').filter((path) => path !== ''),
 ];
-/** What a run time needs besides the name of the program, where it needs more. */
+/** Further arguments that a runtime needs. */
 const HOW_TO_RUN: Record<string, string[]> = {
   deno: ['run', '--allow-net=127.0.0.1', 'run-smoke.mjs'],
   workerd: ['test', 'workerd.capnp'],

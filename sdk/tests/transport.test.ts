@@ -266,7 +266,7 @@ describe('answers', () => {
     ['nothing', () => new Response('', { status: 200 })],
     ['a list', () => Response.json([ANSWER])],
     ['an object of its own', () => Response.json({ status: 'ok' })],
-    ['an answer without a body', () => new Response(null, { status: 204 })],
+    ['an response without a body', () => new Response(null, { status: 204 })],
   ])('another server on the port that answers with %s is no service', async (_, step) => {
     const { purser } = scripted([step], { maxRetries: 0 });
     expect(await settled(purser.decisions.retrieve('dec_1'))).toBeInstanceOf(ConnectionError);

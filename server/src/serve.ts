@@ -35,7 +35,7 @@ function collectGarbage(): void {
   collect();
 }
 
-/** What serves, once it listens. */
+/** The service, once it listens. */
 type Serving = Pick<Service, 'stop'> & Listening;
 
 /** Starts what serves on an opened database. `onFirst` is called with the first workspace's key as soon as it exists. */

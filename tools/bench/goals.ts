@@ -3,14 +3,14 @@ export interface Goal {
   name: string;
   /** `''` for a ratio. */
   unit: 'ms' | '/s' | 'MB' | '';
-  /** Whether more is better. */
+  /** True if more is better. */
   is_least: boolean;
   goal: number;
   /** Null: this run was too short for it. */
   measured: number | null;
 }
 
-/** Whether the goal was reached; null when it was not measured. A measurement that is no number misses. */
+/** Returns true if the goal was reached; null when it was not measured. A measurement that is no number misses. */
 export function isReached({ is_least, goal, measured }: Goal): boolean | null {
   if (measured === null) return null;
   return is_least ? measured >= goal : measured <= goal;

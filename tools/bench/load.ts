@@ -5,7 +5,7 @@ export interface Requests {
   /** The n-th request, from 0 on, as the bytes on the wire; ASCII. */
   make: (n: number) => string;
   good_status: number;
-  /** Whether any other answer refused the request, rather than told that it failed. Default: each of them did. */
+  /** True if any other answer refused the request instead of reporting a failure. Defaults to true for each of them. */
   isRefusal?: (body: Buffer) => boolean;
   /** Told of every good answer: which request it belongs to, and the body. */
   onGood?: (n: number, body: Buffer) => void;

@@ -10,7 +10,7 @@ const times = () => {
   return { idle, total: all.reduce((sum, each) => sum + Object.values(each).reduce((a, b) => a + b, 0), 0) };
 };
 
-/** Whether nobody else uses the machine: looks for a second, in which the service has nothing to do. */
+/** Returns true if nobody else uses the machine: looks for a second, in which the service has nothing to do. */
 async function isQuiet(wait: (time_ms: number) => Promise<unknown>): Promise<boolean> {
   const before = times();
   await wait(SAMPLE_MS);

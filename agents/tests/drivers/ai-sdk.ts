@@ -17,7 +17,7 @@ const inputSchema = z.object({
   description: z.string(),
 });
 
-/** What the model reads last, of results, refusals and errors alike. */
+/** The last text that the model reads: a result, refusal or error. */
 function lastOf(messages: readonly { role: string; content: unknown }[]): string | null {
   const last = messages.at(-1);
   return last?.role === 'tool' ? JSON.stringify(last.content) : null;

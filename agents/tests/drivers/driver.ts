@@ -1,7 +1,7 @@
 import type { Purser } from '@purser/sdk';
 import type { Refusal, ToSpend } from '../../src/index.ts';
 
-/** What the tool of these tests is given. */
+/** The input of the tool in these tests. */
 export interface Order {
   invoice: string;
   merchant: string;

@@ -98,7 +98,7 @@ const AllowedPayeeBody = Fields(
 /** A payee that may be paid: whoever is paid there, or the one merchant that is then paid nowhere else. */
 export interface AllowedPayee extends Static<typeof AllowedPayeeBody> {}
 
-/** What an agent is for, as its operator wrote it. Trusted text. */
+/** The purpose of an agent, as its operator wrote it. Trusted text. */
 const PURPOSE_ROWS = {
   objective: {
     label: 'Objective',
@@ -153,8 +153,9 @@ const PurposeBody = Fields(schemasOf(PURPOSE_ROWS), { $id: 'Purpose' });
 export interface Purpose extends Static<typeof PurposeBody> {}
 
 /**
- * What an agent is allowed: a row a field, in the order of the reference. All that reads an authority follows from it: the
- * schema of `POST /v1/agents/:id/authority`, the types, the defaults, what a change widens, the reference page, the labels.
+ * The fields of an authority, one row each, in the order of the reference. Everything that reads an authority follows
+ * from it: the schema of `POST /v1/agents/:id/authority`, the types, the defaults, what a change widens, the
+ * reference page, the labels.
  */
 export const AUTHORITY_ROWS = {
   purpose: {
@@ -355,7 +356,7 @@ export const AUTHORITY_ROWS = {
 
 export const AUTHORITY_FIELDS = schemasOf(AUTHORITY_ROWS);
 
-/** What an agent is allowed, as it is posted. */
+/** The body of an authority, as posted. */
 export const AuthorityBody = Fields(AUTHORITY_FIELDS, {
   $id: 'Authority',
   description: 'An omitted limit does not apply.',
@@ -365,7 +366,7 @@ export const AuthorityBody = Fields(AUTHORITY_FIELDS, {
 /** The full authority object of `POST /v1/agents/:id/authority`. A limit that is left out does not limit. */
 export interface Authority extends Static<TObject<typeof AUTHORITY_FIELDS>> {}
 
-/** What a field means that is left out. */
+/** Defaults of omitted fields. */
 export const AUTHORITY_DEFAULTS = defaultsOf(AUTHORITY_ROWS);
 type Defaults = DefaultsOf<typeof AUTHORITY_ROWS>;
 

@@ -43,7 +43,7 @@ export const BudgetBody = Fields(
 
 export type ShownBudget = Static<typeof BudgetBody>;
 
-/** What is told of a budget of which a threshold was reached. */
+/** The event data of a budget that reached a threshold. */
 export const ReachedBudgetBody = Fields({
   percent: Type.Integer({ description: 'The threshold: 80 or 100.', examples: [80] }),
   budget: Fields(BUDGET),

@@ -22,7 +22,7 @@ const RequestedAmount = QueryInteger(
   { description: 'Inclusive, requested amount, minor units.' },
 );
 
-/** What a list or an export of decisions may be narrowed to; all must hold together. */
+/** Filters of a list or export of decisions; all must match. */
 export const DecisionFilterFields = {
   agent: Type.Optional(AgentRef()),
   decision: Type.Optional(QuerySeveral(OneOf(DECISIONS))),

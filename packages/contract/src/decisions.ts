@@ -168,8 +168,8 @@ const Money = (description: string) => LimitMinor({ description });
 const Observed = Type.Union([Type.String(), Type.Integer(), Type.Null()]);
 
 /**
- * What the caller can do about a decision that is not ALLOW: the reasons that it clears, and what would be decided then if
- * nothing else changed. All but the last two alone take a DENY away.
+ * A remedy for a decision other than ALLOW: the reasons that it clears, and the decision if nothing else changed. All
+ * but the last two alone take a DENY away.
  */
 export type Remedy = Static<typeof RemedyBody>;
 

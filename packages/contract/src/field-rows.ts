@@ -35,7 +35,7 @@ export interface FieldRow {
   /** A judge of purpose reads it, so that a draft that changes it needs new assessments. */
   is_assessed: boolean;
   compare: Comparison;
-  /** What it means when it is left out. */
+  /** The default. */
   default?: unknown;
   /** The field without which it says nothing. */
   qualifies?: string;
@@ -69,7 +69,7 @@ export function defaultsOf<Rows extends Record<string, object>>(rows: Rows): Def
   ) as DefaultsOf<Rows>;
 }
 
-/** What becomes of some spends. `description` is given the words for the default. */
+/** A field that decides about some spends. `description` receives the words for the default. */
 export function outcome<
   const Values extends readonly ('ALLOW' | 'REVIEW' | 'DENY')[],
   const Default extends Values[number],

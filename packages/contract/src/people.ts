@@ -23,7 +23,7 @@ export const NEW_PASSWORD =
 /** A secret in a link or of a terminal. */
 export const TokenIn = (description: string) => Type.String({ maxLength: 512, description });
 
-/** Who is signed in, where, and what they may do. */
+/** The signed-in person, their workspace and role. */
 export const MeBody = Fields(
   {
     user: Fields({ id: Id('user'), email: Type.String(), name: Type.String() }),
@@ -63,7 +63,7 @@ export const MeBody = Fields(
   { $id: 'Me' },
 );
 
-/** What a browser gives of a passkey that has signed a challenge. */
+/** The browser's result for a challenge signed by a passkey. */
 export const AuthenticatorAnswer = Type.Object(
   {
     id: Type.String({ maxLength: 2_048 }),

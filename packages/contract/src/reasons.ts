@@ -1,6 +1,6 @@
 import type { Stage } from './stages.ts';
 
-/** What a reason does to a request: caps its amount, sends it to a reviewer, or denies it. */
+/** The effect of a reason on a request: caps its amount, sends it to a reviewer, or denies it. */
 export type Severity = 'LIMIT' | 'REVIEW' | 'DENY';
 
 /** A reason of a decision. */
@@ -9,9 +9,9 @@ interface ReasonRow {
   stages: readonly Stage[];
   /** How severe it can be; the authority chooses where there are several. */
   severities: readonly Severity[];
-  /** What it means, for the reference. */
+  /** Meaning, for the reference. */
   meaning: string;
-  /** What it means, for the agent. */
+  /** Meaning, for the agent. */
   told: string;
   /** Its name in the console. */
   label: string;

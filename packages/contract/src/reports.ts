@@ -12,7 +12,7 @@ import {
   WARNING_CODES,
 } from './values/reports.ts';
 
-/** Of the period, where `from` is left out. */
+/** Length of the period if `from` is omitted. */
 export const DEFAULT_DAYS = 30;
 
 /** Agents in a report. */

@@ -56,10 +56,10 @@ export interface RouteData {
    */
   scopes: readonly Scope[] | 'session' | 'public';
   /**
-   * Whether a person needs a fresh proof of identity for the change. Left out: an administrator does for every change on a
-   * route with the scope `admin`. `true`: every person does. `false`: nobody does, because the change only stops or narrows
-   * something, is harmless, or takes its own proof. `by_request`: the function given to `serve` says it of an
-   * administrator's request. tests/people/proof.test.ts lists the routes that need none, with the reason.
+   * True if a person needs a fresh proof of identity for the change. Left out: an administrator does for every change
+   * on a route with the scope `admin`. `true`: every person does. `false`: nobody does, because the change only stops
+   * or narrows something, is harmless, or takes its own proof. `by_request`: the function given to `serve` says it of
+   * an administrator's request. tests/people/proof.test.ts lists the routes that need none, with the reason.
    */
   weighs?: boolean | 'by_request';
   /** `own`: an agent key may also call it without the scope, and sees only what belongs to its agent. */

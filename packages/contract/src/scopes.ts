@@ -1,4 +1,4 @@
-/** What a key may do. A route lists scopes, and a key needs one of them. */
+/** Permissions of a key. A route lists scopes, and a key needs one of them. */
 export const SCOPES = ['authorize', 'admin', 'review', 'read', 'consume'] as const;
 export type Scope = (typeof SCOPES)[number];
 

@@ -16,7 +16,7 @@ const MAX_COUNT = 1_000_000;
 const MINUTE_S = 60;
 const DAY_S = 86_400;
 
-/** What is left out of a limit means this. */
+/** Defaults of a limit. */
 export const VELOCITY_DEFAULTS = { per: 'AGENT', on_exceeded: 'DENY' } as const;
 
 const VelocityLimitBody = Fields(

@@ -65,9 +65,7 @@ export async function backUpCluster(
   await withClient({ ...connection, ...SUPERUSER }, async (client) => {
     const level = await client.query<{ wal_level: string }>('show wal_level');
     if (level.rows[0]?.wal_level === 'minimal')
-      throw new EmbeddedPostgresError(
-        'PostgreSQL keeps too little of its log (wal_level) to be copied while it runs.',
-      );
+      throw new EmbeddedPostgresError('The wal_level of PostgreSQL is too low for a backup while it runs.');
     // Keeps the log from now on, and is gone with this session.
     await client.query(
       "select pg_create_physical_replication_slot('purser_backup_' || pg_backend_pid(), true, true)",

@@ -93,7 +93,7 @@ export async function locatePostgresBinaries(): Promise<PostgresBinaries> {
     package_dir = resolve(dirname(entry), '..');
   } catch {
     throw new EmbeddedPostgresError(
-      `There is no embedded PostgreSQL for ${process.platform} on ${process.arch} here (npm package ${name}). Run npm install without --omit=optional, or set DATABASE_URL to use another PostgreSQL.`,
+      `No embedded PostgreSQL is installed for ${process.platform} on ${process.arch} (npm package ${name}). Run npm install without --omit=optional, or set DATABASE_URL to use another PostgreSQL.`,
     );
   }
   await completeLinks(package_dir);
@@ -196,6 +196,6 @@ export async function copyForOtherUser(
   // Whether this process or another one put it there.
   if (await isTrustedCopy(dir, entries)) return copied;
   throw new EmbeddedPostgresError(
-    `${dir} exists and is not the copy of PostgreSQL that the service keeps there. Remove it and start again.`,
+    `${dir} exists but is not the service's copy of PostgreSQL. Remove it and start again.`,
   );
 }

@@ -49,12 +49,12 @@ async function checkCluster(cluster_dir: string, runner: PostgresRunner): Promis
   const ours = runner.binaries.version.split('.')[0] ?? '';
   if (found === '') {
     throw new EmbeddedPostgresError(
-      `${cluster_dir} is not empty and holds no PostgreSQL database. Move it away, or set DATA_DIR to another directory.`,
+      `${cluster_dir} is not empty and is not a PostgreSQL database. Move it away, or set DATA_DIR to another directory.`,
     );
   }
   if (found !== ours) {
     throw new EmbeddedPostgresError(
-      `${cluster_dir} was made by PostgreSQL ${found}, and this version of the service brings PostgreSQL ${ours}, which cannot read it. Dump it with the version that made it and restore it into a new DATA_DIR.`,
+      `${cluster_dir} was created by PostgreSQL ${found}, but this version of the service includes PostgreSQL ${ours}, which cannot read it. Dump it with the version that created it and restore it into a new DATA_DIR.`,
     );
   }
 }
@@ -128,7 +128,7 @@ async function prepareLocked(
   ]);
   if (!is_ok) {
     await rm(draft, { recursive: true, force: true });
-    throw new EmbeddedPostgresError(`PostgreSQL could not make its database:${lastLines(output)}`);
+    throw new EmbeddedPostgresError(`PostgreSQL could not create its database:${lastLines(output)}`);
   }
   await rename(draft, cluster_dir);
   await syncDirectory(parent_dir);
@@ -151,7 +151,7 @@ export async function writeAccess(cluster_dir: string, runner: PostgresRunner): 
   const own_name = await nameOfUser(null);
   if (own_name === null) {
     throw new EmbeddedPostgresError(
-      `User ${process.geteuid?.()}, who runs the service, has no name on this system, and PostgreSQL lets in by name. Add the user to /etc/passwd, run the service as another user, or set DATABASE_URL.`,
+      `User ${process.geteuid?.()}, who runs the service, has no name on this system, but PostgreSQL authenticates by name. Add the user to /etc/passwd, run the service as another user, or set DATABASE_URL.`,
     );
   }
   // Root could become the others anyway; named, it can run a command beside a service of another user.
@@ -169,7 +169,7 @@ async function replaceFile(file: string, lines: readonly string[], user: SystemU
   await rm(draft, { force: true });
   const handle = await open(draft, 'wx', 0o600);
   try {
-    const header = '# Written anew at each start of the service.';
+    const header = '# Rewritten at each start of the service.';
     await handle.writeFile([header, ...lines, ''].join('\n'));
     if (user !== null) await handle.chown(user.uid, user.gid);
   } finally {

@@ -17,7 +17,7 @@ export class FileLockError extends Error {
   override name = 'FileLockError';
 }
 
-/** Of open(2) on macOS and the BSDs, where the file is locked in the act of opening; Node has no name for it. */
+/** The open(2) flag of macOS and the BSDs that locks the file on opening; Node has no name for it. */
 const O_EXLOCK = 0x20;
 const { O_RDWR, O_CREAT, O_NONBLOCK } = constants;
 const POLL_MS = 25;

@@ -56,7 +56,7 @@ export interface GuardedProcess {
   end(): void;
 }
 
-/** What a shell makes of a program's end: its exit code, or 128 and the signal that ended it. */
+/** The exit code as a shell reports it: the program's own, or 128 plus the signal that ended it. */
 function reasonOf(code: number | null, signal: string | null): string {
   if (signal !== null) return `signal ${signal}`;
   const ended_by = Object.entries(constants.signals).find(([, number]) => number + 128 === code);

@@ -18,7 +18,7 @@ export const PORT = 5432;
 /** The superuser that initdb makes, and the database that always exists. */
 export const SUPERUSER = { user: 'postgres', database: 'postgres' } as const;
 
-/** What a running PostgreSQL writes about itself into its cluster directory. */
+/** The file that a running PostgreSQL writes into its cluster directory. */
 export interface PostmasterFile {
   pid: number;
   port: number;
@@ -55,7 +55,7 @@ export async function withClient<T>(
   }
 }
 
-/** What PostgreSQL answers to a system user whom its `pg_hba.conf` does not let in. */
+/** The error for a system user that `pg_hba.conf` does not admit. */
 const NOT_LET_IN = '28000';
 
 /**
@@ -70,7 +70,7 @@ export async function answersFor(connection: PostgresConnection, cluster_dir: st
   }).catch((error: { code?: string; message?: string }) => {
     if (error.code !== NOT_LET_IN) return false;
     throw new EmbeddedPostgresError(
-      `PostgreSQL runs on ${cluster_dir} and lets only root, its own system user and the service's in (${error.message}). Run this as one of them.`,
+      `PostgreSQL runs on ${cluster_dir} and accepts only root, its own system user and the service's user (${error.message}). Run this as one of them.`,
     );
   });
 }

@@ -60,7 +60,7 @@ export interface EmbeddedPostgresOptions {
 const DATABASE = 'purser';
 const ROLE = 'purser';
 
-/** What differs from PostgreSQL's own defaults, and what must not be changed by a file in the cluster. */
+/** Settings that differ from PostgreSQL's defaults, or that no file in the cluster may change. */
 const SETTINGS = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -251,7 +251,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
   const waiting = {
     signal: stopping.signal,
-    onWait: () => log.info({}, 'PostgreSQL of an earlier start is still ending; it is waited for'),
+    onWait: () => log.info({}, 'waiting for the PostgreSQL of an earlier start to end'),
   };
 
   const launch = async (socket_dir: string): Promise<PostgresConnection> => {
@@ -282,7 +282,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       const wait_ms = Math.min(RESTART_FIRST_MS * 2 ** failures, RESTART_MAX_MS);
       log.error(
         { reason, ran_ms: Math.round(ran_ms), wait_ms },
-        'PostgreSQL ended by itself; starting it again',
+        'PostgreSQL ended unexpectedly; restarting it',
       );
       for (const callback of callbacks) callback({ reason });
       failures += 1;
@@ -291,7 +291,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
         await launch(socket_dir);
         log.info({}, 'PostgreSQL runs again');
       } catch (error) {
-        if (!stopping.signal.aborted) log.error({ err: error }, 'PostgreSQL could not be started again');
+        if (!stopping.signal.aborted) log.error({ err: error }, 'PostgreSQL could not be restarted');
       }
     }
   };

@@ -87,7 +87,7 @@ export async function openTemporaryDirectory(user: SystemUser): Promise<string> 
     if ((await firstClosedDirectory(dir, user).catch(() => dir)) === null) return dir;
   }
   throw new EmbeddedPostgresError(
-    `There is no directory for temporary files that user ${user.uid}, who runs PostgreSQL, can enter. Set DATABASE_URL, or start the service as another user.`,
+    `No directory for temporary files is accessible to user ${user.uid}, who runs PostgreSQL. Set DATABASE_URL, or start the service as another user.`,
   );
 }
 

@@ -199,7 +199,7 @@ describe('starting', () => {
     const data_dir = await makeDataDir();
     await mkdir(join(data_dir, 'postgres'));
     await writeFile(join(data_dir, 'postgres/PG_VERSION'), '16\n');
-    await expect(start(data_dir)).rejects.toThrow(/made by PostgreSQL 16.*brings PostgreSQL 18/);
+    await expect(start(data_dir)).rejects.toThrow(/created by PostgreSQL 16.*includes PostgreSQL 18/);
     expect(await readdir(join(data_dir, 'postgres'))).toEqual(['PG_VERSION']);
   });
 
@@ -207,7 +207,7 @@ describe('starting', () => {
     const data_dir = await makeDataDir();
     await mkdir(join(data_dir, 'postgres'));
     await writeFile(join(data_dir, 'postgres/letter.txt'), 'dear');
-    await expect(start(data_dir)).rejects.toThrow(/holds no PostgreSQL database/);
+    await expect(start(data_dir)).rejects.toThrow(/is not a PostgreSQL database/);
   });
 
   test("a start that fails shows the end of PostgreSQL's own log", async () => {
@@ -252,7 +252,7 @@ describe('who is let in', () => {
     await writeFile(join(data_dir, 'postgres/pg_hba.conf'), 'local all all reject\n');
     await query(server, 'select pg_reload_conf()', SUPERUSER);
     const refused = await until(() => findRunningEmbeddedPostgres(data_dir).then(() => null, String));
-    expect(refused).toMatch(/lets only root, its own system user and the service's in/);
+    expect(refused).toMatch(/accepts only root, its own system user and the service's user/);
     await server.stop();
     expect(await query(await start(data_dir), 'select 1 as one')).toEqual([{ one: 1 }]);
   });

@@ -48,7 +48,7 @@ export function readSection(
   return terms;
 }
 
-/** What stands around all alternatives of a pattern, with `…` for them. */
+/** The text around all alternatives of a pattern, with `…` for them. */
 const AROUND = 'around ';
 
 /** The pattern of alternatives that stand a line each. */

@@ -15,7 +15,7 @@ import {
 
 export type { Verdict } from './records.ts';
 
-/** What decides in place of the policy. */
+/** A rule that decides instead of the policy. */
 export type Rule = Verdict | ((request: DecisionRequest) => Verdict);
 
 export interface FakePurserOptions {
@@ -31,7 +31,7 @@ export interface FakePurser {
   fetch: typeof globalThis.fetch;
   /** Sets what is decided of new requests; at first everything is allowed. */
   decide(rule: Rule): void;
-  /** What a person says of a decision that waits. */
+  /** Reviews a pending decision. */
   review(decision_id: string, action: 'ALLOW' | 'DENY', reason_code?: string): RecordedReview;
   /** Decisions as they stand now, oldest first. */
   readonly decisions: readonly Decision[];

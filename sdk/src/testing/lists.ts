@@ -18,7 +18,7 @@ const toldBy =
   (decision, value) =>
     of(decision) === (value === 'true');
 
-/** What each filter lets through. Of a value that the service would refuse, nothing. */
+/** The match of each filter. A value that the service would refuse matches nothing. */
 const FILTERS: Record<Filter, Holds> = {
   agent: ({ agent }, value) => value === agent.slug || value === agent.id,
   decision: among(({ decision }) => decision),

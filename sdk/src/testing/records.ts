@@ -13,7 +13,7 @@ import type {
   ReviewRequest,
 } from '../types.ts';
 
-/** What a rule may decide of a request. */
+/** A rule's decision about a request. */
 export type Verdict =
   | Decision['decision']
   | (Pick<Decision, 'decision'> &
@@ -285,7 +285,7 @@ export function report(kept: Kept, body: OutcomeRequest): { repeated: boolean; a
   const is_refund = type.endsWith('REFUNDED');
   const amount = type === 'REFUNDED' ? (body.amount_minor ?? left) : (body.amount_minor ?? null);
   if (is_refund && (left === 0 || (amount ?? 0) > left))
-    throw conflict('More would be given back than was executed.');
+    throw conflict('The refund would exceed the executed amount.');
   const is_settled = outcomes.some((each) => each.source === source && !each.type.endsWith('REFUNDED'));
   const captured = type === 'SPEND_EXECUTED' && source === 'PAYMENT_RAIL' ? executedBy(source) : 0;
   if (!is_refund && is_settled && (captured === 0 || (amount ?? 0) < captured)) {

@@ -17,7 +17,7 @@ function has(program: string, left_out: string): boolean {
   if (!is_installed) console.warn(`${program} is not installed: ${left_out} not tested.`);
   return is_installed;
 }
-/** Whether a setting is one of the service's. */
+/** True if a setting is one of the service's. */
 const isSetting = (name: string) => Object.hasOwn(SETTINGS, name);
 
 /** Names that `/metrics` exports, with those that a histogram is made of. */

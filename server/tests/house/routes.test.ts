@@ -18,7 +18,7 @@ function servedRoutes() {
   const mcp_route = makeMcpRoute({ core, site: people.site, onFailure: () => {} });
   const api_routes = [...makeApiRoutes(core, config), ...makePersonRoutes(core, config, people), mcp_route];
   const health = makeHealthRoutes({
-    checkReady: () => Promise.reject(new Error('nothing is served here')),
+    checkReady: () => Promise.reject(new Error('nothing is served')),
     isStopping: () => false,
     metrics_route: makeMetricsRoute(metrics, core.now_ms),
     now_ms: core.now_ms,

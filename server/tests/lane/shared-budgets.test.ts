@@ -97,7 +97,7 @@ test(
 interface Spent {
   decision_id: string;
   agent: number;
-  /** What is held, or was spent and not refunded. */
+  /** Held amount, or spent and not refunded. */
   amount: number;
   state: 'HELD' | 'SPENT' | 'NOTHING';
 }

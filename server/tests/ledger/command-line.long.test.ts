@@ -57,7 +57,7 @@ describe('ledger verify-file', () => {
       expect([key, found.code, found.stdout.split('\n')[0]]).toEqual([
         key,
         0,
-        `VALID: the history of ${s.workspace_id} is as it was written, 9 events.`,
+        `VALID: the history of ${s.workspace_id} is unaltered, 9 events.`,
       ]);
     }
   });

@@ -160,7 +160,7 @@ describe('an export of a history in which everything happened', () => {
   });
 });
 
-/** Whether each line of two exports carries the same value. */
+/** Returns true if each line of two exports carries the same value. */
 function sayTheSame(one: string, other: string): boolean {
   const parsed = (text: string) =>
     text

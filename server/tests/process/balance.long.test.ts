@@ -51,7 +51,7 @@ const isStopped = (pid: number) => /^State:\s+T/m.test(readFileSync(`/proc/${pid
 
 const sumOf = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0);
 
-/** Whether all connections are open, and no process holds more of them than a quarter and 2 over the mean. */
+/** True if all connections are open, and no process holds more of them than a quarter and 2 over the mean. */
 const areSpread = (counts: readonly number[]) =>
   sumOf(counts) === CONNECTIONS && Math.max(...counts) <= 1.25 * (CONNECTIONS / PROCESSES) + 2;
 

@@ -137,7 +137,7 @@ const consumed = async (node: Node, token: string, amount_minor: number, adapter
 const seen = async (node: Node, key: string) => (await node.call('GET', '/v1/workspace', { key })).status;
 const newKey = async (node: Node, scopes: string[]): Promise<{ id: string; key: string }> =>
   made(node, '/v1/api-keys', { name: scopes.join(), scopes });
-/** Whether the next delivery to an endpoint is signed with the endpoint's own secret. */
+/** Returns true if the next delivery to an endpoint is signed with the endpoint's own secret. */
 async function isDelivered(node: Node, hook: { id: string; url: string; secret: string }): Promise<boolean> {
   const received = () => receiver.received.filter(({ path }) => hook.url.endsWith(path));
   const before = received().length;

@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Whether the build of an image would be given a file: the last pattern that matches it, or a folder above it, counts. */
+/**
+ * Returns true if the build of an image would be given a file: the last pattern that matches it, or a folder above
+ * it, counts.
+ */
 export function isGivenToImage(path: string): boolean {
   const parts = path.split('/');
   const ways = parts.map((_, i) => parts.slice(0, i + 1).join('/'));

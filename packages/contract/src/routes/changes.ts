@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { route } from '../route.ts';
 import { Fields, QueryInteger } from '../schema.ts';
 
-/** Who is further behind than this reads everything anew anyway. */
+/** A client further behind than this reloads everything anyway. */
 export const MAX_EVENTS = 500;
 
 /** More than that many waiting reviews are not told apart. */

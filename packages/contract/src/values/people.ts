@@ -1,8 +1,8 @@
 export const MEMBER_STATUSES = ['active', 'disabled'] as const;
 export const INVITATION_STATUSES = ['pending', 'accepted', 'revoked', 'expired'] as const;
 /**
- * What an e-mail looks like. Nothing in it is invisible or turns the direction of writing, or two people would look like
- * one in every list. Whether it reaches anybody is never asked: no mail is sent.
+ * The form of an e-mail address. It has no invisible or direction characters, or two people could look the same in
+ * lists. Delivery is never checked: no mail is sent.
  */
 export const EMAIL =
   /^[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,64}@[^\s\p{Cc}\p{Cf}\p{DI}@<>"',;:\\()[\]]{1,189}$/u;

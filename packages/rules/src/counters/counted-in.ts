@@ -10,11 +10,11 @@ export interface CountedIn extends CounterKey {
 export interface CountingState {
   decision_id: string;
   reservation_status: string;
-  /** What is held, or was spent and not refunded. */
+  /** Held amount, or spent and not refunded. */
   amount_minor: number;
   /** The slots as text, see `encodeCountedIn`; null: it counts in no counter. */
   counted_in: string | null;
-  /** What is held, or was spent, refunded or not. */
+  /** Held or spent amount, including refunds. */
   paced_minor: number;
 }
 
@@ -39,12 +39,12 @@ function decodeCountedIn(text: string | null): CountedIn[] {
   );
 }
 
-/** What a state counts for in one counter. */
+/** A state's contribution to one counter. */
 type Impact = Pick<CounterSlot, 'count' | 'held_minor' | 'committed_minor'>;
 
 const NO_IMPACT: Impact = { count: 0, held_minor: 0, committed_minor: 0 };
 
-/** What a state counts for in a counter of pace, and in any other. */
+/** A state's contribution to a counter of pace, and to any other. */
 function impactsOf(state: Omit<CountingState, 'counted_in'> | null): { of_pace: Impact; other: Impact } {
   const status = state?.reservation_status;
   if (state === null || (status !== 'HELD' && status !== 'COMMITTED')) {
@@ -59,9 +59,9 @@ function impactsOf(state: Omit<CountingState, 'counted_in'> | null): { of_pace: 
 }
 
 /**
- * What is added to counters where a decision's state becomes `after` at a moment (ISO UTC). `before` null: the decision is
- * new. It counts where it was first counted, whatever has become of the limits since; slots that count no more by then are
- * left as they are.
+ * The changes of counters when a decision's state becomes `after` at a time (ISO UTC). `before` null: the decision is
+ * new. It counts where it was first counted, whatever has become of the limits since; slots that count no more by
+ * then are left as they are.
  */
 export function counterChanges(before: CountingState | null, after: CountingState, at: string): CounterRow[] {
   return changesIn(decodeCountedIn(after.counted_in), before, after, at);

@@ -12,7 +12,7 @@ export interface NamedCounter extends CounterKey {
   name: string;
 }
 
-/** What counts in one slot of a counter. Minor units of the currency that belongs to the counter. */
+/** The contents of one slot of a counter. Minor units of the currency that belongs to the counter. */
 export interface CounterSlot {
   /** The start of the calendar window, or of the step of a rolling one. ISO UTC. */
   slot: string;
@@ -75,7 +75,7 @@ export function countsAt({ starts_ms, until_ms }: CountedSlot, now_ms: number): 
   return until_ms > now_ms && starts_ms <= now_ms + CLOCK_TOLERANCE_MS;
 }
 
-/** What counts at a moment. The sum stays within the safe integers. */
+/** The usage at a given time. The sum stays within the safe integers. */
 export function useAt(slots: readonly CountedSlot[], now_ms: number): CounterUse {
   let count = 0;
   let amount_minor = 0;

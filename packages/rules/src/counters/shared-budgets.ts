@@ -11,7 +11,7 @@ import { type CounterWindow, slotAt } from './windows.ts';
 
 export { BUDGET_PERIODS, BUDGET_STATUSES, MAX_BUDGET_DEPTH, MAX_BUDGETS };
 
-/** What several agents may spend together. Its counter has its id. */
+/** A budget that several agents share. Its counter has the same id. */
 export interface SharedBudget {
   budget_id: string;
   slug: string;
@@ -19,13 +19,13 @@ export interface SharedBudget {
   /** ISO 4217. */
   currency: string;
   period: (typeof BUDGET_PERIODS)[number];
-  /** Of the period: a name of the IANA database. */
+  /** Time zone of the period: a name of the IANA database. */
   time_zone: string;
   /** Minor units of `currency`. */
   limit_minor: number;
   /** The budget that this one is a part of: what counts here counts there too. */
   parent_id: string | null;
-  /** Of a frozen one nothing may be spent. */
+  /** A frozen budget denies every spend. */
   status: (typeof BUDGET_STATUSES)[number];
   /** The start of the period (ISO UTC) of which was last told how much is used, and of which threshold; null: of none yet. */
   told_period: string | null;

@@ -14,7 +14,7 @@ export type PurposeEvidence = Assessment['evidence'][number];
 
 /** An assessment with what whoever goes on from it must know. Only the `Assessment` of it is stored. */
 export interface Judgement extends Assessment {
-  /** What an aligned spend rests on; null for every other one. */
+  /** The evidence for an aligned spend; null for others. */
   vouched_by: Voucher | null;
   /**
    * True for a misaligned spend whose reason nothing outweighs: an explicit prohibition, another payee than the operator's,

@@ -13,7 +13,10 @@ import type { Workspace } from './workspace.ts';
 
 export { ACTOR_TYPES };
 
-/** Who made a change. An operator works at the command line; the system is the service itself; a user is signed in. */
+/**
+ * The author of a change. An operator works at the command line; the system is the service itself; a user is signed
+ * in.
+ */
 export interface Actor {
   type: (typeof ACTOR_TYPES)[number];
   key_id: string | null;
@@ -93,7 +96,7 @@ export function auditBody(record: Omit<AuditRecord, 'state'>) {
   };
 }
 
-/** What of an audit record says where people are and how they are reached. */
+/** Personal fields of an audit record. */
 const PERSONAL: ReadonlySet<string> = new Set(['email', 'client_address', 'session_id']);
 
 /** An audit record as callers without `admin` see it: no e-mails, client addresses or session ids. */
@@ -117,7 +120,7 @@ export interface AuditedState {
   invitation?: Invitation;
   merchant_entry?: MerchantEntry;
   shared_budget?: SharedBudget;
-  /** What was added to new limits for the spends before them, and since when where that is not all of them. */
+  /** Usage of earlier spends added to new limits, and its start if incomplete. */
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };
 }
 

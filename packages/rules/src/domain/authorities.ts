@@ -47,7 +47,7 @@ export interface JoiningAuthority {
   joined: JoinedLimits;
 }
 
-/** What is said of an authority of which the validity is over. */
+/** The message for an authority whose validity ended. */
 export const authorityEnded = (valid_until: string): string => `The authority ended at ${valid_until}.`;
 
 /** `sha256:` + hex SHA-256 of the RFC 8785 form of the authority. */

@@ -1,7 +1,7 @@
 /** The largest sum that a month's counter may reach: the largest integer that a JSON number carries exactly. */
 const MAX_SUM_MINOR = Number.MAX_SAFE_INTEGER;
 
-/** What one agent has held and spent in one calendar month (UTC) and one currency. Minor units. */
+/** Held and spent amounts of one agent in one calendar month (UTC) and currency. Minor units. */
 export interface BudgetCounter {
   held_minor: number;
   committed_minor: number;
@@ -42,7 +42,7 @@ export function nextPeriodMs(time_ms: number): number {
   return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
 }
 
-/** What is left for a new spend, 0 or more. Without a limit: what the counter can still represent exactly. */
+/** The remaining amount for a new spend, 0 or more. Without a limit: the rest of the counter's exact range. */
 export function remainingMinor(counter: BudgetCounter, limit_minor: number | null): number {
   // Each subtraction stays within the safe integers; the sum of the two counters might not.
   const left = (limit_minor ?? MAX_SUM_MINOR) - counter.held_minor - counter.committed_minor;

@@ -13,7 +13,7 @@ export interface DecisionParts {
   remedies: readonly Remedy[];
   /** Version and hash of the authority it was decided by; null where the agent has none. */
   authority: { version: number; hash: string } | null;
-  /** Of the merchants listed for the agent; 0: none ever were. */
+  /** Version of the agent's merchant list; 0 if nothing was ever listed. */
   directory_version: number;
   reservation: Reservation;
   capability: Capability | null;

@@ -159,7 +159,7 @@ const said = (
   source: OutcomeReport['source'],
 ): OutcomeReport => ({ type, amount_minor, currency: 'EUR', external_reference: null, source });
 
-/** What an agent that wants to spend more than its month may try, and what the rail then truthfully tells. */
+/** Attempts of an agent to exceed its month, and the rail's truthful reports. */
 const anyMove = fc.oneof(
   {
     weight: 4,

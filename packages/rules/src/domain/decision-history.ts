@@ -12,7 +12,7 @@ import { reservationIdOf } from './reservations.ts';
 import type { ReviewAction, ReviewRow } from './reviews.ts';
 import { isAtLeast, reportsOfAtLeast, type TrustLevel, trustOfReport } from './trust.ts';
 
-/** What the ledger recorded about a decision after it was made, by the type of its ledger event. */
+/** A later ledger record of a decision, by the type of its event. */
 export type DecisionEvent = {
   /** When it was recorded. ISO UTC. */
   at: string;
@@ -106,7 +106,9 @@ export function foldHistory(decision: DecisionCore, events: readonly DecisionEve
   return events.reduce(apply, beginHistory(decision));
 }
 
-/** Whether this review issues a capability: an ALLOW in ENFORCE does, unless the spend was settled meanwhile. */
+/**
+ * Returns true if this review issues a capability: an ALLOW in ENFORCE does, unless the spend was settled meanwhile.
+ */
 export function issuesCapability(
   decision: DecisionCore,
   state: DecisionState,
@@ -121,7 +123,7 @@ function timeOf(event: DecisionEvent): number {
   return at_ms;
 }
 
-/** Whether an event may lower what the decision counts. */
+/** Returns true if an event may lower what the decision counts. */
 function mayLower(event: DecisionEvent, state: DecisionState): boolean {
   return isAtLeast(trustOfEvent(event), trustOfHold(state));
 }
@@ -154,7 +156,7 @@ function afterReview(
   };
 }
 
-/** What a decision counts for in its month, held or committed. */
+/** A decision's amount in its month, held or committed. */
 function countedMinor(state: DecisionState): number {
   const { held_minor, committed_minor } = budgetImpact(state);
   return held_minor + committed_minor;
@@ -183,9 +185,10 @@ function afterConsumption(
 }
 
 /**
- * What was executed is committed, even late and over the limit. The hold is released when the spend failed or was
- * cancelled. A report that may not lower what counts can only raise it, to the amount that it claims was executed. A DENY
- * in SHADOW counts for nothing. An unconsumed capability is revoked, so that it cannot pay a second time.
+ * Commits the executed amount, even if it is late or over the limit. The hold is released when the spend failed or
+ * was cancelled. A report that may not lower what counts can only raise it, to the amount that it claims was
+ * executed. A DENY in SHADOW counts for nothing. An unconsumed capability is revoked, so that it cannot pay a second
+ * time.
  */
 function afterReport(
   decision: DecisionCore,

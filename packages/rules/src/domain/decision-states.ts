@@ -48,13 +48,13 @@ export interface DecisionState {
    * that joined later are in the authority (`joinedSlots`).
    */
   counted_in: string | null;
-  /** What it counts for in limits of pace: as `amount_minor`, but refunds do not lower it. */
+  /** Its amount in limits of pace: as `amount_minor`, but refunds do not lower it. */
   paced_minor: number;
 }
 
 /**
- * Whether a decision has a stored state from the moment of its making: where its hold expires by itself, and where it waits
- * for a person, so that what waits is found without a look at every decision.
+ * Returns true if a decision has a stored state from the moment of its making: where its hold expires by itself, and
+ * where it waits for a person, so that what waits is found without a look at every decision.
  */
 export function needsStateRow(decision: Pick<DecisionCore, 'reservation' | 'review_state'>): boolean {
   return decision.reservation.expires_at !== null || decision.review_state === 'PENDING';
@@ -70,7 +70,7 @@ export function countedIn({ limits = [] }: Pick<Reservation, 'limits'>): Counted
   }));
 }
 
-/** What a new decision adds to counters at a moment (ISO UTC). */
+/** The contribution of a new decision to counters at a time (ISO UTC). */
 export function countedByNew({ decision_id, reservation }: DecisionCore, at: string): CounterRow[] {
   const { limits, status: reservation_status, amount_minor } = reservation;
   if (limits === undefined) return [];
@@ -105,7 +105,7 @@ export function initialState(decision: DecisionCore): DecisionState {
   };
 }
 
-/** What a state counts for in its month's budget, in minor units. */
+/** A state's contribution to its month's budget, in minor units. */
 export function budgetImpact(
   state: Pick<DecisionState, 'reservation_status' | 'amount_minor'>,
 ): BudgetCounter {
@@ -140,7 +140,7 @@ export function holdExpiresAt(
   return state.reservation_status === 'HELD' ? state.expires_at : null;
 }
 
-/** Whether the hold has expired by `now_ms`, recorded or not. */
+/** Returns true if the hold has expired by `now_ms`, recorded or not. */
 export function isExpired(
   state: Pick<DecisionState, 'reservation_status' | 'expires_at'>,
   now_ms: number,
@@ -194,7 +194,10 @@ export function stateAt(decision: DecisionCore, stored: DecisionState | null, no
   return isExpired(state, now_ms) ? afterExpiry(state) : withReviewExpiry(decision, state, now_ms);
 }
 
-/** What may be spent now: 0 on DENY; on REVIEW 0 until a person allows it, then what was held. Minor units. */
+/**
+ * The amount that may be spent now: 0 on DENY; on REVIEW 0 until a person allows it, then the held amount. Minor
+ * units.
+ */
 export function authorizedMinor(decision: DecisionCore, state: DecisionState): number {
   if (decision.decision !== 'REVIEW') return decision.authorized_amount_minor;
   return state.review_state === 'ALLOWED' ? decision.reservation.amount_minor : 0;

@@ -14,12 +14,12 @@ export { CONTRACT_STAGES, REASON_CODES, type ReasonCode, STAGES, type Stage };
 
 export type StageOutcome = (typeof STAGE_OUTCOMES)[number];
 
-/** What the stages together say of a spend, as a decision tells it. */
+/** The combined result of the stages, as a decision shows it. */
 export interface PublishedVerdict {
   decision: DecisionKind;
   reason_code: ReasonCode;
   reason_codes: ReasonCode[];
-  /** What may be spent now: 0 on DENY and on REVIEW. */
+  /** The amount that may be spent now: 0 on DENY and on REVIEW. */
   authorized_amount_minor: number;
   policy_trace: StageFinding[];
   explanation: string;

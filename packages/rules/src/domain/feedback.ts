@@ -28,7 +28,7 @@ export const NO_LESSON: Lesson = {
   vouched_minor: null,
 };
 
-/** Whether a lesson is empty. */
+/** Returns true if a lesson is empty. */
 export function isNoLesson(lesson: Lesson): boolean {
   return (Object.keys(NO_LESSON) as (keyof Lesson)[]).every((name) => lesson[name] === NO_LESSON[name]);
 }
@@ -156,7 +156,7 @@ export function addLesson(row: FeedbackRow, lesson: DecisionLesson, sign: 1 | -1
   return { ...changed, usual_minor: { ...row.usual_minor, [currency]: usual } };
 }
 
-/** Whether an amount is no longer vouched for. Then the amounts there must be computed from all lessons. */
+/** Returns true if an amount is no longer vouched for. Then the amounts there must be computed from all lessons. */
 export function isWithdrawn(before: Lesson | undefined, now: Lesson): boolean {
   const before_minor = before?.vouched_minor ?? null;
   return before_minor !== null && before_minor !== now.vouched_minor;

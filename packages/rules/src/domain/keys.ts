@@ -17,7 +17,7 @@ export function kindOfScopes(scopes: readonly Scope[]): KeyKind {
   return KINDS_BY_SCOPES[[...scopes].sort().join(',')] ?? 'custom';
 }
 
-/** Who is calling: the holder of a key, or a person who is signed in. */
+/** The caller: the holder of a key, or a signed-in person. */
 export interface Caller {
   workspace_id: string;
   /** The key, or null for a person. */
@@ -40,16 +40,16 @@ export interface CallerSession {
   credential_epoch: number;
   /** Null: the person has yet to accept the membership of the workspace, and may do nothing there. */
   role: Role | null;
-  /** Whether the person proved who they are a short while ago, as some changes need it. */
+  /** True if the person proved who they are a short while ago, as some changes need it. */
   is_proof_fresh: boolean;
 }
 
-/** What requests are counted by: the key's id, or the session's. */
+/** The id that requests are counted by: the key's or the session's. */
 export function credentialOf(caller: Pick<Caller, 'key_id' | 'session'>): string {
   return (caller.key_id ?? caller.session?.session_id) as string;
 }
 
-/** Who answers for what a caller's requests take of the process: the workspace, and the key or session. */
+/** The owner of a caller's share of the process: the workspace, and the key or session. */
 export function holderOf(caller: Caller): { workspace_id: string; key_id: string } {
   return { workspace_id: caller.workspace_id, key_id: credentialOf(caller) };
 }

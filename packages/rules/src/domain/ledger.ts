@@ -100,7 +100,7 @@ export interface LedgerBreak {
   detail: string;
 }
 
-/** Whether an event still has the hash that it was written with. */
+/** Returns true if an event still has the hash that it was written with. */
 export function isIntact(event: LedgerEvent): boolean {
   return eventHash(event).equals(event.hash);
 }

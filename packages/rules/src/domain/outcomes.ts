@@ -20,7 +20,7 @@ export interface Outcome {
   outcome_id: string;
   decision_id: string;
   type: OutcomeType;
-  /** What was spent or refunded; null where the report of a failed or cancelled spend names no amount. */
+  /** The amount spent or refunded; null if the report of a failed or cancelled spend has none. */
   amount_minor: number | null;
   currency: string;
   external_reference: string | null;
@@ -55,11 +55,11 @@ type Settled = 'SPEND_EXECUTED' | 'SPEND_FAILED' | 'SPEND_CANCELLED';
 interface Refund {
   amount_minor: number;
   external_reference: string | null;
-  /** Whether it was reported as a full refund, of all that was left. */
+  /** True if it was reported as a full refund, of all that was left. */
   is_rest: boolean;
 }
 
-/** What one source reported so far. */
+/** All reports of one source so far. */
 interface Track {
   settled: Settled | null;
   /** The amounts reported as executed. Each is the whole amount so far, so the highest counts. */
@@ -68,15 +68,15 @@ interface Track {
   refunds: Refund[];
 }
 
-/** What all reports of a spend say together; the rail's prevail over the client's. Minor units. */
+/** The summary of all reports of a spend; the rail's override the client's. Minor units. */
 export interface OutcomeSummary {
   outcome_state: OutcomeState;
   executed_minor: number;
   /** Never more than was executed. */
   refunded_minor: number;
-  /** Whether the payment rail reported all of this, refunds included, and no client contradicts the settlement. */
+  /** True if the payment rail reported all of this, refunds included, and no client contradicts the settlement. */
   verified: boolean;
-  /** Whether the rail reported how the spend was settled. */
+  /** True if the rail reported how the spend was settled. */
   settled_by_rail: boolean;
 }
 
@@ -133,12 +133,15 @@ function besideRail(rail: Track, client: Track): Refund[] {
   return unmatched(left, unused, (one, other) => !one.is_rest && mayBeSame(one, other)).left;
 }
 
-/** Whether the client's settlement is one that the rail reported too, before or after it raised the amount. */
+/** True if the client's settlement is one that the rail reported too, before or after it raised the amount. */
 const isAgreed = (rail: Track, client: Track) =>
   rail.settled === client.settled &&
   (client.settled !== 'SPEND_EXECUTED' || rail.executed.includes(client.executed_minor));
 
-/** Whether the client's refunds and the rail's together exceed what was executed, though the rail's alone do not. */
+/**
+ * Returns true if the client's refunds and the rail's together exceed what was executed, though the rail's alone do
+ * not.
+ */
 function overclaimed(rail: Track, client: Track): boolean {
   if (rail.refunds.length === 0 || rail.settled !== 'SPEND_EXECUTED') return false;
   const rail_minor = sum(rail.refunds);

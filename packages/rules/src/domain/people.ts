@@ -84,7 +84,7 @@ export function invitationStatus(
   return Date.parse(invitation.expires_at) <= now_ms ? 'expired' : 'pending';
 }
 
-/** What decides whether a session is good: its own row, the membership of its workspace, and the person. */
+/** The state that makes a session valid: its row, the membership of its workspace, and the person. */
 export interface SessionState {
   session_id: string;
   user_id: string;
@@ -101,7 +101,10 @@ export interface SessionState {
 /** One message for sessions that are missing, unknown, over or without a workspace. */
 export const NOT_SIGNED_IN = 'You are not signed in, or your session ended; sign in again.';
 
-/** Whether a time is later than now. It was written while the clock was wrong, so nothing is known of how long ago it was. */
+/**
+ * True if a time is later than now. It was written while the clock was wrong, so nothing is known of how long ago it
+ * was.
+ */
 export const isFuture = (time: string, now_ms: number): boolean =>
   Date.parse(time) > now_ms + CLOCK_TOLERANCE_MS;
 
@@ -117,7 +120,7 @@ export function sessionRefusal(session: SessionState, now_ms: number): string | 
   return is_over ? NOT_SIGNED_IN : null;
 }
 
-/** What is wrong with a link of an invitation; one message for wrong, used, expired and revoked ones. */
+/** The message for an invalid invitation link; the same for wrong, used, expired and revoked ones. */
 export const INVALID_INVITATION = 'The invitation is wrong, used, expired or revoked; ask for a new one.';
 
 /** The principal of a person who was given no other. */

@@ -25,8 +25,8 @@ export function reviewDataHash(review: ReviewRow): Buffer {
 }
 
 /**
- * Whether the reviewer requested the spend, with the same key or with another key of the same principal. Two keys
- * without a principal count as two requesters.
+ * Returns true if the reviewer requested the spend, with the same key or with another key of the same principal. Two
+ * keys without a principal count as two requesters.
  */
 export function isOwnRequest(
   requested_by: { key_id: string; principal_id: string | null },

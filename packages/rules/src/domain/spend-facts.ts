@@ -9,8 +9,8 @@ export type { ListedMerchant };
  */
 
 /**
- * What people and the payment rail said of an agent's earlier spends with one merchant and payee, across all versions of
- * its authority that had the same objective. An agent's own report is in none of these counts.
+ * Verdicts of people and the payment rail on an agent's earlier spends with one merchant and payee, across all
+ * versions of its authority with the same objective. An agent's own reports never count.
  */
 export interface Precedent {
   /** `historyKey` of the merchant's name. */
@@ -21,8 +21,8 @@ export interface Precedent {
   /** Spends that the rail executed while the decision, or a person's review of it, was ALLOW. */
   settled_by_rail: number;
   /**
-   * What was bought: for each of the `historyWords` of the descriptions, how many of the spends that people spoke about
-   * had it. The assessor tells the kind of thing from them.
+   * The goods bought: for each of the `historyWords` of the descriptions, how many of the spends that people spoke
+   * about had it. The assessor tells the kind of thing from them.
    */
   words: ReadonlyMap<string, { allowed: number; refused: number }>;
   /** Lowest and highest amount that the rail executed or a person approved, by currency, in minor units. */

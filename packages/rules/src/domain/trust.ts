@@ -7,7 +7,10 @@ import type { OutcomeSource } from './outcomes.ts';
 const TRUST_LEVELS = ['AGENT', 'PERSON', 'RAIL'] as const;
 export type TrustLevel = (typeof TRUST_LEVELS)[number];
 
-/** Whether `word` is trusted at least as much as `other`. Only then may it lower what the other one made count. */
+/**
+ * Returns true if `word` is trusted at least as much as `other`. Only then may it lower what the other one made
+ * count.
+ */
 export function isAtLeast(word: TrustLevel, other: TrustLevel): boolean {
   return TRUST_LEVELS.indexOf(word) >= TRUST_LEVELS.indexOf(other);
 }

@@ -109,7 +109,7 @@ export interface WebhookAttempt {
   next_attempt_at: string | null;
 }
 
-/** Whether the endpoint is active and subscribed to this type. */
+/** Returns true if the endpoint is active and subscribed to this type. */
 export function takes(endpoint: Pick<WebhookEndpoint, 'events' | 'status'>, type: WebhookEventType): boolean {
   return endpoint.status === 'active' && eventsOf(endpoint).includes(type);
 }

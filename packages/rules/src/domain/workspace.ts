@@ -55,14 +55,14 @@ interface PlanTerms {
   webhooks: boolean;
 }
 
-/** What each plan includes. */
+/** The terms of each plan. */
 const PLAN_TERMS: Record<Plan, PlanTerms> = {
   free: { agents: 3, enforce: false, webhooks: false },
   team: { agents: 50, enforce: true, webhooks: true },
   enterprise: { agents: null, enforce: true, webhooks: true },
 };
 
-/** Whether a trial is running at `now_ms`. */
+/** Returns true if a trial is running at `now_ms`. */
 export function trialActive(workspace: Workspace, now_ms: number): boolean {
   return workspace.trial_ends_at !== null && Date.parse(workspace.trial_ends_at) > now_ms;
 }

@@ -4,7 +4,7 @@ import { allowedBy } from './allowlist.ts';
 import { blockedBy, compileBlocklist } from './blocklist.ts';
 import { normaliseMerchant } from './names.ts';
 
-/** Whether `merchant` falls under the one entry `entry`. */
+/** Returns true if `merchant` falls under the one entry `entry`. */
 function blocks(entry: string, merchant: string): boolean {
   return compileBlocklist([entry])(merchant) === entry;
 }

@@ -212,7 +212,7 @@ function keyOf(letters: string): string {
   return letters.replaceAll('i', 'l').replaceAll(STROKE, 'l');
 }
 
-/** Whether letters with the same key can be read as those of a blocked name. */
+/** Returns true if letters with the same key can be read as those of a blocked name. */
 function reads(letters: string, blockedLetters: string): boolean {
   if (letters === blockedLetters) return true;
   if (!letters.includes(STROKE)) return false;

@@ -4,7 +4,10 @@ import { hasLookAlikes, joinWords, plainText, readNameCaseless, withoutLegalForm
 
 /** Where a descriptor leaves the name for what it adds: a comma, a number sign, blanks that fill up a field. */
 const END_OF_NAME = /,|#|\s{2,}/g;
-/** Of numbers beside a name only long ones are orders, shops or telephones: Motel 6 is not Motel, nor Studio 54 Studio. */
+/**
+ * Only a long number next to a name is an order, shop or telephone number: Motel 6 is not Motel, nor Studio 54
+ * Studio.
+ */
 const ORDER_NUMBER = /\d{3}/;
 /** Shorter legal forms are words of names too: Acme Co-op is not Acme. */
 const MIN_LEGAL_FORM = 3;
@@ -13,12 +16,12 @@ const MIN_LEGAL_FORM = 3;
 const BARE_PREFIX = /^(?:SP|SQ|TST|PP|PYPL)\s+(?=[A-Z0-9])/;
 const CITIES: ReadonlySet<string> = new Set(readTerms('cities').get('cities'));
 const MAX_CITY_WORDS = 3;
-/** Of each kind of end. A name is compared once for each, and 200 characters can have a hundred ends. */
+/** Limit for each kind of end. A name is compared once per end, and 200 characters can have a hundred ends. */
 const MAX_ENDS = 12;
 /** As many as 200 characters have, unless some of them stand for phrases. */
 const MAX_WORDS = 100;
 
-/** What stands before the first commas, number signs and gaps. */
+/** The parts before the first commas, number signs and gaps. */
 const endedNames = (descriptor: string): string[] =>
   [...descriptor.matchAll(END_OF_NAME)].slice(0, MAX_ENDS).map(({ index }) => descriptor.slice(0, index));
 
@@ -78,8 +81,9 @@ export function namesOfPayment(descriptor: string): string[] {
 }
 
 /**
- * Whether a payment whose statement says `descriptor` goes to `merchant`: one of `namesOfPayment` is the same whole name as
- * an allow list compares (case, accents, legal form and processor prefix folded; a host, or one under it).
+ * Returns true if a payment whose statement says `descriptor` goes to `merchant`: one of `namesOfPayment` is the same
+ * whole name as an allow list compares (case, accents, legal form and processor prefix folded; a host, or one under
+ * it).
  */
 export function isDescriptorOf(descriptor: string, merchant: string): boolean {
   return namesOfPayment(descriptor).some((name) => allowedBy(name, [merchant]) !== null);

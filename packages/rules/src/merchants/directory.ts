@@ -7,12 +7,12 @@ export { LISTED_VERDICTS, MAX_ENTRIES };
 
 export type ListedVerdict = (typeof LISTED_VERDICTS)[number];
 
-/** What a person, or a key of theirs, said of a merchant for one agent. Entries are never removed, only unlisted. */
+/** A person's (or their key's) verdict on a merchant for one agent. Entries are never removed, only unlisted. */
 export interface MerchantEntry {
   entry_id: string;
   agent_id: string;
   merchant: string;
-  /** Of an ALLOWED entry: the payees that it vouches for, sorted; empty: whoever is paid. */
+  /** Payees that an ALLOWED entry vouches for, sorted; empty for any payee. */
   payee_ids: readonly string[];
   verdict: ListedVerdict;
   note: string | null;
@@ -35,7 +35,7 @@ export interface ListedMerchant {
   /** Only these payees are vouched for; with none, every payee of the merchant. */
   payee_ids: readonly string[];
   verdict: ListedVerdict;
-  /** Who listed it, as evidence names them: `user:ada`, `key:key_…`. */
+  /** The lister, as evidence names them: `user:ada`, `key:key_…`. */
   listed_by: string;
   /** RFC 3339. */
   listed_at: string;
@@ -140,12 +140,12 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** Who listed it: the person that a key stands for, else the key. */
+/** The lister: the person behind a key, otherwise the key. */
 function listerOf({ principal_id, key_id }: MerchantEntry): string {
   return principal_id ?? (key_id === null ? 'the service' : `key:${key_id}`);
 }
 
-/** Who listed it and when: "listed by user:ada on 3 November 2026". */
+/** The lister and the date: "listed by user:ada on 3 November 2026". */
 export function listedBy(entry: MerchantEntry): string {
   return `listed by ${listerOf(entry)} on ${DAY.format(new Date(entry.created_at))}`;
 }

@@ -37,7 +37,7 @@ function foldHost(name: string): string {
   return foldCase(latinText(name)).replaceAll(STROKE, 'i');
 }
 
-/** What is kept for the host and for each parent domain of it. */
+/** The entries of the host and of each of its parent domains. */
 export function hostsAbove<Kept>(hosts: ReadonlyMap<string, Kept>, host: string): Kept[] {
   const found: Kept[] = [];
   for (let name = host; name.includes('.'); name = name.slice(name.indexOf('.') + 1)) {

@@ -35,7 +35,7 @@ export function withoutRegisteredForms(plain: string): string {
   return withoutLegalForm(readNameCaseless(name)).length === 0 ? plain : name;
 }
 
-/** Whether a text is legal forms and nothing else. */
+/** Returns true if a text is legal forms and nothing else. */
 export function isLegalFormOnly(plain: string): boolean {
   const words = plain
     .split(' ')

@@ -84,7 +84,7 @@ export function latinText(plain: string): string {
   return foldLookAlikes(bare).replace(DECORATION, '').normalize('NFC');
 }
 
-/** Whether a text has letters that only look like Latin ones. */
+/** Returns true if a text has letters that only look like Latin ones. */
 export function hasLookAlikes(plain: string): boolean {
   if (ASCII.test(plain)) return false;
   const bare = plain.normalize('NFKD').replace(DIACRITICS, '');
@@ -117,7 +117,7 @@ function wordsOf(text: string): Word[] {
   return words;
 }
 
-/** Whether a text is a processor prefix and nothing else. */
+/** Returns true if a text is a processor prefix and nothing else. */
 export function isProcessorOnly(plain: string): boolean {
   const latin = latinText(plain).trim();
   const prefix = PROCESSOR_PREFIX.exec(latin);

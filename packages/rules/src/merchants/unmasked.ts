@@ -1,4 +1,4 @@
-/** What stands between a right-to-left override and its end is shown backwards. */
+/** Matches the text after a right-to-left override, which is shown backwards. */
 const OVERRIDDEN = /\u202e([^\u202a-\u202e\u2066-\u2069]*)/gu;
 const ESCAPED = /(?:%[0-9a-f]{2})+/gi;
 /** `%25` stands for a percent sign, so that escapes can be escaped. */

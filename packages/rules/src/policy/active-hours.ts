@@ -25,7 +25,7 @@ export function isActive(periods: ActiveHours[], time_zone: string, at_ms: numbe
   });
 }
 
-/** What was found last for periods of a time zone: it holds at every moment of the gap, up to its end. */
+/** The last gap found for periods of a time zone. It is valid until its end. */
 const LAST_GAPS = new Map<string, CalendarSpan>();
 const MAX_LAST_GAPS = 1_000;
 

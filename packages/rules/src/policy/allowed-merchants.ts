@@ -10,7 +10,7 @@ const NOBODY = boundPayees(NONE);
 const of_authorities = new WeakMap<readonly AllowedPayee[], BoundPayees>();
 const of_directories = new WeakMap<Directory, BoundPayees>();
 
-/** What is made of lists is kept for as long as they live: they are not changed. */
+/** Caches a value per list for the list's lifetime. Lists never change. */
 function remembered<List extends object>(
   made: WeakMap<List, BoundPayees>,
   list: List,
@@ -36,7 +36,7 @@ const payeesOfDirectory = (directory: Directory) =>
         ),
       );
 
-/** Whether a list of an authority is more to it than evidence for its purpose. */
+/** True if a list of an authority is more to it than evidence for its purpose. */
 export const isBoundToList = ({
   on_other_merchants: on_other = AUTHORITY_DEFAULTS.on_other_merchants,
   allowed_payees,

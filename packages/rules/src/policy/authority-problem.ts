@@ -20,8 +20,8 @@ export function authorityProblem(authority: Authority): FieldProblem | null {
 }
 
 /**
- * What is wrong with an authority for an agent whose merchant directory has this version: it refuses other merchants
- * although no list says which those are. Null: nothing is. The directory is no part of an authority, so no schema knows.
+ * The problem of an authority that refuses other merchants while no list exists, for an agent with this directory
+ * version. Null if there is none. No schema can check this, because the directory is not part of an authority.
  */
 export function missingList(
   {

@@ -36,8 +36,8 @@ export interface LoadedCounter extends SpendCounter {
 export type CountersOf<Counter extends SpendCounter> = ReadonlyMap<string, Counter>;
 
 /**
- * What duplicates are counted under; no limit can have these names. A spend that names its payee has duplicates among those
- * that name the same one or none, a spend that names none has them among all.
+ * Counter names for duplicates; no limit can have them. A spend that names its payee has duplicates among those that
+ * name the same one or none, a spend that names none has them among all.
  */
 export const DUPLICATES = { all: '(duplicates)', own: '(own payee)', unnamed: '(no payee)' } as const;
 /** The counters of a spend that counts in none. */
@@ -135,16 +135,13 @@ const KEYS: Keys = { merchant: merchantKey, payee: payeeKey };
 /** Up to release 0.1 each spelling was counted apart. What was counted then is still read until its windows are over. */
 const FORMER_KEYS: Keys = { merchant: allowlistKey, payee: (payee_id) => payee_id };
 
-/** What a limit counts apart: all spends, those at one merchant, or those to one payee (together: those that name none). */
+/** The subject of a limit: all spends, one merchant, or one payee (spends without a payee share one). */
 function subjectOf({ per = 'AGENT' }: VelocityLimit, action: Action, keys: Keys): string {
   if (per === 'MERCHANT') return `m:${keys.merchant(action.merchant)}`;
   return per === 'PAYEE' ? `p:${action.payee_id === undefined ? '' : keys.payee(action.payee_id)}` : '';
 }
 
-/**
- * What a merchant or payee is called, by the subjects under which limits count it by itself. Of two of one subject the first
- * gives the name.
- */
+/** Display names of merchants and payees, by subject. The first name of a subject wins. */
 export function namesOfSubjects(
   partners: Iterable<{ merchant: string; payee_id?: string | undefined }>,
 ): Map<string, string> {
@@ -189,7 +186,7 @@ export function ofDuplicates<Counter extends SpendCounter>(
   return new Map([...counters].filter(([name]) => names.includes(name)));
 }
 
-/** Whether a name in `CountersOf` is that of what an earlier release counted. */
+/** True if a name in `CountersOf` is that of what an earlier release counted. */
 export const isFormerRelease = (name: string): boolean => name.startsWith(FORMER);
 
 /**

@@ -28,9 +28,9 @@ import { type DecideFacts, type Found, type Judge, type JudgesOf, NO_JUDGES, ski
 import { judgeActionType, judgeActiveHours, judgeCurrency, judgeValidity } from './terms.ts';
 import { judgeVelocity } from './velocity.ts';
 
-/** What the stages together say. Amounts are minor units of the request's currency. */
+/** The combined result of the stages. Amounts are minor units of the request's currency. */
 export interface Verdict extends PublishedVerdict {
-  /** What is held against the budget: the amount after capping, 0 on DENY. */
+  /** The amount held against the budget: after capping, 0 on DENY. */
   held_amount_minor: number;
 }
 
@@ -53,7 +53,7 @@ export function decide(facts: DecideFacts): Verdict {
   return verdictOf(facts, judgeStages(facts));
 }
 
-/** What is decided by what was found. */
+/** Derives the verdict from the results of the stages. */
 export function verdictOf({ request, assessment }: DecideFacts, { judged, amount_minor }: AllFound): Verdict {
   const findings = judged.map(findingOf);
 
@@ -78,16 +78,16 @@ export function verdictOf({ request, assessment }: DecideFacts, { judged, amount
   };
 }
 
-/** What one judge of a stage found. */
+/** The result of one judge of a stage. */
 export interface JudgedBy {
   stage: Stage;
   found: Found;
 }
 
-/** What all stages found, in order. */
+/** The results of all stages, in order. */
 interface AllFound {
   judged: readonly JudgedBy[];
-  /** What is left of the requested amount after all that caps it. */
+  /** The requested amount after all caps. */
   amount_minor: number;
 }
 

@@ -22,8 +22,9 @@ export interface KnownMerchantRow {
 }
 
 /**
- * What a spend is known by: the payee that it names, else the merchant's name, compared as an allow list compares it. So a known
- * name with a new payee is new, and leaving the payee out makes nobody known. A hash, because names have no bound as keys.
+ * The key of a known merchant: the payee, otherwise the merchant's name, compared as in an allow list. A known name
+ * with a new payee is therefore new, and omitting the payee makes nobody known. A hash, because names have no bound
+ * as keys.
  */
 export function knownMerchantKey({ merchant, payee_id }: Pick<Action, 'merchant' | 'payee_id'>): string {
   const name = payee_id === undefined ? `merchant ${allowlistKey(merchant)}` : `payee ${payee_id}`;
@@ -31,10 +32,10 @@ export function knownMerchantKey({ merchant, payee_id }: Pick<Action, 'merchant'
 }
 
 /**
- * Whether an event makes known whom its decision pays: a person allows the spend, or the payment rail reports it as executed
- * while the decision, or a person's review of it, was ALLOW. A client's report makes nobody known, since it is the agent's
- * word. In SHADOW, where nothing stops a spend, that it went through is no one's approval either. `review_state`: what
- * people had said of it before.
+ * Returns true if an event makes known whom its decision pays: a person allows the spend, or the payment rail reports
+ * it as executed while the decision, or a person's review of it, was ALLOW. A client's report makes nobody known,
+ * since it is the agent's word. In SHADOW, where nothing stops a spend, that it went through is no one's approval
+ * either. `review_state`: what people had said of it before.
  */
 export function makesMerchantKnown(
   decision: DecisionKind,
@@ -63,7 +64,7 @@ function knownSince(
   return null;
 }
 
-/** What the events of a decision, in the order of the ledger, made known; null: nothing. */
+/** The merchant that the events of a decision, in ledger order, made known; null if none. */
 export function knownMerchantAfter(
   decision: Pick<DecisionCore, 'decision_id' | 'agent' | 'action' | 'decision'>,
   events: readonly DecisionEvent[],
@@ -74,7 +75,7 @@ export function knownMerchantAfter(
   return { agent_id: agent.id, key: knownMerchantKey(action), since, decision_id };
 }
 
-/** Whether one row says that it was known no later than the other does. */
+/** Returns true if one row says that it was known no later than the other does. */
 export function isKnownBySameTime(
   one: Pick<KnownMerchantRow, 'since' | 'decision_id'>,
   other: Pick<KnownMerchantRow, 'since' | 'decision_id'>,

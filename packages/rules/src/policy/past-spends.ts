@@ -5,16 +5,16 @@ import { countedIn, type DecisionState } from '../domain/decision-states.ts';
 import type { DecisionCore } from '../domain/decisions.ts';
 import { countersOf, countersOfAgent, standingsOf, withSlots } from './counters.ts';
 
-/** What an agent's decisions come to in the limits that an authority would add, as of an event of the chain. */
+/** Usage of an agent's decisions in the limits that an authority would add, as of an event of the chain. */
 export interface PastSpends {
   agent_id: string;
   /** The version that the limits would be added to; null: the agent has no authority. */
   authority_version: number | null;
   /** The counters of these limits, those in which nothing counts included. */
   counter_ids: readonly string[];
-  /** What counts in each slot. */
+  /** The usage of each slot. */
   counters: readonly CounterRow[];
-  /** What each decision counts of it, by decision; those that count in none are left out. */
+  /** Each decision's share, by decision; decisions without one are omitted. */
   counted: ReadonlyMap<string, readonly CounterRow[]>;
   /** The versions that limits joined with before. */
   joining: readonly JoiningAuthority[];
@@ -22,7 +22,7 @@ export interface PastSpends {
   from: string;
   /** Set where older spends of the windows are not counted. */
   counted_since: string | null;
-  /** What was recorded after this event may be missing. */
+  /** Later events may be missing. */
   seq: number;
 }
 
@@ -77,7 +77,7 @@ function slotsNotYet(
   return slotsUnder(authority, wanted, decision);
 }
 
-/** What a decision in this state adds at a moment (ISO UTC) to counters of an authority in which it does not count yet. */
+/** The contribution of a decision in this state, at a time (ISO UTC), to counters that do not include it yet. */
 export function countedOfPast(
   authority: Authority,
   past: Pick<PastSpends, 'counter_ids' | 'joining'>,

@@ -33,7 +33,7 @@ interface Given {
   action?: Partial<DecideFacts['request']['action']>;
   request?: Partial<DecideFacts['request']>;
   facts?: Partial<DecideFacts>;
-  /** What is in every counter. */
+  /** The contents of every counter. */
   slots?: readonly CountedSlot[];
 }
 
@@ -421,11 +421,11 @@ describe('of any authority and spend', () => {
       });
     });
 
-  /** What is answered to a spend that differs in this, and repeats what this one repeats. */
+  /** The decision about a spend with this change and the same duplicates. */
   const asking = (facts: DecideFacts, change: Partial<DecideFacts['request']['action']>): DecisionKind =>
     decide({ ...facts, request: { ...facts.request, action: { ...facts.request.action, ...change } } })
       .decision;
-  /** What an idle agent is answered at a later moment. */
+  /** The decision for an idle agent at a later time. */
   const waiting = (facts: DecideFacts, now_ms: number): DecisionKind => {
     const month = (ms: number) => new Date(ms).toISOString().slice(0, 7);
     const fresh = month(now_ms) !== month(facts.now_ms);

@@ -10,7 +10,7 @@ const RANK: Record<DecisionKind, number> = { ALLOW: 0, REVIEW: 1, DENY: 2 };
 /** Moments that are looked at for one at which a spend passes. Each is the end of what the one before was refused for. */
 const MAX_MOMENTS = 16;
 
-/** What is said of the merchant alone, and would be said anew of another one. */
+/** Stages that depend only on the merchant. */
 const STAGES_OF_MERCHANT: ReadonlySet<Stage> = new Set<Stage>([
   'merchant',
   'merchant_allowlist',
@@ -25,9 +25,9 @@ const REASONS_OF_MERCHANT: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
 ]);
 
 /**
- * What the caller can do about a verdict; nothing where it is ALLOW. Each that stands here was tried: `then` is what
- * `decide` says of the spend with this one thing changed, and it is milder than the verdict. Purpose is taken as it was
- * judged, and merchants as they were found but for another one, which is taken as allowed and known.
+ * Remedies for a verdict; none for ALLOW. Each was tried: `then` is the result of `decide` with this one change, and
+ * is milder than the verdict. Purpose is taken as it was judged, and merchants as they were found but for another
+ * one, which is taken as allowed and known.
  */
 export function remediesOf(
   facts: DecideFacts,
@@ -70,7 +70,7 @@ const codesOf = (judged: readonly JudgedBy[], outcome: Found['outcome']): Reason
   ),
 ];
 
-/** What a changed spend clears and becomes; null where it is no milder than the verdict. */
+/** The reasons cleared and the new decision of a changed spend; null if it is no milder than the verdict. */
 function milder(verdict: Verdict, after: Verdict): Pick<Remedy, 'clears' | 'then'> | null {
   if (RANK[after.decision] >= RANK[verdict.decision]) return null;
   const clears = verdict.reason_codes.filter((code) => !after.reason_codes.includes(code));

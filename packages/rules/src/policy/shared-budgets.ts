@@ -34,7 +34,7 @@ export function loadedBudgets(
   }));
 }
 
-/** What is wrong with the shared budgets that an authority names; null: nothing. A schema cannot know. */
+/** The problem with the shared budgets of an authority, which no schema can check; null if there is none. */
 export function budgetsProblem(
   { budgets = [], currency }: Pick<Authority, 'budgets' | 'currency'>,
   all: readonly SharedBudget[],

@@ -15,21 +15,21 @@ export interface DecideFacts {
   directory: Directory;
   /** The agent's counter of the current month, in the authority's currency. */
   budget: BudgetCounter;
-  /** What is in the counters of the spend under `authority`: see `countersOf`. Left out where it has no limits over time. */
+  /** Contents of the spend's counters under `authority`: see `countersOf`. Omitted without limits over time. */
   counters?: CountersOf<LoadedCounter>;
-  /** Of the spend in other amounts: what its duplicates are counted in, as far as that was loaded. */
+  /** Counters of duplicates for other amounts of the spend, as far as loaded. */
   duplicates_of?: ReadonlyMap<number, CountersOf<LoadedCounter>>;
-  /** What a spend counts in of shared budgets under `authority`. Left out where it names none. */
+  /** Shared budgets of the spend under `authority`. Omitted if it names none. */
   shared_budgets?: readonly LoadedBudget[];
   /** Made for the purpose of `authority`; null exactly where there is no authority. */
   assessment: Assessment | null;
-  /** Whether the agent is known to have paid the payee that the request names, or else its merchant. */
+  /** True if the agent is known to have paid the payee that the request names, or else its merchant. */
   is_known_merchant: boolean;
   /** When it is decided; milliseconds since 1970 UTC. */
   now_ms: number;
 }
 
-/** What a stage found. Fields that are left out are null in the trace, but for `name`, which is left out there too. */
+/** The result of a stage. Omitted fields are null in the trace, except `name`, which is omitted there too. */
 export type Found = {
   /** Which of the authority's limits it is about, where the stage judges by several. */
   name?: string;
@@ -39,11 +39,11 @@ export type Found = {
 } & (
   | { outcome: 'PASS' | 'SKIPPED' }
   | ({ outcome: 'REVIEW' | 'DENY'; reason_code: ReasonCode } & Ends)
-  /** What follows judges `capped_minor` instead of the requested amount. */
+  /** Later stages judge `capped_minor` instead of the requested amount. */
   | ({ outcome: 'LIMIT'; reason_code: ReasonCode; capped_minor: number } & Ends)
 );
 
-/** What `remedies` are sought by; it stands in no trace. */
+/** Hints for finding `remedies`; not part of the trace. */
 interface Ends {
   /**
    * The first moment at which the same would not be found, if nobody spends meanwhile; left out where time does not help.
@@ -58,8 +58,8 @@ interface Ends {
 export type Judge = (authority: Authority, facts: DecideFacts, amount_minor: number) => Found;
 
 /**
- * What a stage judges by under an authority, in order. A stage of the contract always has one judge; any other has one for
- * each thing that the authority says of it, and none where it says nothing.
+ * The judges of a stage under an authority, in order. A stage of the contract always has one judge; any other has one
+ * for each thing that the authority says of it, and none where it says nothing.
  */
 export type JudgesOf = (authority: Authority, facts: DecideFacts) => readonly Judge[];
 

@@ -13,7 +13,7 @@ const assessment: Assessment = {
   evidence: [],
 };
 
-/** What is decided of a spend of EUR 1.00 under these terms at a moment. */
+/** The decision about a spend of EUR 1.00 under these terms at a given time. */
 function decidedAt(terms: Partial<Authority>, iso: string, type = 'purchase') {
   return decide({
     authority: { purpose: { objective: 'Anything' }, currency: 'EUR', ...terms },

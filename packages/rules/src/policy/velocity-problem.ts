@@ -1,7 +1,7 @@
 import type { Authority, VelocityLimit } from '../domain/authorities.ts';
 import { limitDefinition } from './counters.ts';
 
-/** What is wrong with one limit over time by itself: the field of it, and the problem. */
+/** The problem of a single limit over time: the field and the message. */
 function problemOf(limit: VelocityLimit): [keyof VelocityLimit, string] | null {
   const { window, window_seconds, limit_amount_minor, limit_count } = limit;
   if (window === 'ROLLING' && window_seconds === undefined)

@@ -37,12 +37,12 @@ export const judgeVelocity: JudgesOf = (authority) => {
   return judges;
 };
 
-/** What is said of a limit whatever is in it, so that it is put together once. */
+/** Texts of a limit that do not depend on its usage, built once. */
 interface Words {
   /** Over what time, and of whom: "a day (Europe/Berlin)", "within 10 minutes at this merchant". */
   span: string;
   the_limit: string;
-  /** What is said where it is kept, but for the number. */
+  /** The text for a limit that is not exceeded, without the number. */
   passed: string;
 }
 

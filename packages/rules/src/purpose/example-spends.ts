@@ -18,14 +18,14 @@ export interface ExampleSpend {
 
 /** Names that nobody bears. */
 const UNKNOWN_SELLERS = ['Ostwind Trading', 'Quellhof & Sons', 'Marlow Supplies', 'Tannen Retail'];
-/** What no purpose of work wants, for authorities whose own words yield too few examples. */
+/** Goods outside any work purpose, for authorities whose words give too few examples. */
 const OUTSIDE: readonly (readonly [merchant: string, description: string])[] = [
   ['Gift Card Kiosk', 'Gift cards, to be paid out in cash'],
   ['Casino Royal', 'Chips for the roulette table'],
   ['Juwelier Perle', 'A gold necklace for a birthday'],
 ];
 const UNITS = [49, 120, 18, 75, 260, 33, 95, 12, 140, 60, 210, 27, 84];
-/** Of the limit of one spend, so that the examples are not about limits. */
+/** Share of the per-transaction limit, so that examples are not about limits. */
 const SHARE_OF_LIMIT = 0.25;
 
 const tradeOf = (label: string): Trade | undefined => TRADES.find((trade) => trade.label === label);

@@ -155,7 +155,7 @@ const facts: fc.Arbitrary<SpendFacts> = fc
     };
   });
 
-/** What binds the payer, and so is no free text. */
+/** Fields that bind the payer, so they are not free text. */
 const BINDING = ['action.merchant', 'action.payee_id'];
 
 interface Schema {

@@ -28,9 +28,9 @@ export interface ShownReading {
 /** More than this of one kind helps nobody who reads it. */
 const MAX_SHOWN = 200;
 const MAX_ITEMS = 20;
-/** Of a sentence, in UTF-16 code units. */
+/** Maximum length of a sentence, in UTF-16 code units. */
 const MAX_TEXT = 400;
-/** Of the reading as JSON, in bytes; its longest lists are cut to half until it fits. */
+/** Maximum size of the reading as JSON, in bytes; its longest lists are halved until it fits. */
 const MAX_BYTES = 120_000;
 const SENTENCES = /(?<=[.;!?。！？])\s+|(?<=[。！？])|\n/;
 const FIELD = /^(.*?)(?:\[(\d+)\])?$/;

@@ -41,7 +41,7 @@ interface Allowed {
 }
 const allowed_of = new WeakMap<readonly ListedMerchant[], Allowed>();
 
-/** What a directory allows, kept for as long as the directory lives. */
+/** The allowed entries of a directory, cached for its lifetime. */
 function allowedIn(listed: readonly ListedMerchant[]): Allowed {
   const known = allowed_of.get(listed);
   if (known !== undefined) return known;

@@ -15,7 +15,7 @@ export interface CalendarSpan {
   ends_ms: number;
 }
 
-/** What a clock on the wall shows: the day of the week, and the minutes that it has counted since 00:00. */
+/** Local time: the day of the week, and the minutes since 00:00. */
 export interface WallClock {
   weekday: Weekday;
   minute: number;
@@ -50,7 +50,7 @@ export function calendarWindow(window: CalendarWindow, time_zone: string, at_ms:
   return span;
 }
 
-/** What clocks show in a time zone. An hour that they skip is never shown, and one that comes twice is shown twice. */
+/** The local time in a time zone. A skipped hour never occurs, a repeated hour occurs twice. */
 export function wallClock(time_zone: string, at_ms: number): WallClock {
   const shown_ms = at_ms + offsetMs(time_zone, at_ms);
   // 1970 began on a Thursday.
@@ -58,7 +58,7 @@ export function wallClock(time_zone: string, at_ms: number): WallClock {
   return { weekday, minute: Math.floor((((shown_ms % DAY_MS) + DAY_MS) % DAY_MS) / 60_000) };
 }
 
-/** What clocks of a time zone show, with the date: `2026-11-23 00:00`. */
+/** The local date and time in a time zone: `2026-11-23 00:00`. */
 export function localTime(time_zone: string, at_ms: number): string {
   return zoned(at_ms, time_zone).toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ');
 }

@@ -1,4 +1,4 @@
-/** What a spreadsheet may take for the beginning of a formula, in the wide forms of East Asian texts too. */
+/** Characters that a spreadsheet may read as the start of a formula, including East Asian wide forms. */
 const BEGINS_FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 

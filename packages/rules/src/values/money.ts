@@ -40,7 +40,7 @@ export const ACTIVE_CURRENCIES: readonly string[] = Object.keys(active);
 
 const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_CURRENCIES);
 
-/** Whether a code is an active currency with a minor unit. Codes are upper-case. */
+/** Returns true if a code is an active currency with a minor unit. Codes are upper-case. */
 export function isActiveCurrency(code: string): boolean {
   return ACTIVE.has(code);
 }

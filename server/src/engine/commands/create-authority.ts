@@ -22,7 +22,7 @@ export interface CreateAuthorityInput {
   note: string | null;
   /** The hash that the current version must have; null: whatever it is. */
   expected_hash: string | null;
-  /** What the spends before come to in its new limits over time; null where it was thought to have none. */
+  /** Usage of earlier spends in its new limits over time; null if it was assumed to have none. */
   past: PastSpends | null;
 }
 
@@ -71,7 +71,7 @@ export const createAuthority: Command<CreateAuthorityInput, AuthorityRow, null> 
 /** Starting sums of an authority's new limits. */
 type CountedBefore = Pick<AuditedState, 'primed'> & { joined: JoinedLimits };
 
-/** What new counters begin with; null if the past was not read for them, or too much happened since. */
+/** The initial contents of new counters; null if the past was not read for them, or too much happened since. */
 function countedBefore(
   set: WorkingSet,
   { agent_id, authority_version }: Agent,

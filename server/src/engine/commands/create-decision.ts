@@ -33,7 +33,7 @@ import type { WorkingSet } from '../lane/working-set.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
-  /** Whether the API key is bound to that agent; the request then must not name another agent. */
+  /** True if the API key is bound to that agent; the request then must not name another agent. */
   bound: boolean;
   request: SpendRequest;
   idempotency_key: string;
@@ -64,7 +64,7 @@ export interface KnownAuthority {
   directory_version: number;
 }
 
-/** What a decision has to be asked for again with: the authority in force, and `also_minor` where that is lacking. */
+/** The input to retry a decision with: the authority in force, and `also_minor` where that is lacking. */
 export interface StaleDecision extends KnownAuthority {
   also_minor?: number;
 }
@@ -83,12 +83,12 @@ export interface CreatedDecision {
   } | null;
 }
 
-/** What a spend is judged by where the agent has no authority: no stage then looks at the merchants. */
+/** The facts of a spend whose agent has no authority: no stage then reads the merchants. */
 const UNASSESSED = { authority: null, assessment: null, directory: EMPTY_DIRECTORY };
 
 type Spend = Pick<CreateDecisionInput, 'agent_id' | 'request' | 'assessed' | 'also_minor'>;
 
-/** Of each spend on its way through the lane, which asks for them twice. */
+/** Counters of each spend in the lane, which needs them twice. */
 const counters_assessed = new WeakMap<Spend, CountersOf<SpendCounter>>();
 
 /** The counters that the spend counts in under the authority that it was assessed for. */
@@ -98,7 +98,7 @@ function countersAssessed(spend: Spend): CountersOf<SpendCounter> {
   return valueIn(counters_assessed, spend, () => countersOf(assessed.authority, agent_id, request.action));
 }
 
-/** What duplicates of the spend in the smaller amount are counted in; none where it has none, or nobody looks for duplicates. */
+/** Counters of duplicates for the smaller amount; none without one, or if duplicates are not detected. */
 function countersOfSmaller({ agent_id, request, assessed, also_minor }: Spend): CountersOf<SpendCounter> {
   if (assessed === null || also_minor === undefined) return NO_COUNTERS;
   const { authority } = assessed;

@@ -33,7 +33,7 @@ export interface CreateOutcomeInput {
 }
 
 export interface CreatedOutcome {
-  /** Whether it had been recorded before. */
+  /** True if it had been recorded before. */
   repeated: boolean;
   outcome: Outcome;
 }

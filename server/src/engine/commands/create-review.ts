@@ -30,7 +30,7 @@ export interface CreateReviewInput {
 export interface CreatedReview {
   review: ReviewRow;
   effective_decision: DecisionKind;
-  /** What the review issued; null when it issued nothing. */
+  /** The issued capability; null if there is none. */
   capability: Capability | null;
 }
 

@@ -14,7 +14,7 @@ export { MAX_SPARED_MERCHANTS };
 const MAX_REVIEWS = 10_000;
 const MAX_AGENTS = 20;
 
-/** What listing some merchants of an agent would spare people. */
+/** The reviews that listing some merchants of an agent would save. */
 export interface SparedReviews {
   /** The agent's slug. */
   agent: string;

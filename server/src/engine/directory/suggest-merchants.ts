@@ -97,7 +97,10 @@ function add(known: Known, one: SuggestionFacts): void {
 const often = (count: number) => (count === 1 ? 'once' : `${count} times`);
 const times = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
 
-/** What to do about a merchant, and why. To allow it takes a person's or the rail's word; an agent's is none. */
+/**
+ * The suggestion for a merchant, and its reason. ALLOW needs confirmation by a person or the rail; an agent's report
+ * does not count.
+ */
 function suggestionOf({ count, labels, reviews, settled }: Known): Pick<Suggestion, 'suggestion' | 'why'> {
   const right = labels.ALIGNED + reviews.allowed;
   const wrong = labels.MISALIGNED + reviews.denied;

@@ -3,7 +3,7 @@ import type { DecisionKind, OutcomeState, ReviewState } from '@purser/rules/doma
 import type { Label } from '@purser/rules/domain/labels';
 import type { Queryable } from '../storage/database.ts';
 
-/** What a suggestion is made from: one decision, and what people and the payment rail said of it. */
+/** The source of a suggestion: one decision, with the verdicts of people and the payment rail. */
 export interface SuggestionFacts {
   decision_id: string;
   merchant: string;

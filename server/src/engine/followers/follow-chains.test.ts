@@ -32,7 +32,7 @@ function follow(pages: Record<string, number>, max_pages: number, broken = new S
     left,
     sizes,
     stuck,
-    /** What was tried in a round. */
+    /** The attempts of a round. */
     async round() {
       tried = [];
       await round();

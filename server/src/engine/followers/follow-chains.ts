@@ -33,7 +33,7 @@ const MAX_REASON_LENGTH = 200;
  */
 const NOT_THE_EVENTS = /^(40|42|0A|28|3D|3F|XX)/;
 
-/** Whether one of the page's events caused the error, so that the page would succeed without it. */
+/** Returns true if one of the page's events caused the error, so that the page would succeed without it. */
 function isFaultOfEvents(error: unknown): boolean {
   return !isUnavailable(error) && !NOT_THE_EVENTS.test(sqlState(error) ?? '');
 }

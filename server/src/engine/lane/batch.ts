@@ -22,7 +22,7 @@ export interface Job {
   command: Command<any, any, any>;
   input: unknown;
   origin: Origin;
-  /** What the command needs loaded, the API key that submitted it included: see `needsOf`. */
+  /** The rows that the command needs, including the submitting API key: see `needsOf`. */
   needs: Needs;
 }
 
@@ -43,7 +43,7 @@ interface Opened {
   begins: boolean;
   /** Later than every earlier batch. */
   order_ms: number;
-  /** What limits, periods and expiry count by: see `batchTimes`. */
+  /** The time that limits, periods and expiry use: see `batchTimes`. */
   now_ms: number;
   loaded: Loaded;
 }
@@ -187,7 +187,7 @@ export function fold(
   }
 }
 
-/** What the commands of a workspace made of what was found. */
+/** The result of a workspace's commands. */
 interface Folded {
   set: WorkingSet;
   found: Opened;

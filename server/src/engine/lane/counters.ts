@@ -10,7 +10,7 @@ import {
 } from '@purser/rules/counters/counters';
 import { valueIn } from '@purser/rules/values/maps';
 
-/** Whether nothing was cut off: a loaded slot tells of no more than the largest number. */
+/** True if nothing was cut off: a loaded slot tells of no more than the largest number. */
 export const isExact = (slots: readonly CountedSlot[]) =>
   slots.every(({ amount_minor }) => amount_minor < Number.MAX_SAFE_INTEGER);
 
@@ -23,7 +23,7 @@ interface Counter {
   slots: readonly StoredSlot[];
   /** The same slots once they are its own. */
   own: StoredSlot[] | null;
-  /** What is to be added to each slot. */
+  /** The change of each slot. */
   changes: CounterRow[];
 }
 
@@ -37,7 +37,7 @@ export class Counters {
   readonly #counters = new Map<string, Map<string, Counter>>();
   readonly #changed = new Set<Counter>();
 
-  /** What is given of one counter in several places is taken together. */
+  /** Merges duplicate entries of one counter. */
   constructor(stored: readonly StoredCounter[]) {
     for (const { counter_id, subject, name, slots } of stored) {
       const counter = this.#counter({ counter_id, subject });
@@ -52,12 +52,12 @@ export class Counters {
     return this.#find(key)?.slots ?? [];
   }
 
-  /** What is in one slot. */
+  /** The contents of one slot. */
   slot(row: CounterKey & { slot: string }): CountedSlot | undefined {
     return this.#find(row)?.slots.find(({ slot }) => slot === row.slot);
   }
 
-  /** What is to be added to each slot. */
+  /** The change of each slot. */
   changes(): CounterRow[] {
     return [...this.#changed].flatMap(({ changes }) => changes);
   }

@@ -6,7 +6,7 @@ import { type ChangedSet, KINDS, type Loaded } from './tables.ts';
 /** A head as a batch locks or writes it. Every batch that writes anything in a workspace makes `time_ms` later. */
 export type HeadVersion = LedgerHead & { time_ms: number };
 
-/** What is known of a workspace. */
+/** The known rows of a workspace. */
 interface Known {
   head: HeadVersion;
   /** The time of the batch that left them, ms: what no longer counted then is left out. */
@@ -21,7 +21,7 @@ interface Known {
 
 /** The length of all rows that are kept. A workspace with more than a quarter of it begins anew. */
 const MAX_LENGTH = 32_000_000;
-/** What a workspace without rows counts for. */
+/** The size counted for a workspace without rows. */
 const EMPTY_LENGTH = 500;
 
 const lengthOfJson = (row: object) => JSON.stringify(row).length;

@@ -1,6 +1,6 @@
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 
-/** What a batch loaded of the merchants that are listed. */
+/** The listed merchants that a batch loaded. */
 interface LoadedEntries {
   listed_merchants: readonly MerchantEntry[];
   merchant_entries: readonly MerchantEntry[];

@@ -16,7 +16,7 @@ function noPeopleChanges() {
   };
 }
 
-/** What a batch loaded about people. */
+/** The rows about people that a batch loaded. */
 interface LoadedPeople {
   sessions: readonly SessionState[];
   members: readonly Member[];

@@ -46,7 +46,7 @@ interface Counted {
   counted: { decision: DecisionCore; joining: readonly JoiningAuthority[] } | null;
 }
 
-/** What the records need of their working set. */
+/** The parts of the working set that the records use. */
 interface Within {
   readonly now_ms: number;
   readonly now: string;
@@ -58,7 +58,7 @@ interface Within {
 }
 
 /**
- * What became of earlier decisions: their states, and the records from which those follow. A command sees the records of
+ * The later history of decisions: their states, and the records that these follow from. A command sees the records of
  * those before it. Each record is sealed by an event of its own, and changes the decision's state, the budget that it
  * counts in and the list of expiring holds along with it.
  */

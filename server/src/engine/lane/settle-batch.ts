@@ -28,7 +28,7 @@ const unforeseen = (cause: unknown) =>
 
 const NOT_NOW = 'The service cannot write right now; nothing was carried out; retry.';
 
-/** What settling a batch needs of the lane. */
+/** The parts of the lane that settling a batch uses. */
 export interface Settling {
   /** Runs the batch once: the results of its parts, or null where another transaction has locked the workspace. */
   run: (parts: readonly Part[], wait: boolean) => Promise<(JobResult[] | null)[]>;
@@ -42,7 +42,7 @@ export interface Settling {
   onSettled: (parts: readonly Part[]) => void;
 }
 
-/** What follows from the failure of a batch: `answer` is the final refusal of all of its commands. */
+/** The consequence of a failed batch: `answer` is the final refusal of all of its commands. */
 type Verdict = { kind: 'retry' | 'split' } | { kind: 'answer'; message: string | null; answer: ApiError };
 
 function judgeFailure(error: unknown, attempt: number, is_single: boolean): Verdict {

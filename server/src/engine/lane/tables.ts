@@ -117,7 +117,7 @@ export interface Needs {
   principals?: readonly string[];
   /** The people with these e-mails, and the invitations that wait for them. */
   emails?: readonly string[];
-  /** Whether there is anybody. */
+  /** True if there is anybody. */
   any_person?: boolean;
   /** Invitations, with the keys that made them. */
   invitations?: readonly string[];
@@ -299,7 +299,7 @@ export const KINDS = Object.entries({ ...LOADS, webhooks: WEBHOOKS }) as unknown
   Load,
 ][];
 
-/** What a batch loaded where it needed nothing. */
+/** The loaded rows of a batch that needed none. */
 export function nothingLoaded(): Loaded {
   return Object.fromEntries(KINDS.map(([kind]) => [kind, []])) as unknown as Loaded;
 }

@@ -64,9 +64,9 @@ export class WorkingSet {
   readonly keys: Keys;
   readonly listed_merchants: ListedMerchants;
   readonly shared_budgets: SharedBudgets;
-  /** What spends come to over time. */
+  /** Usage over time. */
   readonly counters: Counters;
-  /** What became of the decisions before this batch. */
+  /** The later history of earlier decisions. */
   readonly records: Records;
   readonly changes: Changes = noChanges();
   /** The stop of all agents; null while they may spend. A command that changes it records that with `audit`. */
@@ -169,7 +169,7 @@ export class WorkingSet {
     return this.#earlier.get(idempotencyKey(agent_id, key));
   }
 
-  /** Whether an agent is known to have paid this; the command must need `known_merchant`. */
+  /** True if an agent is known to have paid this; the command must need `known_merchant`. */
   isKnownMerchant(of: KnownMerchantRef): boolean {
     const name = knownKey(of);
     return this.#known_merchants.has(name) || this.changes.known_merchants.has(name);

@@ -1,7 +1,7 @@
 import type { RetiredKey } from '@purser/rules/domain/checkpoints';
 import type { Queryable } from '../storage/database.ts';
 
-/** What a database stores about the secret keys that the service used with it. */
+/** The database's data about the secret keys in use. */
 export interface Installation {
   /** A value derived from the current secret key. */
   secret_check: Buffer;

@@ -99,7 +99,7 @@ export interface Migrated {
   applied: string[];
   /** The version of a schema that is newer than this build but compatible with it; null if it is not newer. */
   newer: number | null;
-  /** Whether the service's own role protects history; false if the role could not be created. */
+  /** True if the service's own role protects history; false if the role could not be created. */
   guarded: boolean;
   /** Null if no `secret_checks` were given. */
   installation: Installation | null;

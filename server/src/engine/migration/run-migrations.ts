@@ -59,7 +59,7 @@ interface AppliedMigration {
 export interface SchemaStatus {
   /** The newest migration that was applied; 0 when there is none. */
   version: number;
-  /** Whether it has migrations that this build does not know. */
+  /** True if it has migrations that this build does not know. */
   is_newer: boolean;
   /** The reason why this build must not work on the schema; null if it may. */
   refusal: string | null;

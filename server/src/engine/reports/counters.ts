@@ -94,7 +94,7 @@ export function initialFacts(decision: DecisionKind): LaterFacts {
   };
 }
 
-/** Whether two sets of facts are counted alike. */
+/** Returns true if two sets of facts are counted alike. */
 export function sameLaterFacts(one: LaterFacts, other: LaterFacts): boolean {
   return (
     one.review_state === other.review_state &&

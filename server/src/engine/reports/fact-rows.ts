@@ -17,7 +17,7 @@ type MadeRow = Pick<
   | 'created_at'
 >;
 
-/** What is known of a decision later; a decision of which nothing changed has no row. */
+/** Later facts of a decision; an unchanged decision has no row. */
 type LaterRow = Pick<
   ReportFacts,
   'decision_id' | 'review_state' | 'outcome_state' | 'label' | 'by_key_maker'
@@ -41,7 +41,7 @@ function assessmentIn(part: string | null): ReportFacts['assessment'] {
   return (found as ReportFacts['assessment'] | undefined) ?? null;
 }
 
-/** What a decision says of itself. */
+/** The facts in the decision itself. */
 const MADE = `decision_id, agent_id, decision, mode, array_to_string(reason_codes, ' ') as reasons, merchant,
   requested_amount_minor, currency, created_at`;
 
@@ -78,7 +78,7 @@ export async function listReportFacts(
   return completeFacts(db, workspace_id, result.rows);
 }
 
-/** What is known of these decisions later. */
+/** Loads later facts of these decisions. */
 async function loadLater(
   db: Queryable,
   workspace_id: string,

@@ -38,7 +38,7 @@ export interface OverviewSums {
       /** Days with decisions, oldest first. */
       by_day: { day: string; count: number }[];
     })[];
-  /** Of the merchants with the most decisions. */
+  /** The merchants with the most decisions. */
   by_merchant: (KindCounts & ModeCounts & { merchant: string; amounts: CurrencyCount[] })[];
   by_currency: (CurrencyCount & { allow: KindAmounts; review: KindAmounts; deny: KindAmounts })[];
 }

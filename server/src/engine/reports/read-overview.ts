@@ -10,7 +10,7 @@ import { countDirectly, wholeDays } from './period-counters.ts';
 import { MAX_MERCHANTS } from './read-shadow-report.ts';
 import { byBytes, type CurrencyCount } from './shadow-report.ts';
 
-/** What waits for a person now. */
+/** The reviews pending now. */
 export interface PendingReviews {
   count: number;
   /** As requested, by currency. */
@@ -27,7 +27,7 @@ export interface OverviewSources {
   pending_reviews: PendingReviews;
 }
 
-/** What waits for a person now, of all agents or of one. Reads what waits and no other decision. */
+/** Loads the pending reviews of all agents or of one. Reads no other decision. */
 async function loadPendingReviews(
   db: Queryable,
   workspace_id: string,

@@ -53,9 +53,9 @@ export interface ShadowSums {
     coverage: number | null;
     /** Assessment → label → decisions. */
     matrix: Record<PurposeAssessment, Record<Label['label'], number>>;
-    /** Of the decisions assessed as misaligned and labelled aligned or misaligned, the share labelled misaligned. */
+    /** Share labelled misaligned of the decisions assessed as misaligned and labelled aligned or misaligned. */
     precision: number | null;
-    /** Of the decisions labelled misaligned, the share assessed as misaligned. */
+    /** Share assessed as misaligned of the decisions labelled misaligned. */
     recall: number | null;
     /** Decisions labelled misaligned that would have been allowed. */
     misaligned_allowed: number;
@@ -139,7 +139,7 @@ export function share(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.round((part / whole) * 10_000) / 10_000;
 }
 
-/** Of the decisions of one kind: how many there are, and their sum in one currency. */
+/** Count and sum, in one currency, of the decisions of one kind. */
 export function kindAmounts(
   counters: readonly ReportCounter[],
   currency: string,

@@ -63,7 +63,7 @@ export async function getAgent(db: Queryable, workspace_id: string, ref: string)
   return (await loadAgents(db, workspace_id, [ref]))[0];
 }
 
-/** What a list of agents is narrowed to; all must hold together. */
+/** Filters of a list of agents; all must match. */
 export interface AgentFilters {
   status?: readonly string[];
   mode?: readonly string[];

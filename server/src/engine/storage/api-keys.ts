@@ -107,7 +107,7 @@ export async function loadAdminKeys(
   return result.rows;
 }
 
-/** What a list of keys is narrowed to; all must hold together. */
+/** Filters of a list of keys; all must match. */
 export interface KeyFilters {
   agent_ids?: readonly string[];
   status?: readonly KeyStatus[];

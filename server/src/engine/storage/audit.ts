@@ -43,7 +43,7 @@ export function insertAuditRecords(
 /** An audit record as the list shows it. */
 export type ListedAuditRecord = Omit<AuditRecord, 'state'>;
 
-/** What the audit list is narrowed to; all must hold together. */
+/** Filters of the audit list; all must match. */
 export interface AuditFilters {
   action?: readonly string[];
   /** Ids of keys, sessions or users, or principals. */
@@ -60,8 +60,8 @@ export interface AuditFilters {
 const MAX_RECORDS_LOOKED_AT = 20_000;
 
 /**
- * Who made a change, of those asked for. A user is known by the principal that their membership gave them. What is read out
- * of the JSON are ids and principals, which hold visible ASCII characters alone.
+ * Matches the actor of a change. A user is identified by the principal of their membership. Ids and principals in the
+ * JSON contain only visible ASCII characters.
  */
 const IS_ACTOR = (
   parameter: string,

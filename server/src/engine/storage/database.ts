@@ -224,7 +224,7 @@ function sendTogether(client: Client, tracing: Tracing | null): void {
   }) as typeof client.query;
 }
 
-/** What a trace calls a statement: its name, or where it has none its first word. */
+/** The name of a statement in traces: its own, or its first word. */
 function nameOf(statement: unknown): string {
   const { name, text = String(statement) } = statement as { name?: string; text?: string };
   return name ?? (text.trim().split(/\s/, 1)[0] as string);

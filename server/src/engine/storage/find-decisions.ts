@@ -19,7 +19,7 @@ export interface DecisionFilters {
   reason?: ReasonCode[];
   review_state?: ReviewState[];
   outcome_state?: OutcomeState[];
-  /** Of the current label. */
+  /** The current label. */
   label?: Label['label'][];
   currency?: string[];
   /** The whole name, as it was requested. */
@@ -55,7 +55,7 @@ interface PageAsked {
   max_looked_at?: number;
 }
 
-/** What stands where a deadline is missing, as in the index: in SHADOW a review never runs out. */
+/** The value for a missing deadline, as in the index: in SHADOW a review never expires. */
 const NEVER = '9999-12-31 00:00:00+00';
 
 /** Numbered parameters of a statement. */

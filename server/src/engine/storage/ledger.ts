@@ -21,7 +21,7 @@ export const appendLedgerEvents = makeInsert<LedgerEvent>('ledger_events', {
   hash: 'bytea',
 });
 
-/** What a list of the chain is narrowed to; all must hold together. */
+/** Filters of a list of the chain; all must match. */
 export interface LedgerFilters {
   type?: readonly LedgerEventType[];
   /** Ids of what the events are about. */
@@ -34,7 +34,7 @@ export interface LedgerFilters {
   after?: number;
 }
 
-/** What is recorded in the moment of its making, and has this one event: it is found by the time in its id. */
+/** Subjects recorded at their creation with a single event, found by the time in their id. */
 const RECORDED_WHEN_MADE = /^(dec|out)_/;
 
 /**
@@ -201,7 +201,7 @@ export async function getHead(db: Queryable, workspace_id: string): Promise<Stor
 /** How many events of a chain are of each type. */
 export interface EventCounts {
   types: Partial<Record<LedgerEventType, number>>;
-  /** Whether there were more events than were counted. */
+  /** True if there were more events than were counted. */
   truncated: boolean;
 }
 

@@ -259,7 +259,7 @@ export interface NewUser extends User {
   identity: Identity | null;
 }
 
-/** Who a person is for an identity provider. */
+/** A person's identity at an identity provider. */
 export interface Identity {
   issuer: string;
   subject: string;

@@ -1,6 +1,6 @@
 import type { Queryable } from './database.ts';
 
-/** What a workspace used of the purpose model in a day. */
+/** A workspace's usage of the purpose model in a day. */
 export interface ModelUsageRow {
   workspace_id: string;
   /** `2026-11-22` */
@@ -40,7 +40,7 @@ export async function addModelUsage(db: Queryable, rows: readonly ModelUsageRow[
 
 const keyOf = ({ workspace_id, day, currency }: ModelUsageRow) => `${workspace_id} ${day} ${currency}`;
 
-/** What a workspace used in these days, both inclusive (`2026-11-22`), oldest first. */
+/** Lists a workspace's usage in these days, both inclusive (`2026-11-22`), oldest first. */
 export async function listModelUsage(
   db: Queryable,
   workspace_id: string,

@@ -100,7 +100,7 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
   }
 }
 
-/** What becomes of a row that is there already. */
+/** The update of an existing row. */
 function updating({ update, where }: { update: readonly string[]; where?: string }): string {
   if (update.length === 0) return 'nothing';
   const set = update.map((name) => `${name} = excluded.${name}`).join(', ');

@@ -11,7 +11,7 @@ export interface LockedHead extends LedgerHead {
   workspace_id: string;
   /** The timestamp of the workspace's last batch, ms. */
   time_ms: number;
-  /** Whether the workspace has webhook endpoints, disabled ones included. */
+  /** True if the workspace has webhook endpoints, disabled ones included. */
   has_webhooks: boolean;
   /** RFC 8785 text of the stop of all agents; null while they may spend. */
   stop: string | null;

@@ -25,7 +25,7 @@ import {
 import type { Findings } from './findings.ts';
 
 /**
- * What all decisions count, as sums over the slots whose keys hash alike. There are few of them, however many slots there
+ * Sums of all decisions over the slots whose keys have the same hash. There are few of them, however many slots there
  * are. Each slot counts in its sum with a weight of its own, so that no amount can be moved unseen between two slots.
  */
 export class CounterSums {
@@ -101,8 +101,8 @@ export async function loadJoining(db: Queryable, workspace_id: string): Promise<
 }
 
 /**
- * What a decision and its records add to counters, in their order; what it came to already in limits that joined is in their
- * audit records. Throws where a record cannot be applied.
+ * The contributions of a decision and its records to counters, in order. Earlier usage in limits that joined is in
+ * their audit records. Throws where a record cannot be applied.
  */
 export function countersOfDecision(
   decision: DecisionCore,
@@ -131,7 +131,7 @@ function madeAt({ reservation }: DecisionCore): string | null {
   return reservation.limits?.[0]?.window.starts_at ?? null;
 }
 
-/** What is said of a decision without records. */
+/** The contributions of a decision without records. */
 export function countersOfUnchanged(decision: DecisionCore): CounterRow[] {
   return countedByNew(decision, madeAt(decision) ?? '');
 }

@@ -13,7 +13,7 @@ import type { Findings } from './findings.ts';
 
 const nameOf = ({ agent_id, key }: Pick<KnownMerchantRow, 'agent_id' | 'key'>) => `${agent_id} ${key}`;
 
-/** Whether a row says what the events of its own decision made known. */
+/** Returns true if a row says what the events of its own decision made known. */
 async function isTrue(db: Queryable, workspace_id: string, row: KnownMerchantRow): Promise<boolean> {
   const [found] = await loadDecisionCores(db, workspace_id, [row.decision_id]);
   if (found === undefined) return false;

@@ -1,7 +1,7 @@
 import type { Queryable } from '../storage/database.ts';
 import type { LedgerVerification } from './verify-ledger.ts';
 
-/** What the last verification of a whole history found. */
+/** The result of the last verification of a whole history. */
 export type LastVerification = Pick<
   LedgerVerification,
   'checked_at' | 'valid' | 'events_checked' | 'first_break_seq'
@@ -33,7 +33,7 @@ export async function countInvalidHistories(db: Queryable): Promise<number> {
   return result.rows[0]?.count ?? 0;
 }
 
-/** What the last verification of the whole history found; null: there was none. */
+/** Returns the result of the last verification of the whole history; null if there was none. */
 export async function getLastVerification(
   db: Queryable,
   workspace_id: string,

@@ -43,7 +43,7 @@ export interface Walk {
   named_ahead: Record<WalkedTable, Set<string>>;
   previous: LedgerHead;
   occurred_ms: number;
-  /** Whether all audit records so far are as they were sealed. */
+  /** True if all audit records so far are as they were sealed. */
   is_vouched_for: boolean;
 }
 

@@ -34,7 +34,7 @@ export interface ChainTally {
   counters: CounterSums;
   joining: JoiningByAgent;
   learnt: LearningProgress;
-  /** Whether what earlier history made known was not gone through yet. */
+  /** True if what earlier history made known was not gone through yet. */
   is_filling: boolean;
 }
 
@@ -78,9 +78,9 @@ function sameState(one: DecisionState, other: DecisionState): boolean {
 /** The state that a decision must have according to its records. */
 interface RebuiltState {
   state: DecisionState;
-  /** Whether it must be stored: only if something was recorded, or if it was stored with the decision. */
+  /** True if it must be stored: only if something was recorded, or if it was stored with the decision. */
   is_stored: boolean;
-  /** Whether it ever counted in the budget of its month, which then must have a counter. */
+  /** True if it ever counted in the budget of its month, which then must have a counter. */
   ever_counted: boolean;
 }
 

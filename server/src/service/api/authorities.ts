@@ -54,7 +54,7 @@ async function pastOf(
   return readPastSpends(db, workspace_id, agent, authority);
 }
 
-/** What agents are allowed, version by version. */
+/** Routes for authorities and their versions. */
 export function makeAuthorityRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
   return [

@@ -5,14 +5,14 @@ import { countPendingReviews } from '../../engine/storage/decision-states.ts';
 import { countEventsByType, type EventCounts, getHead } from '../../engine/storage/ledger.ts';
 import { type Route, serve } from '../http/route.ts';
 
-/** What waits changes with the chain, but for reviews whose time runs out: those are noticed after so long. */
+/** Pending reviews change with the chain, except by expiry, which is noticed after this long. */
 const MAX_AGE_MS = 1_000;
 const MAX_WORKSPACES = 10_000;
 
 const NOTHING_NEW: EventCounts = { types: {}, truncated: false };
 const ALL_NEW: EventCounts = { types: {}, truncated: true };
 
-/** What has changed, for whoever looks again and again. `now_ms` is a clock that never runs backwards. */
+/** Routes for polling changes. `now_ms` is a clock that never runs backwards. */
 export function makeChangeRoutes(options: { db: pg.Pool; now_ms: () => number }): Route[] {
   const { db, now_ms } = options;
   const counted = new LRUCache<string, { seq: number; at_ms: number; pending: Promise<number> }>({

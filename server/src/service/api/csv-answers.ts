@@ -2,7 +2,7 @@ import { csvLine } from '@purser/rules/values/csv';
 import { linesInSlices } from '@purser/rules/values/slices';
 import type { Call } from '../http/route.ts';
 
-/** Whether the caller asks for CSV: `accept` names `text/csv`, and JSON not before it. */
+/** Returns true if the caller asks for CSV: `accept` names `text/csv`, and JSON not before it. */
 export function wantsCsv(headers: Call['headers']): boolean {
   const named = String(headers.accept ?? '')
     .toLowerCase()

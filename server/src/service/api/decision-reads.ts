@@ -31,7 +31,7 @@ const csvOf = (decision: Decision): string => {
 
 type Filtered = Omit<Static<typeof ListQuery>, 'limit' | 'cursor'>;
 
-/** What a query asks for: which decisions, in which order; null where the caller may see none of them. */
+/** The decisions that a query selects, and their order; null if the caller may see none. */
 interface Search {
   filters: DecisionFilters;
   order: DecisionOrder;

@@ -21,7 +21,7 @@ export interface ReadinessDetail {
 export interface HealthOptions {
   /** Resolves with the details if a request could be served now. Rejects with the reason if not. */
   checkReady: () => Promise<ReadinessDetail>;
-  /** Whether the process was asked to end. It is ready no more from that moment on. */
+  /** True if the process was asked to end. It is ready no more from that moment on. */
   isStopping: () => boolean;
   /** Null if the metrics have an address of their own. */
   metrics_route: Route | null;

@@ -7,8 +7,8 @@ import type { Site } from '../people/site.ts';
 import { makeWorkTime } from '../scheduling/work-time.ts';
 
 /**
- * What a message costs besides the routes that it calls, ms of the event loop: measured, 0.5 to 0.8 of CPU, most of it the
- * protocol's library. Of that one workspace may take a quarter of the time while others are there.
+ * Cost of a message besides the routes that it calls, in ms of the event loop: 0.5 to 0.8 measured, mostly the
+ * protocol's library. One workspace may use a quarter of the time while others are active.
  */
 const MESSAGE_MS = 0.7;
 const MESSAGE_SHARE = 0.25;

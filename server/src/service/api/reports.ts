@@ -182,7 +182,7 @@ function notUnderstood(authority: Authority): string[] {
   return sentences;
 }
 
-/** What the assessor did not understand of the agents' authorities. */
+/** Warnings about sentences of authorities that the assessor did not understand. */
 async function warningsAbout(
   db: Queryable,
   workspace_id: string,
@@ -210,7 +210,7 @@ async function warningsAbout(
 export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }): Route[] {
   const { db, reports_db } = options;
 
-  /** What a report is asked of, and how it says so. */
+  /** The scope of a report. */
   async function askedFor({
     caller,
     query,

@@ -54,8 +54,8 @@ type RouteConfig = Pick<
   Partial<Pick<Config, 'purpose_merchants_file'>>;
 
 /**
- * Of the event loop's time, how much the reads, lists, reports and exports of one workspace may take, and how much all
- * replays of simulations together while somebody waits for anything else.
+ * Share of the event loop's time for the reads, lists, reports and exports of one workspace, and for all simulation
+ * replays while other requests wait.
  */
 const ANSWER_SHARE = 0.25;
 const REPLAY_SHARE = 0.25;

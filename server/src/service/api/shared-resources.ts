@@ -6,7 +6,7 @@ import { makeShares, type Release, type Shares, type SharesOptions } from '../ht
 import type { Presence } from '../scheduling/presence.ts';
 import type { Settle, WorkTime } from '../scheduling/work-time.ts';
 
-/** Of the event loop's time, how much the assessments of one workspace may take: some thousand ordinary ones a second. */
+/** Share of the event loop's time for the assessments of one workspace: some thousand ordinary ones a second. */
 export const ASSESS_SHARE = 0.25;
 /** How much the public answers to one client address may take while workspaces are there. */
 export const PUBLIC_SHARE = 0.25;
@@ -79,27 +79,28 @@ export function makeResources(
 }
 
 /**
- * What an answer costs, ms, as measured: lists, exports and small reads take between 0.4 and 1 ms of the event loop, and
- * for each byte that is read, written as JSON and sent some 15 ns of the service and 4 of PostgreSQL, which other
+ * Cost of a response in ms, as measured: lists, exports and small reads take between 0.4 and 1 ms of the event loop,
+ * and for each byte that is read, written as JSON and sent some 15 ns of the service and 4 of PostgreSQL, which other
  * workspaces' requests wait for just as much.
  */
 const costOf = (bytes: number) => 0.5 + bytes * 20e-6;
 
-/** What an answer costs that is bytes already, as measured: 0.4 ms, and 1 ns for each byte. */
+/** Cost of a response that is bytes already, as measured: 0.4 ms, and 1 ns for each byte. */
 const costOfBytes = (bytes: number) => 0.4 + bytes * 1e-6;
 
 const LONG_BODY_BYTES = 8_192;
 
 /**
- * What a long body costs besides its assessment, ms: some 50 ns a byte for parsing, hashing, writing it as a document and
- * sending that to the database. Short ones cost nothing here, because measuring them would cost more than they do.
+ * Cost of a long body besides its assessment, in ms: some 50 ns a byte for parsing, hashing, writing it as a document
+ * and sending that to the database. Short ones cost nothing here, because measuring them would cost more than they
+ * do.
  */
 function costOfBody({ 'content-length': length, 'transfer-encoding': coding }: Call['headers']): number {
   const bytes = coding === undefined ? Number(length ?? 0) : BODY_LIMIT;
   return bytes > LONG_BODY_BYTES ? bytes * 50e-6 : 0;
 }
 
-/** What every request takes its turns at. */
+/** The turns of requests. */
 export interface Turns {
   /** The event loop's time, of which one workspace has a share where others are there. */
   answer_time: Pick<WorkTime, 'reserve'>;

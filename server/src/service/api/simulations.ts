@@ -78,7 +78,7 @@ function makeKnownTo(db: Queryable, workspace_id: string, agent_id: string) {
   };
 }
 
-/** What became of these decisions until today. */
+/** Returns the current outcomes of these decisions. */
 async function outcomesOf(db: Queryable, workspace_id: string, decision_ids: readonly string[]) {
   const records = await loadDecisionRecords(
     db,

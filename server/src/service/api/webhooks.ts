@@ -18,7 +18,7 @@ export interface WebhookRouteOptions {
   db: pg.Pool;
   lane: Lane;
   cursors: Cursors;
-  /** Whether endpoints may be `http://` and on loopback or private networks. */
+  /** True if endpoints may be `http://` and on loopback or private networks. */
   allow_private: boolean;
   newSecret: () => string;
   /** Encrypts a secret for its workspace. Each call gives another text. */

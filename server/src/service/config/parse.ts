@@ -27,9 +27,9 @@ export type Parse<T> = (text: string, cwd: string) => T | Wrong;
 
 /** One environment variable. */
 export interface Setting<T> {
-  /** What an unset variable stands for, as it would be written; null when there is no such text. */
+  /** The default, as text; null if there is none. */
   default: string | null;
-  /** What happens when it is unset and `default` is null. */
+  /** The behaviour if it is unset and `default` is null. */
   when_unset: string;
   /** Completes the sentence "NAME must be …". */
   allowed: string;
@@ -61,7 +61,7 @@ function shown(text: string): string {
   );
 }
 
-/** What is wrong with a text, for a parser to return. */
+/** A problem for a parser to return. */
 export function is(text: string): Wrong {
   return new Wrong(`is ${shown(text)}`);
 }
@@ -119,7 +119,7 @@ export function parseDatabaseUrl(text: string): string | Wrong {
   return parseUrl(text, ['postgres:', 'postgresql:']);
 }
 
-/** Of a refused URL nothing is shown but its beginning: a password may stand anywhere in it. */
+/** Only the start of a refused URL is shown, because a password may be anywhere in it. */
 export function parseUrl(text: string, protocols: readonly string[]): string | Wrong {
   const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0];
   if (scheme === undefined || !URL.canParse(text)) return new Wrong('is not a URL (its value is not shown)');
@@ -178,7 +178,7 @@ export function parseModelUrl(text: string): string | Wrong {
   return username === '' && password === '' ? url : new Wrong('contains a user name or password (not shown)');
 }
 
-/** What each request to the model says itself. */
+/** Fields that each request to the model sets itself. */
 export const RESERVED_PARAMETERS = [
   'model',
   'messages',
@@ -205,7 +205,7 @@ export function parseModelParameters(text: string): Readonly<Record<string, unkn
   return Object.freeze(value as Record<string, unknown>);
 }
 
-/** What a million tokens cost, in units of the currency. */
+/** Prices per million tokens, in units of the currency. */
 export interface ModelPrices {
   currency: string;
   input: number;
@@ -233,7 +233,7 @@ export function parseModelPrices(text: string): ModelPrices | Wrong {
   return Object.freeze({ currency, input, cached_input, output });
 }
 
-/** What the model may use in a day: tokens, or money in millionths of a unit. */
+/** The model's daily limit: tokens, or money in millionths of a unit. */
 export type ModelDailyLimit = { tokens: number } | { cost_micros: number; currency: string };
 
 /** "2000000" or "5.00 USD". */

@@ -30,9 +30,9 @@ function likelihood(sign: string): number {
 }
 
 /**
- * Whether a base64 text was written rather than drawn: as words it is 2^62 times as likely as by chance. By Markov's
- * inequality, random texts of any length are that with a probability below 2^-62. The last sign, which may stand for a
- * few bits only, is left out.
+ * Returns true if a base64 text was written rather than drawn: as words it is 2^62 times as likely as by chance. By
+ * Markov's inequality, random texts of any length are that with a probability below 2^-62. The last sign, which may
+ * stand for a few bits only, is left out.
  */
 function isWritten(base64: string): boolean {
   let bits = 0;
@@ -48,8 +48,8 @@ function repeatsItself(bytes: Buffer): boolean {
 }
 
 /**
- * What shows that a key was not drawn at random, as it goes on after "it "; null when nothing does. A random key is
- * refused with a probability below 2^-60. `base64`: the digits it was written in; null when it was hexadecimal.
+ * The sign that a key is not random, to follow "it "; null if there is none. A random key is refused with a
+ * probability below 2^-60. `base64`: the digits it was written in; null when it was hexadecimal.
  */
 export function weaknessOf(bytes: Buffer, base64: string | null): string | null {
   const steps = bytes.subarray(1).map((byte, i) => byte - (bytes[i] as number));

@@ -3,14 +3,14 @@ import ipaddr from 'ipaddr.js';
 import pg from 'pg';
 import type { Config } from './config.ts';
 
-/** Whether what is sent to that host stays on this machine. A name other than localhost may lead anywhere. */
+/** Returns true if what is sent to that host stays on this machine. A name other than localhost may lead anywhere. */
 function isLoopback(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, '');
   if (isIP(name) === 0) return name === 'localhost';
   return ipaddr.process(name).range() === 'loopback';
 }
 
-/** What the driver makes of a URL: it knows `sslmode`, `host` and PostgreSQL's own variables of the environment. */
+/** Reads a URL as the driver does, with `sslmode`, `host` and PostgreSQL's own environment variables. */
 function isOpenDatabase(url: string): boolean {
   const { host, ssl } = new pg.Client({ connectionString: url }) as unknown as { host: string; ssl: unknown };
   return !ssl && !host.startsWith('/') && !isLoopback(host);

@@ -175,7 +175,10 @@ function fileAnswer(call: Pick<Call, 'headers'>, file: ConsoleFile, cache_contro
   return { status: 200, text: { content, content_type: file.content_type }, headers };
 }
 
-/** Whether an answer of this type is accepted; one that only says "anything" counts where `or_anything` is true. */
+/**
+ * Returns true if an answer of this type is accepted; one that only says "anything" counts where `or_anything` is
+ * true.
+ */
 function takes(call: Pick<Call, 'headers'>, type: string, or_anything: boolean): boolean {
   const accept = call.headers.accept;
   if (accept === undefined) return or_anything;

@@ -21,7 +21,7 @@ import { readClock } from '../../engine/storage/workspaces.ts';
 import { actionIn } from './paid-spends.ts';
 import { readBudgets } from './shared-budgets.ts';
 
-/** Of a limit that counts merchants or payees by themselves, only so many are shown, the fullest ones. */
+/** The number of merchants or payees shown for a per-subject limit, most used first. */
 const MAX_SUBJECTS = 20;
 /** The newest decisions of the agent in which the names of subjects are found. */
 const MAX_DECISIONS = 1_000;

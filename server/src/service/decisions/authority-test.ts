@@ -21,11 +21,11 @@ import type { CreatedReview, CreateReviewInput } from '../../engine/commands/cre
 import type { Command } from '../../engine/lane/command.ts';
 import { makeImaginedAgent } from './imagined-agent.ts';
 
-/** What a decision may be expected to be. */
+/** Fields of a decision that a test may expect. */
 const EXPECTABLE = ['decision', 'reason_code', 'reason_codes', 'authorized_amount_minor'] as const;
 export type Expected = Partial<Pick<Decision, (typeof EXPECTABLE)[number]>>;
 
-/** What is not as expected. */
+/** A difference from what was expected. */
 export interface Mismatch {
   field: string;
   expected: string | number | string[];
@@ -113,7 +113,7 @@ export function makeAuthorityTest(options: {
     return { verdict: verdictOf(decision), mismatches: mismatchesOf(step.expect ?? {}, decision) };
   }
 
-  /** What happens to an earlier decision. That the service would refuse it is a mismatch. */
+  /** Applies an outcome or review to an earlier decision. A refusal by the service is a mismatch. */
   function followUp<Input, Output>(
     field: 'outcome' | 'review',
     command: Command<Input, Output>,

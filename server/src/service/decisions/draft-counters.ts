@@ -18,7 +18,7 @@ import type { Verdict } from '@purser/rules/policy/decide';
 import { countedLimits, loadedBudgets } from '@purser/rules/policy/shared-budgets';
 import { Counters } from '../../engine/lane/counters.ts';
 
-/** What became of a decision: how it is under the draft, null where only the draft denied it, and how it really was. */
+/** A decision's states: under the draft (null if only the draft denied it), and in reality. */
 interface Both {
   drafted: DecisionHistory | null;
   real: DecisionHistory;
@@ -138,7 +138,7 @@ function toldOf({ policy_trace }: Decision): string | null {
   return found?.reason_code === 'DUPLICATE_SPEND' ? String(found.observed) : null;
 }
 
-/** What was really in a counter before a decision, as its answer states it. */
+/** The real contents of a counter before a decision, from its response. */
 function usedBefore(original: Decision, limit: CountedLimit): CountedSlot {
   const own = original.reservation.status === 'HELD' ? 1 : 0;
   return {

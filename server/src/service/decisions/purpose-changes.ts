@@ -40,9 +40,9 @@ function stemsOf(purpose: Purpose): PurposeStems {
 }
 
 /**
- * What a change of purpose touches of what was said under the earlier one. The result tells for the stems of some spends
- * whether the change is about them: another objective is about everything; else it is about what is forbidden only now or
- * was forbidden only then, and about what is wanted no more. Any other change is about none.
+ * Determines which earlier verdicts a change of purpose affects. The result says if the change is about spends with
+ * these stems: another objective is about everything; else it is about what is forbidden only now or was forbidden
+ * only then, and about what is wanted no more. Any other change is about none.
  */
 export function purposeChanges(then: Purpose, now: Purpose): (stems: readonly string[]) => boolean {
   const [before, after] = [stemsOf(then), stemsOf(now)];

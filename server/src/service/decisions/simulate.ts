@@ -58,10 +58,10 @@ export interface SimulationResult {
     amount_minor: number;
     current: { decision: DecisionKind; reason_code: ReasonCode };
     draft: { decision: DecisionKind; reason_code: ReasonCode; authorized_amount_minor: number };
-    /** What a person said of it last; null: nothing. */
+    /** The current label; null if there is none. */
     label: Label['label'] | null;
   }[];
-  /** Of the decisions that would have been different, those that people labelled. */
+  /** Labelled decisions among those that would have been different. */
   by_label: { label: Label['label']; from: DecisionKind; to: DecisionKind; count: number }[];
   /** By first reason, the most frequent ones first: how many decisions had it, and how many would have had it. */
   by_reason: { reason_code: ReasonCode; current: number; draft: number }[];
@@ -277,7 +277,7 @@ export function makeSimulation(options: {
     return same;
   }
 
-  /** Whether the merchants listed then vouch for a spend as those listed now do. */
+  /** Returns true if the merchants listed then vouch for a spend as those listed now do. */
   function isVouchedAsBefore({ action, directory_version: then = 0 }: Decision): boolean {
     if (then === directory.version) return true;
     if (before?.version !== then) before = directoryAtVersion(then);

@@ -41,7 +41,7 @@ const SHARED_ROWS = 100;
 /** Agents that are read in one statement: a hundred documents of each, at worst. */
 const AGENTS_AT_ONCE = 50;
 const READS_AT_ONCE = 2;
-/** What was said under a purpose that is not among so many versions does not count. */
+/** The number of versions whose verdicts count. */
 const MAX_VERSIONS = 500;
 const VERSIONS_AT_ONCE = 100;
 const MAX_PURPOSES = 10_000;
@@ -60,7 +60,7 @@ const NOTHING: TrackRecords = {
 };
 
 type Counts = Omit<FeedbackRow, 'agent_id' | 'purpose_hash' | 'merchant' | 'payee_id' | 'word'>;
-/** What was said of spends with one merchant and payee, over all purposes that count. */
+/** Verdicts on spends with one merchant and payee, over all purposes that count. */
 interface FeedbackSum extends Counts {
   merchant: string;
   payee_id: string;
@@ -115,7 +115,7 @@ function countingNow(
     .flat();
 }
 
-/** What is known about a spend from others than the agent. */
+/** Facts about a spend from sources other than the agent. */
 export function factsAbout(
   { action }: SpendRequest,
   { precedents, paid }: TrackRecords,

@@ -15,7 +15,7 @@ const CALLER: Caller = {
   principal_id: null,
 };
 
-/** What `authorize` makes of a request: `passes`, or the status and code of the refusal. */
+/** The result of `authorize` for a request: `passes`, or the status and code of the refusal. */
 function outcomeOf(route: Pick<Route, 'scopes' | 'agentKey'> | null, caller: Caller | null): string {
   const exchange = new Exchange({
     request_id: 'req_1',

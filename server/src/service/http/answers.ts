@@ -124,7 +124,7 @@ export function makeAnswers(
     return codingFor(headers['accept-encoding']);
   }
 
-  /** What caches between here and the client have to know of a read, whichever form it has. */
+  /** Cache headers of a read, for each of its forms. */
   const varied = (
     { exchange: { route } }: FastifyRequest,
     headers: Headers | undefined,

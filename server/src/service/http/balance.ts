@@ -13,10 +13,13 @@ export interface ConnectionHandle {
 
 /** The connections of this process beside those of the others on the same port. */
 export interface Balance {
-  /** Whether a new connection is this process's to keep; otherwise it is to be passed on, before anything is read from it. */
+  /**
+   * True if a new connection is this process's to keep; otherwise it is to be passed on, before anything is read from
+   * it.
+   */
   keeps(): boolean;
   passOn(handle: ConnectionHandle): void;
-  /** Whether the answer about to be sent should ask its client to close the connection. */
+  /** True if the answer about to be sent should ask its client to close the connection. */
   sheds(): boolean;
   /** Notes how many connections are open now. */
   opened(count: number): void;
@@ -26,7 +29,7 @@ export interface Balance {
   stop(): void;
 }
 
-/** What the primary says. */
+/** The primary's message. */
 export interface Balanced {
   /** The mean number of connections of a process. Until it is known, every connection is kept. */
   setMean(mean: number): void;

@@ -21,7 +21,7 @@ export const TOGETHER: Record<Together, (value: never) => { field: string; probl
 /** The result of a rule: the value that the handler receives, or the problem ("must be …"). */
 export type Finding = { ok: true; value: unknown } | { ok: false; problem: string };
 
-/** Of one query parameter: each is looked up by itself. */
+/** Maximum number of values of a query parameter: each needs its own lookup. */
 const MAX_SEVERAL = 50;
 
 const TIMESTAMP_EXPECTED = 'must be an RFC 3339 timestamp with an offset, such as 2026-11-21T08:30:00Z';

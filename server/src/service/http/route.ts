@@ -100,7 +100,7 @@ export interface Serving {
 export interface Route extends RouteData, Serving {
   /** Where `weighs` is `by_request`: whether this request of an administrator needs a fresh proof of identity. */
   isWeighty?: (call: Call) => boolean | Promise<boolean>;
-  /** Of an entrance: throws the refusal of a request from a foreign site, before its key is looked at. */
+  /** For an entrance: refuses a request from another site before its key is read. */
   checkEntrance?: (message: IncomingMessage) => void;
   handler: (call: Call) => Promise<Answer>;
 }

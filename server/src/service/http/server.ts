@@ -28,7 +28,7 @@ const hook =
     done();
   };
 
-/** Whether a request changes something itself. */
+/** True if a request changes something itself. */
 const isWrite = ({ route }: Exchange) => route?.method !== 'GET' && route?.is_entrance !== true;
 
 /**

@@ -18,7 +18,9 @@ export interface SharesOptions {
   workspace_share?: number;
   /** The fraction that one key may hold while nobody else holds any. Default: the workspace's. */
   key_share?: number;
-  /** Whether no other workspace is there: it may then hold everything, until others are. Default: others always are. */
+  /**
+   * True if no other workspace is there: it may then hold everything, until others are. Default: others always are.
+   */
   isAlone?: (workspace_id: string) => boolean;
   /** The most calls of `take` that wait. Each workspace and key has its share of them. Default: none. */
   max_waiting?: number;

@@ -137,7 +137,7 @@ async function openEmbeddedNow(config: Config, options: OpenOptions): Promise<Op
   }
 }
 
-/** What a failed connection means and what to do, by its SQLSTATE or error code; anything else is told as it came. */
+/** Cause and cure of a failed connection, by SQLSTATE or error code; other errors are reported unchanged. */
 const CONNECTION_PROBLEMS: readonly [RegExp, string, string][] = [
   [/^28/, 'refused this user', 'check the user and its password in the URL, and pg_hba.conf'],
   [/^3D000$/, 'does not exist', 'create it, or give another one in the URL'],
@@ -174,7 +174,7 @@ export async function checkServer(address: DatabaseAddress): Promise<void> {
 
 /** The secret keys of this process. */
 type SecretKeys = Required<Pick<Database, 'secret_key' | 'old_secret_keys'>>;
-/** What opening a database finds out about it. */
+/** Facts found when opening a database. */
 type Opened = Required<Pick<Database, 'guarded' | 'retired_keys'>>;
 
 function secretsOf(config: Config, secret_key: Buffer): SecretKeys {

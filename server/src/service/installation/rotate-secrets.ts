@@ -16,7 +16,7 @@ import type { Core } from './runtime.ts';
 
 /** The result of a rotation, and what still needs the old secret keys. */
 export interface Rotation {
-  /** Whether this run made the present key that of the installation. */
+  /** True if this run made the present key that of the installation. */
   replaced: boolean;
   /** Since when it is that key. Null if there never was another. */
   since: string | null;
@@ -25,7 +25,7 @@ export interface Rotation {
   api_keys: UnwrappedApiKey[];
   /** When the last capability that was issued before expires. Null if it has expired. */
   capabilities_until: string | null;
-  /** Whether nothing needs the old secret keys any more. */
+  /** True if nothing needs the old secret keys any more. */
   done: boolean;
 }
 

@@ -67,7 +67,7 @@ export interface Database {
   old_secret_keys?: readonly Buffer[];
   /** Public keys of earlier checkpoints, whose secret keys are gone. */
   retired_keys?: readonly VerifyingKey[];
-  /** Whether the service works as the role that cannot change the history. */
+  /** True if the service works as the role that cannot change the history. */
   guarded: boolean;
   /** The directory of this node's copies of checkpoints, outside the database. */
   checkpoint_dir: string;
@@ -75,7 +75,7 @@ export interface Database {
   clock?: ClockWatch;
 }
 
-/** What all parts of the process share. */
+/** The parts that the whole process shares. */
 export interface Core {
   lane: Lane;
   /** Whether this process can write to the database. */

@@ -26,7 +26,7 @@ export interface KeyDigest {
   secret_id: string;
 }
 
-/** What an HMAC-SHA256 under a key of its own stands for. */
+/** The purposes of HMAC-SHA256, each with its own key. */
 const MAC_PURPOSES = ['session', 'setup-code', 'link', 'device', 'attempts'] as const;
 export type MacPurpose = (typeof MAC_PURPOSES)[number];
 

@@ -79,7 +79,7 @@ function endpointWorks(answer: ModelAnswer): boolean {
 type Failure = Exclude<ModelAnswer, { kind: 'answered' } | { kind: 'cancelled' }>;
 type Settle = (usage: Usage) => void;
 
-/** What the model is asked about. */
+/** The spend that the model assesses. */
 interface Judged {
   authority_hash: string;
   seen: SeenByModel;
@@ -94,7 +94,7 @@ function failureIn(answer: ModelAnswer): Failure {
   return answer.kind === 'cancelled' ? { kind: 'stopping' } : answer;
 }
 
-/** Whether some text speaks of numbers, so that another amount may get another answer. */
+/** True if some text speaks of numbers, so that another amount may get another answer. */
 const speaksOfNumbers = (texts: Readonly<Record<string, string>>): boolean =>
   Object.entries(texts).some(([field, text]) => field !== 'action.amount' && /\p{N}/u.test(text));
 const SUMS =
@@ -171,7 +171,7 @@ export function makeAskModel(options: AskModelOptions): AskModel {
   /** Until then the endpoint wants no calls. It counts them by key, so this holds for all workspaces. */
   let resume_ms = 0;
 
-  /** What the provider refused costs nothing; what was not waited for may. */
+  /** A refused call costs nothing; an abandoned call may. */
   function usedBy(answer: ModelAnswer, expected: Usage): Usage {
     if ('usage' in answer) return answer.usage ?? expected;
     return answer.kind === 'http_error' || answer.kind === 'unreachable' ? NO_TOKENS : expected;

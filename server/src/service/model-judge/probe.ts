@@ -25,7 +25,7 @@ const KNOWN_SPEND: SpendRequest = {
 };
 const KNOWN_ANSWER: PurposeAssessment = 'PURPOSE_MISALIGNED';
 
-/** What the probe found. */
+/** The result of the probe. */
 export type ProbeResult =
   | { kind: 'works'; form: Form; is_right: boolean; duration_ms: number }
   | { kind: 'fails'; answer: ModelAnswer };
@@ -74,7 +74,7 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
 /** After a probe without an opinion the next one begins at the earliest after this time. */
 const AGAIN_MS = 30_000;
 
-/** What is known of the forms that the endpoint takes. */
+/** The forms that the endpoint is known to accept. */
 export interface Probing {
   /** The form to ask in; the best of the protocol's until the probe found out. */
   form(): Form;

@@ -22,7 +22,10 @@ export interface LabelledSpend {
   label: PurposeAssessment;
 }
 
-/** What a model is asked, apart from the protocol. What comes first stays the same longest, so that providers cache it. */
+/**
+ * The question to a model, independent of the protocol. The stable parts come first, so that providers can cache
+ * them.
+ */
 export interface Prompt {
   /** The task and the operator's words: the same for all spends under an authority. */
   system: string;
@@ -33,8 +36,8 @@ export interface Prompt {
 }
 
 /**
- * Of a longer trace only the end is shown. Without a limit an agent could write so much that the model runs out of time
- * or context and returns no opinion.
+ * Limit of the trace; only the end of a longer one is shown. Without it an agent could exhaust the model's time or
+ * context and prevent an opinion.
  */
 const MAX_TRACE_CHARACTERS = 8_000;
 
@@ -87,7 +90,7 @@ export function seenByModel(
 const EXAMPLE_FIELDS = ['action.merchant', 'action.amount', 'action.description', 'action.category', 'task'];
 const MAX_EXAMPLE_CHARACTERS = 300;
 
-/** What a model sees of an earlier spend of the same agent. */
+/** An earlier spend of the same agent, as a model sees it. */
 export function exampleOf(
   authority: Authority,
   request: SpendRequest,

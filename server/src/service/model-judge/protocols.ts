@@ -27,7 +27,7 @@ export interface Question {
   form: Form;
 }
 
-/** What a body says: the model's words, or the object that it gave to the tool. Null: there are none. */
+/** The contents of a response: the model's text, or the object given to the tool. Null if there is none. */
 export interface ModelReply {
   content: string | object | null;
   /** Null where the endpoint does not tell. */
@@ -37,7 +37,7 @@ export interface ModelReply {
 /** One provider's way of asking and answering. Pure. */
 export interface Protocol {
   name: ProtocolName;
-  /** What the path of the address ends in. */
+  /** The end of the address's path. */
   path: string;
   /** `api_key` null: the endpoint wants none. */
   headers(api_key: string | null): Record<string, string>;

@@ -36,7 +36,7 @@ export interface Asker {
   agent_id: string;
 }
 
-/** What a model is asked about; `authority_hash` is that of `authority`. */
+/** A question to a model; `authority_hash` is the hash of `authority`. */
 export interface ModelQuestion {
   authority_hash: string;
   authority: Authority;
@@ -70,7 +70,7 @@ const WORD: Record<PurposeAssessment, string> = {
 
 const MAX_EVIDENCE = 12;
 
-/** What an opinion needs to know of a judgement. */
+/** The parts of a judgement that an opinion uses. */
 type Judged = Assessment & Pick<Judgement, 'is_final'>;
 
 /** True if an opinion could change a judgement: never one that is final, and a misaligned one only where it may clear. */

@@ -1,7 +1,7 @@
 import type { Prompt } from './prompt.ts';
 import type { Usage } from './protocols.ts';
 
-/** What a provider asks, in units of the currency for a million tokens. */
+/** Prices of a provider, in units of the currency per million tokens. */
 export interface Prices {
   currency: string;
   input: number;
@@ -9,10 +9,10 @@ export interface Prices {
   output: number;
 }
 
-/** What one workspace may use in a day (UTC): tokens, or money in millionths of the prices' currency. */
+/** The daily limit (UTC) of one workspace: tokens, or money in millionths of the prices' currency. */
 export type DailyLimit = { tokens: number } | { cost_micros: number };
 
-/** What calls came to. */
+/** Usage of calls. */
 export interface ModelConsumption {
   calls: number;
   input_tokens: number;
@@ -57,7 +57,7 @@ function consumptionOf(usage: Usage, prices: Prices | null): ModelConsumption {
 const CHARACTERS_PER_TOKEN = 4;
 const ESTIMATED_OUTPUT_TOKENS = 150;
 
-/** What a call will come to, about; used until the provider tells, and for calls whose answer was not waited for. */
+/** The estimated usage of a call, until the provider reports it, and for abandoned calls. */
 export function estimatedUsage({ system, examples, spend }: Prompt): Usage {
   const characters = system.length + (examples?.length ?? 0) + spend.length;
   const input_tokens = Math.ceil(characters / CHARACTERS_PER_TOKEN);
@@ -70,7 +70,7 @@ export interface UsageStore {
   add(rows: readonly DayUsage[]): Promise<(ModelConsumption | undefined)[]>;
 }
 
-/** What one workspace used in one day. */
+/** The usage of one workspace in one day. */
 export interface DayUsage {
   workspace_id: string;
   /** `2026-11-22` */
@@ -90,7 +90,7 @@ interface Day {
   day: string;
   /** False until this node knows what others kept. */
   is_known: boolean;
-  /** What all nodes had kept at the last flush. */
+  /** The stored usage of all nodes at the last flush. */
   kept: ModelConsumption;
   /** Counted here since. */
   fresh: ModelConsumption;
@@ -114,7 +114,7 @@ export function makeUsageCounter(options: {
 }): UsageCounter {
   const { prices, limit, store } = options;
   const days = new Map<string, Day>();
-  /** What was used in days that are over and is not kept yet. */
+  /** Usage of past days that is not stored yet. */
   const left: DayUsage[] = [];
 
   function dayOf(workspace_id: string): Day {

@@ -6,7 +6,7 @@ export interface Parameter {
   in: 'path' | 'query' | 'header';
   required: boolean;
   description?: string;
-  /** Of a parameter with several values: they are separated by commas. */
+  /** For a parameter with several values: separated by commas. */
   style?: 'form';
   explode?: false;
   schema: JsonSchema;
@@ -49,7 +49,7 @@ export interface OpenApi {
   servers: { url: string; description: string }[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  /** What is delivered to endpoints, by type of event. */
+  /** Webhook deliveries, by type of event. */
   webhooks: Record<string, { post: Omit<Operation, 'parameters'> }>;
   components: {
     securitySchemes: Record<string, JsonSchema>;

@@ -9,7 +9,7 @@ const OUTCOME = {
   schema: { type: 'string', const: 'unknown' },
 };
 
-/** What any route with a key may answer, besides the errors that it names itself. */
+/** Errors of every route with a key, in addition to its own. */
 export const KEYED_ERRORS: readonly ErrorCode[] = [
   'invalid_request',
   'unauthenticated',

@@ -43,7 +43,7 @@ const OWN_ONLY = "An agent key may also call this without the scope; it sees onl
 
 export interface OpenApiOptions {
   version: string;
-  /** What webhooks deliver: the body of each type of event, and when it is sent. */
+  /** Webhook events: the body of each type, and when it is sent. */
   events: Readonly<Record<string, { summary: string; body: TSchema }>>;
 }
 
@@ -114,7 +114,7 @@ export function makeOpenApi(routes: readonly RouteData[], options: OpenApiOption
   };
 }
 
-/** What operations refer to in `components`, collected while they are rendered. */
+/** References of operations to `components`, collected while rendering. */
 interface Shared {
   schemas: Record<string, JsonSchema>;
   errors: Record<string, Response>;

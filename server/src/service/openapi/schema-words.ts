@@ -14,7 +14,7 @@ export interface FieldRow {
 
 const MAX_DEPTH = 4;
 
-/** What a `$ref` points to; any other schema is itself. */
+/** Resolves a `$ref`; any other schema is returned unchanged. */
 export function resolve(schema: JsonSchema, document: OpenApi): JsonSchema {
   const name = refName(schema);
   return name === null ? schema : (document.components.schemas[name] ?? {});

@@ -1,4 +1,4 @@
-/** What a start has to say about a service. */
+/** The facts that a start prints about a service. */
 interface Welcomed {
   url: string;
   console_url: string;

@@ -12,7 +12,7 @@ const DAY_S = 86_400;
 /** The most attempts of one guesser that wait for others to be judged. */
 const MAX_WAITING = 100;
 
-/** Who may be guessing at a password. */
+/** The source of a password attempt. */
 export type Guesser =
   /** Anybody at the door: counted by address and e-mail, and by e-mail over all addresses. */
   | { as: 'stranger'; client_address: string; email: string }

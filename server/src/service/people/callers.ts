@@ -3,7 +3,7 @@ import type { Call } from '../http/route.ts';
 import type { Self } from './own-account.ts';
 import type { From } from './sign-in.ts';
 
-/** Who does it, for the lane and the audit list. */
+/** The origin of a change, for the lane and the audit list. */
 export function originOf(call: Pick<Call, 'caller' | 'request_id' | 'client_address'>): Origin {
   const { key_id, session, principal_id } = call.caller;
   const session_id = session?.session_id ?? null;

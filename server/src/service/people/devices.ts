@@ -12,7 +12,7 @@ const TOKEN = /^(usr_[0-9A-HJKMNP-TV-Z]{26})\.([A-Za-z0-9_-]{43})\.(\d{1,9})\.(\
 export interface Device {
   device_id: string;
   user_id: string;
-  /** Of that sign-in: in a later one the browser may be that of somebody else, who had made the account. */
+  /** The epoch of that sign-in: in a later one the browser may belong to another person, who created the account. */
   credential_epoch: number;
 }
 

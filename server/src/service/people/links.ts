@@ -5,13 +5,13 @@ import type { Mac } from '../installation/secrets.ts';
 const RESET_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
-/** What is wrong with a link that sets a password. */
+/** The message for an invalid password link. */
 export const INVALID_RESET = 'The link is wrong, used or expired; ask the operator for a new one.';
 
 /** The tokens in links. They are computed from what they stand for, so that nothing in the database could make one. */
 export interface LinkTokens {
   invitation(workspace_id: string, invitation_id: string): string;
-  /** What a token of an invitation names; null if it is not ours, or not exactly as it was given out. */
+  /** The contents of an invitation token; null if it is not ours or was altered. */
   openInvitation(token: string): { workspace_id: string; invitation_id: string } | null;
   /** A token that sets a new password in the person's present credential epoch, which ends that epoch; good for a day. */
   reset(user: Pick<User, 'user_id' | 'credential_epoch'>, now_ms: number): string;

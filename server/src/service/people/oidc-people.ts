@@ -22,7 +22,7 @@ import {
 
 export { OIDC_REFUSALS };
 
-/** Who may join through the identity provider, and in which role. */
+/** Rules for joining through the identity provider, and the role. */
 export interface OidcRules {
   /** Lower case; empty: any. */
   oidc_allowed_domains: readonly string[];
@@ -186,7 +186,7 @@ export function makeOidcSignIn(options: {
   };
 }
 
-/** What the lane refuses is no way in; whether there is another one is seen afterwards. */
+/** Ignores a refusal by the lane, which grants no access; other sign-in methods are checked later. */
 function ignoreRefusal(error: unknown): void {
   if (!(error instanceof ApiError) || error.status >= 500) throw error;
 }

@@ -23,7 +23,7 @@ export interface OidcConfig {
   oidc_scopes: string;
 }
 
-/** What a provider says of a person. */
+/** A person's identity, as the provider states it. */
 export interface ProvedIdentity {
   identity: Identity;
   /** Null: the provider names none, or does not vouch for it. */
@@ -59,9 +59,9 @@ export interface Provider {
     earlier: readonly Buffer[];
   }): Promise<{ url: string; cookie: string }>;
   /**
-   * Who came back, by the parameters of the callback and the cookie, and what `begin` was told. Each way back is good once.
-   * Throws `auth_unavailable` if the provider does not answer, and `ProviderRefusal` for anything that is not exactly the
-   * answer to what this browser asked.
+   * Identifies the person from the callback's parameters and the cookie, with the input of `begin`. Each callback
+   * works once. Throws `auth_unavailable` if the provider does not answer, and `ProviderRefusal` for anything that is
+   * not exactly the answer to what this browser asked.
    */
   finish(
     query: Readonly<Record<string, string>>,

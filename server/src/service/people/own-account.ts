@@ -11,7 +11,7 @@ import type { Visit } from './sessions.ts';
 import { findUser, listMemberships } from './user-rows.ts';
 import { verifying } from './verifying.ts';
 
-/** Who signed in, as `GET /v1/me` says it. */
+/** The signed-in person, as in `GET /v1/me`. */
 export type Me = Awaited<ReturnType<typeof meOf>>;
 
 /** A person who calls. */
@@ -28,8 +28,8 @@ const NOTHING_TO_LEAVE =
   'You have no pending membership there; only an administrator can end an accepted one.';
 
 /**
- * What `GET /v1/me` answers; of a workspace that the person has yet to accept only its name. Throws `unauthenticated` if they
- * are no member of the session's workspace.
+ * The response of `GET /v1/me`; a pending workspace shows only its name. Throws `unauthenticated` if they are no
+ * member of the session's workspace.
  */
 export async function meOf(db: Queryable, { user_id, session_id }: Pick<Self, 'user_id' | 'session_id'>) {
   const user = await findUser(db, user_id);
@@ -57,7 +57,7 @@ export async function meOf(db: Queryable, { user_id, session_id }: Pick<Self, 'u
   };
 }
 
-/** What a person does with their own account. */
+/** Changes of a person to their own account. */
 export type OwnAccount = ReturnType<typeof makeOwnAccount>;
 
 /** Makes it. `origin` of a decision on a membership is the person's own: `ownOriginOf`. */

@@ -93,7 +93,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
   }
 
   return {
-    /** What a browser needs to ask for a passkey of this site, whoever's it is. */
+    /** The options for a browser to request any passkey of this site. */
     async begin(): Promise<object> {
       const { generateAuthenticationOptions } = await webauthn();
       const made = await generateAuthenticationOptions({
@@ -118,7 +118,7 @@ export function makePasskeys(options: { db: Queryable; flows: SignInFlows; site:
       await noteProof(db, session_id);
     },
 
-    /** What a browser needs to make a passkey for a person. */
+    /** The options for a browser to create a passkey for a person. */
     async beginRegistration(self: Self): Promise<object> {
       const { user_id } = self;
       const user = await findUser(db, user_id);

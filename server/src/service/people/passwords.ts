@@ -7,7 +7,7 @@ import { makeShares } from '../http/shares.ts';
 
 /** OWASP's parameters of argon2id: 19 MiB and two passes, some 26 ms of one core. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** What a password is compared with where there is none, so that nobody can tell: a hash of those parameters. */
+/** A stand-in hash for accounts without a password, so that nobody can tell: a hash of those parameters. */
 const NOBODYS =
   '$argon2id$v=19$m=19456,t=2,p=1$HegWOQzhKkNE57mKVkaPbg$g6jkXDvwDQVXVNpG6cUSWQtXYxGC4E0HGX8jh1cQnmw';
 

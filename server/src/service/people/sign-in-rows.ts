@@ -7,7 +7,7 @@ import { addressBlock } from '../http/client-address.ts';
 export { OTHER_ADDRESSES, SIGN_IN_KINDS, SIGN_IN_RECORD_METHODS };
 
 export type SignInKind = (typeof SIGN_IN_KINDS)[number];
-/** What happened at the door, or to an account. */
+/** A sign-in, or a change of an account. */
 export interface SignIn {
   kind: SignInKind;
   method: (typeof SIGN_IN_RECORD_METHODS)[number];

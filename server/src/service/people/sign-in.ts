@@ -108,7 +108,7 @@ export class SignInFlows {
     return this.#options.behind.settled();
   }
 
-  /** Whether the first administrator is still to be made. */
+  /** True if the first administrator is still to be made. */
   isSetUp(): Promise<boolean> {
     return verifying(() => hasPeople(this.#options.db));
   }

@@ -40,7 +40,7 @@ export function makeTryPassword(options: {
 }): TryPassword {
   const { attempts, devices, passwords, behind, record } = options;
 
-  /** Who is guessing, and whose turn it takes: a session, a browser of this very person, or a stranger. */
+  /** The source of the attempt, and its turn: a session, a browser of this very person, or a stranger. */
   function guesserOf(
     { email, user, session_id }: ClaimedAccount,
     { headers, client_address }: Visit,

@@ -80,7 +80,7 @@ export async function rehashPassword(
   return result.rowCount === 1;
 }
 
-/** What ends with a person's credential epoch, and what goes on. */
+/** The effects of a new credential epoch of a person. */
 export interface NewEpoch {
   /** The password from now on; null: none. */
   password_hash: string | null;

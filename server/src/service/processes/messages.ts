@@ -1,9 +1,9 @@
 import type { MetricObjectWithValues, MetricValue } from 'prom-client';
 
-/** What a process has counted. */
+/** The metrics of a process. */
 export type CountedMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
-/** What a start has to say about a service that listens. */
+/** The facts about a listening service. */
 export interface Listening {
   /** `http://127.0.0.1:8080` */
   url: string;
@@ -15,7 +15,7 @@ export interface Listening {
   first: { admin_key: string } | undefined;
 }
 
-/** What one of several processes tells the primary. */
+/** Messages of a process to the primary. */
 export type ToPrimary =
   /** The first workspace was made. It is told at once, since the start may still fail. */
   | { purser: 'made'; admin_key: string }
@@ -35,7 +35,7 @@ export type ToPrimary =
   /** Answers `take`. */
   | { purser: 'taken'; connection: number };
 
-/** What the primary tells one of the processes. */
+/** Messages of the primary to a process. */
 export type FromPrimary =
   | { purser: 'count'; id: number }
   /** Answers `scrape`. */
@@ -47,7 +47,7 @@ export type FromPrimary =
   /** Comes with that connection. */
   | { purser: 'take'; connection: number };
 
-/** Whether a message between processes is one of these. Libraries send others on the same channel. */
+/** Returns true if a message between processes is one of these. Libraries send others on the same channel. */
 export function isOurs<T extends ToPrimary | FromPrimary>(message: unknown): message is T {
   return typeof message === 'object' && message !== null && 'purser' in message;
 }

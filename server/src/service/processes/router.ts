@@ -36,7 +36,7 @@ interface Known {
   open: number;
   /** How many connections are on their way to it. */
   coming: number;
-  /** Whether it left an offer unanswered and has said nothing since. */
+  /** True if it left an offer unanswered and has said nothing since. */
   is_silent: boolean;
 }
 

@@ -4,7 +4,7 @@ import { type FromPrimary, isOurs, type ToPrimary } from './messages.ts';
 
 /** The other processes of the service, as one of them reaches them: through the primary. */
 export interface Siblings {
-  /** Whether this process makes the first workspace and the code for the first person; one of them does. */
+  /** True if this process makes the first workspace and the code for the first person; one of them does. */
   is_first: boolean;
   /** Spreads the connections to the service's port over the processes. */
   balance: Balance;

@@ -5,11 +5,11 @@ const PRESENT_MS = 1_000;
 export interface Presence {
   /** Notes a request of the workspace. */
   note(workspace_id: string): void;
-  /** Whether no other workspace has sent a request within the last second. */
+  /** True if no other workspace has sent a request within the last second. */
   isAlone(workspace_id: string): boolean;
   /** Counts a request that somebody waits for, until the returned function is called. */
   enter(): () => void;
-  /** Whether nobody waits for a request. */
+  /** True if nobody waits for a request. */
   isQuiet(): boolean;
 }
 

@@ -6,7 +6,7 @@ const MAX_AT_ONCE_MS = 2;
 const MAX_WAIT_MS = 1_500;
 /** The most pieces that wait under one name; a member of the name may have half of them. */
 const MAX_WAITING = 1_000;
-/** What a turn took that nobody else wanted. */
+/** Settles a turn without competition. */
 const NOT_CHARGED: Settle = () => {};
 /** When there are more names than this, those that owe nothing are forgotten. */
 const MAX_NAMES = 10_000;
@@ -59,7 +59,7 @@ export interface WorkTimeOptions {
   share: number;
   /** Milliseconds of a clock that never runs backwards. */
   now_ms: () => number;
-  /** Whether nobody else wants the time now: then it is not shared. Default: somebody always does. */
+  /** True if nobody else wants the time now: then it is not shared. Default: somebody always does. */
   isAlone?: (name: string) => boolean;
   /**
    * It comes after everything else: also where nobody else wants the time, it lets the event loop turn every 2 ms, and goes

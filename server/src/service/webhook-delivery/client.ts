@@ -24,7 +24,7 @@ export interface EndpointConnections {
 
 export interface WebhookClientOptions {
   resolve: Resolve;
-  /** Whether connections to loopback and private networks are allowed. */
+  /** True if connections to loopback and private networks are allowed. */
   allow_private: boolean;
   /** The time limit for name, connection, TLS, headers and body together. */
   timeout_ms: number;

@@ -15,7 +15,7 @@ export interface LeasedQueueState extends EndpointName {
   unrecorded: Set<string>;
   /** The most deliveries in flight. */
   window: number;
-  /** Whether more deliveries may be due than were fetched. */
+  /** True if more deliveries may be due than were fetched. */
   has_more: boolean;
   puts: number;
   idle_since_ms: number | null;

@@ -106,7 +106,7 @@ const REFUSED_HOSTS = [
   ...['x.intranet', 'ｌｏｃａｌｈｏｓｔ', 'ⓛⓞⓒⓐⓛⓗⓞⓢⓣ', 'localho%73t', 'a.b.INTERNAL', 'host.docker.internal'],
 ];
 
-/** What is no acceptable URL whatever its host. */
+/** URLs that are unacceptable regardless of their host. */
 const REFUSED_URLS = [
   ...[
     '',

@@ -22,7 +22,7 @@ const DECISIONS_AT_ONCE = 500;
 const WORKSPACES_A_ROUND = 20;
 const PAGES_A_TURN = 10;
 
-/** What the events of these decisions made known, of each merchant and payee the first. */
+/** The merchants and payees that the events of these decisions made known, the first event of each. */
 async function knownBy(
   client: Client,
   workspace_id: string,

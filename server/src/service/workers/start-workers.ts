@@ -35,7 +35,7 @@ const LEARN_PAUSE_MS = 1_000;
 const ROLL_UP_PAUSE_MS = 2_000;
 const FILL_PAUSE_MS = 2_000;
 const PRUNE_PAUSE_MS = 60_000;
-/** What the model cost is in reports, and counts at the other nodes, after this time. */
+/** The delay until the model's costs appear in reports and count on other nodes. */
 const MODEL_USAGE_PAUSE_MS = 2_000;
 const SIGN_PAUSE_MS = 1_000;
 /** The database's clock is read this often for the watch over it, also while nobody writes. */

@@ -64,7 +64,7 @@ const SESSION_HEADERS = {
 
 const NO_CONTENT = { 204: { description: 'Done.', schema: null } };
 
-/** What every public route of signing in may answer. */
+/** Errors of every public sign-in route. */
 export const SIGN_IN_ERRORS: readonly ErrorCode[] = [
   'unauthenticated',
   'cross_site_request',

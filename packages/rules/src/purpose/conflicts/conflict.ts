@@ -13,8 +13,9 @@ export interface Inquiry {
 }
 
 /**
- * What a conflict makes of a spend. `final`: misaligned, whatever else speaks for it, and no model is asked. `weak`:
- * misaligned for a reason that a person would accept, of which a model may be asked. `unclear`: a person should look.
+ * The effect of a conflict on a spend. `final`: misaligned, whatever else speaks for it, and no model is asked.
+ * `weak`: misaligned for a reason that a person would accept; a model may be asked. `unclear`: a person
+ * should look.
  */
 export type Severity = 'final' | 'weak' | 'unclear';
 
@@ -31,7 +32,7 @@ export interface Contradiction {
 export interface Conflict {
   id: string;
   severity: Severity;
-  /** Whether there is anything to look for; cheap, so that most spends pay for few conflicts. */
+  /** True if there is anything to look for; cheap, so that most spends pay for few conflicts. */
   applies(inquiry: Inquiry): boolean;
   find(inquiry: Inquiry): Contradiction | undefined;
 }

@@ -1,7 +1,7 @@
 import { claimsToBe } from '../reading/spend-reading.ts';
 import { type Conflict, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
 
-/** What the purpose buys only from certain merchants comes from another one. */
+/** Goods that the purpose buys only from certain merchants come from another one. */
 export const otherSource: Conflict = {
   id: 'other-source',
   severity: 'weak',

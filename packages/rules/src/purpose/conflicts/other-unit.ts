@@ -2,7 +2,7 @@ import { UNIT_CODE } from '../language/figures.ts';
 import { claimsToBe } from '../reading/spend-reading.ts';
 import { type Conflict, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
 
-/** What is bought is for another unit than those that the operator names by code ("only for H1 to H9"). */
+/** The spend is for a unit other than those that the operator names by code ("only for H1 to H9"). */
 export const otherUnit: Conflict = {
   id: 'other-unit',
   severity: 'weak',

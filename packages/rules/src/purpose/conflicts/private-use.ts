@@ -3,7 +3,7 @@ import { privateCircleWords } from '../language/lexicon.ts';
 import { MAX_TEXT_LENGTH } from '../language/text.ts';
 import { type Conflict, type Contradiction, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
 
-/** What was found, with the name before its apostrophe. */
+/** The match, with the name before its apostrophe. */
 const whoseIn = (folded: string, { index, 0: found }: RegExpExecArray): string =>
   `${/^['’]/.test(found) ? (/\p{L}{1,40}$/u.exec(folded.slice(Math.max(0, index - 40), index))?.[0] ?? '') : ''}${found}`;
 

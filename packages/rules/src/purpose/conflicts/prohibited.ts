@@ -104,7 +104,7 @@ function brokenBy(rule: Prohibition, inquiry: Inquiry): Hit | undefined {
   return mildest;
 }
 
-/** What the operator forbids in so many words, or goods of a kind that the operator forbids. */
+/** Goods that the operator forbids literally, or goods of a forbidden kind. */
 export const prohibited: Conflict = {
   id: 'prohibited',
   severity: 'final',

@@ -71,7 +71,7 @@ export const PRIVATE_FAMILIES: ReadonlySet<string> = new Set([
 const WORDS = readTerms('trade-words');
 const COMPANIES = readTerms('trade-companies');
 
-/** What organisations buy to do their work, then what people buy for themselves. */
+/** Trades of organisations first, then trades of private life. */
 export const TRADES: readonly Trade[] = (readTerms('trades').get('trades') ?? []).map((row) => {
   const [id = '', family = '', label = '', mcc = ''] = row.split('; ');
   return {

@@ -167,7 +167,7 @@ export function companiesInText(tokens: readonly Token[]): TradeMatch[] {
   return tradeMatches(tokens, found);
 }
 
-/** What the tables know of a merchant by its whole name. */
+/** A merchant's entry in the tables, by its whole name. */
 export interface KnownMerchant {
   trades: readonly Trade[];
   /** The merchant sells nearly everything, or only processes the payment. */

@@ -15,7 +15,7 @@ export interface PhraseIndex {
   /** Index in `Token.entries` where a token caches its entry of this index; null if entries are not cached. */
   place: number | null;
   meanings: ReadonlyMap<string, readonly Meaning[]>;
-  /** Of phrases of several words, by their first word. */
+  /** Phrases of several words, by their first word. */
   openings: ReadonlyMap<string, Followers>;
 }
 

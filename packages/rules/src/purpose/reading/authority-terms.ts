@@ -103,7 +103,7 @@ export interface AuthorityReading {
   cut: boolean;
 }
 
-/** What may come only from certain merchants: "chemicals only from Merck or VWR". */
+/** Goods that may come only from certain merchants: "chemicals only from Merck or VWR". */
 export interface SourceRule extends Quote {
   /** Empty: everything. */
   subject: ReadonlySet<string>;
@@ -121,7 +121,7 @@ export interface UnitRange {
   to: number;
 }
 
-/** What may be bought only for certain units: "fuel only for H1 to H9". */
+/** Goods that may be bought only for certain units: "fuel only for H1 to H9". */
 export interface UnitRule extends Quote {
   /** Empty: everything. */
   subject: ReadonlySet<string>;

@@ -33,7 +33,7 @@ import type { ForbiddenItem, Prohibition } from './authority-terms.ts';
 
 type Forbidden = Omit<Prohibition, 'field' | 'text'>;
 
-/** What one sentence forbids, and the rest of it, which says what is wanted. */
+/** The prohibitions of a sentence, and the rest of it, which states what is wanted. */
 export interface SentenceReading {
   forbidden: Forbidden[];
   wanted: string;
@@ -155,8 +155,8 @@ function listEnd(tokens: readonly Token[], from: number): number {
 const joined = (tokens: readonly Token[]): string => tokens.map((token) => token.raw).join(' ');
 
 /**
- * What a sentence in German, Spanish or French forbids as a whole: "Auf X verzichten", "Queda prohibido X", "Hors de question
- * d'acheter X". Undefined for one that does not, or that forbids only at times.
+ * The prohibition of a whole sentence in German, Spanish or French: "Auf X verzichten", "Queda prohibido X", "Hors de
+ * question d'acheter X". Undefined for one that does not, or that forbids only at times.
  */
 function forbiddenInOtherLanguages(sentence: string): string | undefined {
   const plain = foldText(sentence).trim();

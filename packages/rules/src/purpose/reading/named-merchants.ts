@@ -23,7 +23,7 @@ export interface NamedMerchant extends Quote {
   is_person: boolean;
 }
 
-/** What people of the operator's own house are called; who sells something has other names. */
+/** Names for roles within the operator's organisation; sellers have other names. */
 const ROLES = EVERYDAY_WORDS.get('roles') ?? [];
 const ROLES_IN_JAPANESE = EVERYDAY_WORDS.get('roles_in_japanese') ?? [];
 const HAN_OR_KANA = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
@@ -74,7 +74,7 @@ export function namesIn(text: string, field: string): NamedMerchant[] {
   let run: string[] = [];
   let run_at = 0;
   let run_end = 0;
-  /** What stands before the run: it and the word before it tell whether a person is meant. */
+  /** The word before the run: with the word before it, it shows if a person is meant. */
   let before = '';
   let starts = true;
   let run_starts = false;
@@ -122,7 +122,7 @@ export function namesIn(text: string, field: string): NamedMerchant[] {
   return [...names.values()];
 }
 
-/** What parts the names of a German list. */
+/** Separators between the names of a German list. */
 const BETWEEN_GERMAN_NAMES = /^\s*,?\s*(?:(?:und|oder|sowie)\s+)?$/u;
 /** A word whose spelling is no ordinary noun's: "IONOS", "real.de", "3M". */
 const IS_SPELLED_AS_NAME = /\p{L}\p{Lu}|\d|\.\p{Ll}/u;

@@ -32,8 +32,8 @@ export function historyWords(description: string): string[] {
 export const HISTORY_NAMES: SpendNames = { merchant: historyKey, words: historyWords };
 
 /**
- * What people and the rail said of earlier spends at the merchant of an action, or to its payee. Of payees that are only
- * written differently, no more than what people refused.
+ * Precedents at the merchant of an action, or to its payee. For payees that only differ in spelling, only refusals
+ * count.
  */
 export function precedentsAt(
   { precedents }: SpendFacts,

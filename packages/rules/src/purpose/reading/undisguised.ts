@@ -4,10 +4,10 @@ import { MAX_TEXT_LENGTH } from '../language/text.ts';
 const ASCII_ONLY = /^[\x20-\x7e\n\t]*$/;
 /** Characters that show as nothing: joiners, zero-width spaces, soft hyphens, tags, fillers, selectors. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
-/** What may stand before a joiner that a script or an emoji needs. */
+/** Characters allowed before a joiner that a script or an emoji needs. */
 const TAKES_JOINER =
   /[\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}]|\ufe0f/u;
-/** What may stand before a mark of direction, in scripts that run from right to left. */
+/** Characters allowed before a direction mark, in right-to-left scripts. */
 const TAKES_DIRECTION = /[\p{Script=Hebrew}\p{Script=Arabic}\p{P}\s\d]/u;
 const RUN_OF_LETTERS = /[\p{L}\p{M}]+/gu;
 const LATIN = /\p{Script=Latin}/u;

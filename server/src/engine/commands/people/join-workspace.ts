@@ -15,7 +15,7 @@ import { withdrawAdministration, withdrawInvitation } from '../../lane/revocatio
 import type { WorkingSet } from '../../lane/working-set.ts';
 import type { Identity } from '../../storage/members.ts';
 
-/** What lets a person join: being the first, an invitation, or the settings of the identity provider. */
+/** A person's right to join: being the first, an invitation, or the settings of the identity provider. */
 export type Admittance =
   | { by: 'first' }
   | { by: 'invitation'; invitation_id: string; principal_id: string | null }

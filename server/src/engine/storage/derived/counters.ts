@@ -18,7 +18,7 @@ export interface WantedCounter extends NamedCounter {
   window: CounterWindow;
 }
 
-/** What a client of a type without more digits can carry; no limit is larger. */
+/** The largest amount that clients can represent; no limit is larger. */
 const MAX_MINOR = Number.MAX_SAFE_INTEGER;
 
 /** The counters that rows belong to, after those of `wanted`, in which there may be nothing. */

@@ -17,7 +17,7 @@ export function makeAuthRoutes(options: {
   flows: SignInFlows;
   passkeys: Passkeys;
   site: Site;
-  /** What the settings offer. */
+  /** The sign-in methods of the settings. */
   offers: { password: boolean; passkey: boolean; oidc: { name: string } | null };
 }): Route[] {
   const { flows, passkeys, site, offers } = options;

@@ -48,7 +48,7 @@ const invitationBody = (invitation: Invitation & { clock_ms: number }) => ({
   expires_at: invitation.expires_at,
 });
 
-/** Who works in the workspace, who is invited, and who came to the door. */
+/** Routes for members, invitations and sign-ins. */
 export function makeMemberRoutes(options: {
   db: Queryable;
   lane: Lane;
