@@ -10,7 +10,7 @@ import { getDecision } from '../../engine/storage/decisions.ts';
 import { listLabels } from '../../engine/storage/labels.ts';
 import { loadReviewsOfDecisions } from '../../engine/storage/reviews.ts';
 import { agentScopeOf } from '../decisions/present-decisions.ts';
-import { type Call, type Route, serve } from '../http/route.ts';
+import { type CallOf, type Route, serve } from '../http/route.ts';
 import { originOf } from '../people/callers.ts';
 
 /** Makes the routes for reviews and labels. */
@@ -22,7 +22,7 @@ export function makeReviewRoutes(options: {
   const { db, lane, createReview } = options;
 
   /** Throws `not_found` if the caller may not see the decision. */
-  async function mustSee({ caller, params }: Call<{ id: string }, unknown, unknown>): Promise<void> {
+  async function mustSee({ caller, params }: CallOf<typeof routes.listReviews>): Promise<void> {
     const found = await getDecision(db, caller.workspace_id, params.id, agentScopeOf(caller));
     if (found === undefined) throw new ApiError('not_found', 'No such decision.');
   }

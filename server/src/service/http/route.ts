@@ -137,7 +137,7 @@ export type StoredJson = (string | Buffer) & { [STORED]: true };
 export const storedJson = (json: string | Buffer): StoredJson => json as StoredJson;
 
 /** Handlers may answer with what the rest of the program must not change. */
-type Immutable<T> = T extends readonly (infer Item)[]
+export type Immutable<T> = T extends readonly (infer Item)[]
   ? readonly Immutable<Item>[]
   : T extends object
     ? { readonly [K in keyof T]: Immutable<T[K]> }
