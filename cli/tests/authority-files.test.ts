@@ -39,7 +39,7 @@ test('pull, edit, diff, apply, and nothing differs any more; comments stay', asy
     '  Review threshold: EUR 80.00 → EUR 50.00',
     '  Blocked merchants: added Casino',
     '  Blocked merchants: removed Evil Corporation (widens)',
-    'Of the last 2 decisions:',
+    'Last 2 decisions:',
     '  1 ALLOW → REVIEW (EUR 54.40)',
     '  1 DENY → REVIEW (EUR 250.00)',
   ])
