@@ -51,7 +51,7 @@ test('pull, edit, diff, apply, and nothing differs any more; comments stay', asy
   });
   expect((await s.call('GET', `/v1/agents/${agent}/authority`)).body.version).toBe(1);
   const applied = await run(['authority', 'apply', '-f', file, '--yes', '--note', 'New servers']);
-  expect([applied.code, lines(applied.out).at(-1)]).toEqual([0, `${agent}: version 2 is in force.`]);
+  expect([applied.code, lines(applied.out).at(-1)]).toEqual([0, `${agent}: version 2 is now in effect.`]);
   const { body } = await s.call('GET', `/v1/agents/${agent}/authority`);
   expect([body.note, body.authority.blocked_merchants]).toEqual(['New servers', ['Casino']]);
   const kept = await readFile(file, 'utf8');
