@@ -30,7 +30,7 @@ describe('a first page that was fetched again', () => {
   });
 });
 
-describe('rows that came anew', () => {
+describe('new rows', () => {
   test('stand where they belong, once', () => {
     expect(rowsOf(withRows([page('ac', 'c'), page('eg')], ['d', 'a', 'b'], idOf, isBefore))).toBe('abcdeg');
   });

@@ -73,13 +73,7 @@ export function useEditor(slug: string, current: AuthorityVersion | null) {
     problems: { ...(is_new ? null : problems), ...refused } as Problems,
     is_restored: restored !== null && is_unsaved,
     is_stale: (current?.version ?? 0) > (base?.version ?? 0),
-    why: may
-      ? reasonNotToSave({
-          is_new,
-          authority,
-          is_changed: base === null || is_unsaved,
-        })
-      : WHY_NOT.admin,
+    why: reasonNotToSave({ may, is_new, authority, is_changed: base === null || is_unsaved }),
     openForm: () => {
       if (json !== null && authority !== null) setDraft(draftOf(authority));
       setJson(null);
@@ -156,14 +150,17 @@ function useRead(json: string | null, draft: Draft, base: AuthorityVersion | nul
 
 /** The reason why the draft cannot be saved. False if it can. */
 function reasonNotToSave({
+  may,
   is_new,
   authority,
   is_changed,
 }: {
+  may: boolean;
   is_new: boolean;
   authority: Authority | null;
   is_changed: boolean;
 }): string | false {
+  if (!may) return WHY_NOT.admin;
   if (is_new) return 'Enter an objective first.';
   if (authority === null) return 'Fix the highlighted fields first.';
   return is_changed ? false : 'No changes.';
