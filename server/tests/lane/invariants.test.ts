@@ -292,6 +292,32 @@ describe('a command that breaks an invariant', () => {
   });
 });
 
+test('a record that would count for less than nothing is refused before the commit', async () => {
+  const { decision_id } = await decide(100);
+  const report: Command<unknown, unknown> = {
+    name: 'broken',
+    needs: () => ({ decisions: [decision_id], outcomes_of: [decision_id] }),
+    apply(set) {
+      const amount = { type: 'SPEND_EXECUTED', amount_minor: -5, source: 'CLIENT_REPORTED' };
+      const ids = { outcome_id: set.newId('outcome'), decision_id };
+      set.records.addOutcome({
+        ...ids,
+        ...amount,
+        flags: [],
+        recorded_at: set.now,
+        occurred_at: set.now,
+      } as never);
+      return done(null);
+    },
+  };
+  const refused = lane.submit(workspace_id, report, null, origin);
+  await expect(refused).rejects.toMatchObject({ code: 'internal_error' });
+  expect(logged).toEqual([expect.objectContaining({ invariant: 'state_below_zero' })]);
+  const [state] = await rowsOf('select held_minor, committed_minor from budgets where workspace_id = $1');
+  expect(state).toEqual({ held_minor: 100, committed_minor: 0 });
+  expect((await verify()).valid).toBe(true);
+});
+
 describe('a counter that was changed beside the lane', () => {
   async function lose() {
     await rowsOf('update budgets set held_minor = 0 where workspace_id = $1');

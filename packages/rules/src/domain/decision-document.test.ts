@@ -3,15 +3,15 @@ import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import { decide } from '../policy/decide.ts';
 import type { Capability } from './capabilities.ts';
 import {
-  CORE_MARKS,
-  capabilityIdIn,
+  actionIn,
+  assessmentIn,
   composeDecision,
-  decodeDecision,
+  coreIn,
+  DOCUMENT_MARKS,
   encodeDecision,
-  requestIdIn,
   withToken,
 } from './decision-document.ts';
-import type { DecisionCore } from './decisions.ts';
+import type { Decision, DecisionCore } from './decisions.ts';
 import { noReservation } from './reservations.ts';
 
 const CAPABILITY_ID = 'cap_01K9ZZZZZZZZZZZZZZZZZZZZZZ';
@@ -30,7 +30,7 @@ const capability: Capability = {
   consumed_at: null,
 };
 
-function made(given: { capability: Capability | null; request_id?: string }) {
+function made(given: { capability: Capability | null }) {
   const request = {
     action: { type: 'purchase', merchant: HOSTILE, amount_minor: 100, currency: 'EUR', description: HOSTILE },
     task: HOSTILE,
@@ -68,51 +68,56 @@ function made(given: { capability: Capability | null; request_id?: string }) {
     capability: given.capability,
     created_at: '2026-11-22T08:00:00.000Z',
     requested_by: { key_id: 'key_01K9ZZZZZZZZZZZZZZZZZZZZZZ', principal_id: null },
-    request_id: given.request_id ?? null,
+    request_id: null,
   });
 }
+
+/** Cuts as the SQL of `storage/decisions.ts` does: `split_part` counts from 1, and is empty where there is no such part. */
+const part = (text: string, mark: string, n: number) => text.split(mark)[n - 1] ?? '';
+const { explanation, assessment, authority, action, task } = DOCUMENT_MARKS;
 
 test('the token goes into the capability that was issued, whatever words the agent wrote', () => {
   const decision = made({ capability });
   const document = encodeDecision(decision);
-  expect(capabilityIdIn(document)).toBe(CAPABILITY_ID);
   expect(JSON.parse(withToken(document, 'cap_token'))).toEqual({
     ...decision,
     capability: { token: 'cap_token', ...capability },
   });
 });
 
-test('a document without a capability names none, whatever words the agent wrote', () => {
-  expect(capabilityIdIn(encodeDecision(made({ capability: null })))).toBeUndefined();
-});
-
-test('the request that made a document is found, whatever words the agent wrote, and none in one that has none', () => {
-  const of = (request_id?: string) =>
-    requestIdIn(encodeDecision(made({ capability, ...(request_id && { request_id }) })));
-  expect([of('sdk_1'), of('a/b:c=d@e.f-g+h_i'), of()]).toEqual(['sdk_1', 'a/b:c=d@e.f-g+h_i', undefined]);
-  expect(of('x'.repeat(128))).toBe('x'.repeat(128));
-});
-
 test('a document cut at its marks still holds everything that the rules about later states read', () => {
   const decision = made({ capability });
   const document = encodeDecision(decision);
-  const [head, core, told] = [CORE_MARKS.head, CORE_MARKS.core, CORE_MARKS.told].map((mark) =>
-    document.indexOf(mark),
-  ) as [number, number, number];
-  expect(0 < head && head < core && core < told).toBe(true);
-  const cut = decodeDecision(`${document.slice(0, head)}${document.slice(core, told)}}`);
-  const core_fields: (keyof DecisionCore)[] = [
-    'decision_id',
-    'decision',
-    'review_state',
-    'authorized_amount_minor',
-    'currency',
-    'mode',
-    'authority_version',
-    'reservation',
-    'capability',
-    'agent',
-    'action',
-  ];
-  for (const field of core_fields) expect(cut[field]).toEqual(decision[field]);
+  const core = `${part(document, explanation, 1)}${authority}${part(part(document, authority, 2), task, 1)}}`;
+  const { created_at, ...expected } = coreFields(decision);
+  expect(coreIn(core)).toMatchObject(expected);
+  expect(created_at).toBe(decision.created_at);
+  expect(core.length).toBeLessThan(document.length);
 });
+
+test('the action and the assessment are found, whatever words the agent wrote', () => {
+  const decision = made({ capability });
+  const document = encodeDecision(decision);
+  expect(actionIn(part(part(document, action, 2), task, 1))).toEqual(decision.action);
+  expect(assessmentIn(document.slice(document.indexOf(assessment)).slice(0, 60))).toBe(
+    decision.purpose.assessment,
+  );
+});
+
+test('a text that was cut where no mark is gives nothing', () => {
+  for (const text of ['', '{', '{"decision_id":"dec_1"', 'null]']) {
+    expect(coreIn(text)).toBeNull();
+    expect(actionIn(text)).toEqual({});
+    expect(assessmentIn(text)).toBeNull();
+  }
+  expect(assessmentIn(null)).toBeNull();
+});
+
+function coreFields(decision: Decision): DecisionCore {
+  const { decision_id, review_state, authorized_amount_minor, currency, mode, authority_version } = decision;
+  const { reservation, capability: issued, agent, action: asked, created_at } = decision;
+  return {
+    ...{ decision_id, decision: decision.decision, review_state, authorized_amount_minor, currency, mode },
+    ...{ authority_version, reservation, capability: issued, agent, action: asked, created_at },
+  };
+}

@@ -1,8 +1,15 @@
 import type { Agent } from './agents.ts';
+import type { PurposeAssessment } from './assessment.ts';
 import type { Capability } from './capabilities.ts';
-import { type Decision, effectiveDecision, type PublishedVerdict, type Remedy } from './decisions.ts';
+import {
+  type Decision,
+  type DecisionCore,
+  effectiveDecision,
+  type PublishedVerdict,
+  type Remedy,
+} from './decisions.ts';
 import type { Reservation } from './reservations.ts';
-import type { SpendRequest } from './spends.ts';
+import type { Action, SpendRequest } from './spends.ts';
 
 /** The parts of a new decision. */
 export interface DecisionParts {
@@ -23,9 +30,9 @@ export interface DecisionParts {
 }
 
 /**
- * A decision as it is first answered. Its JSON text has the fields in the order of this literal, and four readers rely on
- * that order instead of parsing the whole text: `withToken`, `capabilityIdIn`, `requestIdIn` and the cut at `CORE_MARKS`.
- * So a new field goes before `explanation`, or where it separates no mark from its neighbour; a test fails otherwise.
+ * A decision as it is first answered. Its JSON text has the fields in the order of this literal, and `withToken` and
+ * `DOCUMENT_MARKS` rely on that order. So a new field goes before `explanation`, or where it separates no mark from its
+ * neighbour; a test fails otherwise.
  */
 export function composeDecision(parts: DecisionParts): Decision {
   const { decision_id, agent, request, verdict } = parts;
@@ -81,38 +88,50 @@ export function decodeDecision(document: string): Decision {
 }
 
 /**
- * Keys that delimit a document's core: the text before `head`, and the text from `core` to `told`. The rest (the
- * explanation, the findings and the agent's own words) is three quarters of the document. A JSON string holds no
- * unescaped quote, so the marks can only match keys. Should one match a key of an inner object, the cut has unbalanced
- * brackets and does not parse.
+ * Keys that a stored document is cut at, so that only a part of it is transferred and parsed. `storage/decisions.ts`
+ * cuts in SQL, because PostgreSQL rejects JSON that holds what a customer may send, such as an escaped NUL. A JSON string
+ * holds no unescaped quote, so a mark can only match a key. No object of a customer's comes before `context`, and every mark
+ * is looked for from the beginning. A text that was cut where no mark was does not parse, and its reader then says so.
  */
-export const CORE_MARKS = {
-  head: ',"explanation":',
-  core: ',"authority_version":',
-  told: ',"task":',
+export const DOCUMENT_MARKS = {
+  explanation: ',"explanation":',
+  assessment: '"purpose":{"assessment":"',
+  authority: ',"authority_version":',
+  action: ',"action":',
+  task: ',"task":',
 } as const;
 
+/** The core in the text that was cut out of a document; null where the document has another order than today's. */
+export function coreIn(text: string): Omit<DecisionCore, 'created_at'> | null {
+  return parsed<Omit<DecisionCore, 'created_at'>>(text);
+}
+
+/** The action in the text that was cut out of a document; nothing where the document has another order than today's. */
+export function actionIn(text: string): Partial<Action> {
+  return parsed<Action>(text) ?? {};
+}
+
+/** The assessment in a text that begins with its mark; null for any other text. */
+export function assessmentIn(text: string | null): PurposeAssessment | null {
+  const mark = DOCUMENT_MARKS.assessment;
+  const found = text?.startsWith(mark) ? text.slice(mark.length).split('"', 1)[0] : undefined;
+  return (found as PurposeAssessment | undefined) ?? null;
+}
+
+function parsed<T>(text: string): T | null {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return null;
+  }
+}
+
 const CAPABILITY = '"capability":';
-/** A capability begins with its id. */
-const CAPABILITY_ID = /^\{"capability_id":"(cap_[0-9A-Z]{26})"/;
-const CAPABILITY_ID_WITHIN = 60;
 
-/** The id of the capability in a document; undefined where none was issued. No earlier field holds `"capability":`. */
-export function capabilityIdIn(document: string): string | undefined {
-  const at = document.indexOf(CAPABILITY) + CAPABILITY.length;
-  return CAPABILITY_ID.exec(document.slice(at, at + CAPABILITY_ID_WITHIN))?.[1];
-}
-
-/** The last field; in a request id nothing needs escaping. */
-const REQUEST_ID = /"request_id":"([^"]+)"\}$/;
-const REQUEST_ID_WITHIN = 160;
-
-/** The id of the request that made a document's decision; undefined in documents that were made before it was stored. */
-export function requestIdIn(document: string): string | undefined {
-  return REQUEST_ID.exec(document.slice(-REQUEST_ID_WITHIN))?.[1];
-}
-
-/** A document with the token put into its capability. Tokens are never stored, so each answer inserts its own. */
+/**
+ * A document with the token put into its capability, which it must have. Tokens are never stored, so each answer inserts its
+ * own. No earlier field holds this key.
+ */
 export function withToken(document: string, token: string): string {
   const at = document.indexOf(CAPABILITY) + CAPABILITY.length;
   return `${document.slice(0, at)}{"token":"${token}",${document.slice(at + 1)}`;

@@ -87,6 +87,7 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
       principal_id: origin.actor.principal_id,
       consumed_at: set.now,
     };
+    // After this point the capability is consumed: nothing may refuse it.
     set.records.addConsumption(consumption);
     return done({ replayed: false, consumption, agent });
   },

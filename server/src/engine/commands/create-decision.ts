@@ -78,6 +78,8 @@ export interface CreatedDecision {
     decision: DecisionKind;
     mode: Mode;
     reason_code: ReasonCode;
+    /** Null: it issued none. */
+    capability_id: string | null;
     /** The authority it was decided by. */
     authority: KnownAuthority | null;
   } | null;
@@ -300,7 +302,9 @@ export function makeCreateDecision(
       const { decision, reason_code } = verdict;
       if (decision !== 'DENY') publishThresholdEvents(set, decision_id, reservation.limits ?? [], origin);
       const { mode } = agent;
-      return done({ replayed: false, document, decided: { decision, mode, reason_code, authority: known } });
+      const capability_id = capability?.capability_id ?? null;
+      const told = { decision, mode, reason_code, capability_id, authority: known };
+      return done({ replayed: false, document, decided: told });
     },
   };
 }

@@ -38,6 +38,7 @@ export const createLabel: Command<CreateLabelInput, Label> = {
       created_at: set.now,
     };
     const { decision } = record;
+    // After this point the label counts: nothing may refuse it.
     const { after, event_id } = set.records.addLabel(label);
     const brief = { ...decision, effective_decision: effectiveNow(decision, after) };
     set.publish('decision.label.recorded', recordEventData({ ...label }, brief), event_id);

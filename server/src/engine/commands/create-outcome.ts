@@ -112,6 +112,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
     if (!Number.isSafeInteger(held_minor + committed_minor)) {
       return refuse('invalid_request', "amount_minor: exceeds the range of the month's counter");
     }
+    // After this point the outcome counts: nothing may refuse it.
     const { event_id } = set.records.addOutcome(outcome);
     const brief = { ...decision, effective_decision: effectiveNow(decision, after) };
     set.publish('decision.outcome.recorded', recordEventData(outcomeBody(outcome), brief), event_id);

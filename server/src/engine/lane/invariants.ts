@@ -1,4 +1,5 @@
 import type { BudgetRow } from '@purser/rules/domain/budget';
+import type { DecisionState } from '@purser/rules/domain/decision-states';
 import type { Decision } from '@purser/rules/domain/decisions';
 import type { LedgerEvent, LedgerHead } from '@purser/rules/domain/ledger';
 
@@ -9,6 +10,7 @@ export type Invariant =
   | 'decision_not_sealed'
   | 'published_without_webhooks'
   | 'budget_below_zero'
+  | 'state_below_zero'
   | 'slot_without_now'
   | 'hold_not_of_decision';
 
@@ -92,6 +94,13 @@ export function checkBudget(row: BudgetRow): void {
   if (held_minor >= 0 && committed_minor >= 0) return;
   const reason = `${agent_id} ${period} ${currency} would hold ${held_minor} and have spent ${committed_minor}`;
   throw new BrokenInvariant('budget_below_zero', reason);
+}
+
+/** Checks that what a decision counts for is not below zero. Throws BrokenInvariant. */
+export function checkState({ decision_id, amount_minor, paced_minor }: DecisionState): void {
+  if (amount_minor >= 0 && paced_minor >= 0) return;
+  const reason = `${decision_id} would count for ${amount_minor}, and ${paced_minor} over time`;
+  throw new BrokenInvariant('state_below_zero', reason);
 }
 
 /** Checks that each limit that a new decision counts in does so in a slot that includes the decision. Throws BrokenInvariant. */

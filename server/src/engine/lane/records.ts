@@ -30,6 +30,7 @@ import { pushTo } from '@purser/rules/values/maps';
 import { joiningOf } from '../storage/authorities.ts';
 import { type Changes, knownKey, type Recorded } from './changes.ts';
 import type { Counters } from './counters.ts';
+import { checkState } from './invariants.ts';
 import type { Loaded } from './tables.ts';
 
 /** A decision of the batch. `state` is as it was last stored. */
@@ -238,6 +239,7 @@ export class Records {
 
   /** Changes a state. All changes go through here, because its budget, its counters and the list of expiring holds follow from it. */
   #changeState(before: DecisionState, after: DecisionState, counted: Counted['counted']): void {
+    checkState(after);
     this.#within.changes.states.set(after.decision_id, after);
     const record = this.#decisions.get(after.decision_id);
     if (record !== undefined) this.#decisions.set(after.decision_id, { ...record, state: after });

@@ -1,6 +1,8 @@
+import { assessmentIn } from '@purser/rules/domain/decision-document';
 import { summarizeOutcomes } from '@purser/rules/domain/outcomes';
 import { pushTo } from '@purser/rules/values/maps';
 import type { Queryable } from '../storage/database.ts';
+import { assessmentOf } from '../storage/decisions.ts';
 import { listOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { EXECUTED_STATES, initialFacts, type LaterFacts, type ReportFacts } from './counters.ts';
 
@@ -26,20 +28,6 @@ type LaterRow = Pick<
   /** The beginning of `purpose` in the document; null without a label. */
   purpose_part: string | null;
 };
-
-/**
- * Where the assessment is in a document. The database must not parse documents as JSON, because PostgreSQL rejects what a
- * customer may have put into one, such as an escaped NUL. A JSON string holds no unescaped quote, so the mark can only
- * match keys, and no keys of a customer's come before the decision's own `purpose`.
- */
-const PURPOSE_MARK = '"purpose":{"assessment":"';
-const PURPOSE_LENGTH = 60;
-
-/** The assessment in a part that begins with the mark; null for any other part. */
-function assessmentIn(part: string | null): ReportFacts['assessment'] {
-  const found = part?.startsWith(PURPOSE_MARK) ? part.slice(PURPOSE_MARK.length).split('"', 1)[0] : undefined;
-  return (found as ReportFacts['assessment'] | undefined) ?? null;
-}
 
 /** The facts in the decision itself. */
 const MADE = `decision_id, agent_id, decision, mode, array_to_string(reason_codes, ' ') as reasons, merchant,
@@ -91,7 +79,7 @@ async function loadLater(
           as by_key_maker
       from decision_states s
       left join lateral (
-        select label, (select substr(document, strpos(document, '${PURPOSE_MARK}'), ${PURPOSE_LENGTH}) from decisions
+        select label, (select ${assessmentOf('document')} from decisions
             where workspace_id = $1 and decision_id = s.decision_id) as purpose_part
         from labels l where l.workspace_id = $1 and l.label_id = s.label_id limit 1) as l on true
       where s.workspace_id = $1 and s.decision_id = any($2)`,

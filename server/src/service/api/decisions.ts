@@ -1,5 +1,4 @@
 import { routes } from '@purser/contract/routes/decisions';
-import { requestIdIn } from '@purser/rules/domain/decision-document';
 import type { makeAuthorizeSpend } from '../decisions/authorize-spend.ts';
 import type { DecisionView } from '../decisions/present-decisions.ts';
 import { type Route, serve, storedJson } from '../http/route.ts';
@@ -21,11 +20,11 @@ export function makeDecisionRoutes(options: {
         request_hash: call.body_hash as Buffer,
         origin: originOf(call),
       });
-      const json = storedJson(view.answer(caller, created));
+      const answer = view.answer(caller, created);
+      const json = storedJson(answer.json);
       if (!created.replayed) return { status: 201, json };
       // A client that lost the first answer recognises its own decision by this id.
-      const made_by = requestIdIn(created.document);
-      const of = made_by === undefined ? {} : { 'idempotent-replay-of': made_by };
+      const of = answer.made_by === null ? {} : { 'idempotent-replay-of': answer.made_by };
       return { status: 200, json, headers: { 'idempotent-replay': 'true', ...of } };
     }),
   ];

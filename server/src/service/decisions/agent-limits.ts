@@ -5,6 +5,7 @@ import { slotAt } from '@purser/rules/counters/windows';
 import type { Agent } from '@purser/rules/domain/agents';
 import type { Authority, VelocityLimit } from '@purser/rules/domain/authorities';
 import { periodOf } from '@purser/rules/domain/budget';
+import { actionIn } from '@purser/rules/domain/decision-document';
 import { afterExpiry, isExpired } from '@purser/rules/domain/decision-states';
 import type { LimitStanding, NamedStanding } from '@purser/rules/domain/reservations';
 import { countersOfAgent, namesOfSubjects, type SpendCounter, standing } from '@purser/rules/policy/counters';
@@ -18,7 +19,6 @@ import { listRecentPayees } from '../../engine/storage/decisions.ts';
 import { listBudgets } from '../../engine/storage/derived/budgets.ts';
 import { listCountedSince, listMostUsedSubjects } from '../../engine/storage/derived/counters.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
-import { actionIn } from './paid-spends.ts';
 import { readBudgets } from './shared-budgets.ts';
 
 /** The number of merchants or payees shown for a per-subject limit, most used first. */

@@ -1,8 +1,10 @@
+import { actionIn } from '@purser/rules/domain/decision-document';
 import type { OutcomeState } from '@purser/rules/domain/decisions';
 import type { PaidSpend } from '@purser/rules/domain/spend-facts';
 import { merchantKey, payeeKey } from '@purser/rules/merchants/keys';
 import { pushTo } from '@purser/rules/values/maps';
 import type { Queryable } from '../../engine/storage/database.ts';
+import { actionOf } from '../../engine/storage/decisions.ts';
 
 /** How far back an agent's own spends are compared. */
 const DAYS = 14;
@@ -38,15 +40,6 @@ interface PaidRow {
   action_part: string;
 }
 
-/** Payee, type and description in the text of an action; empty where it is in another format than today's. */
-export function actionIn(part: string): { payee_id?: string; type?: string; description?: string } {
-  try {
-    return JSON.parse(part) as { payee_id?: string; type?: string; description?: string };
-  } catch {
-    return {};
-  }
-}
-
 /**
  * Reads agents' spends of the last `DAYS` that were executed, whoever said so, by agent; one that has paid nothing is left
  * out, and costs one look into an index. What is compared with them can only lower an assessment. Of more than `MAX_PAID`
@@ -58,10 +51,9 @@ export async function loadPaidSpends(
 ): Promise<Map<string, PaidSpends>> {
   const result = await db.query<PaidRow>({
     name: 'load_paid_spends',
-    // The database must not parse a document as JSON: see `PURPOSE_MARK` in reports/fact-rows.ts.
     text: `select w.agent_id, d.decision_id, d.merchant, d.requested_amount_minor as amount_minor, d.currency, d.created_at,
         s.outcome_state, (extract(epoch from statement_timestamp()) * 1000)::bigint as clock_ms,
-        split_part(split_part(d.document, ',"action":', 2), ',"task":', 1) as action_part
+        ${actionOf('d.document')} as action_part
       from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
       cross join lateral (
         select decision_id, outcome_state from decision_states

@@ -1,6 +1,6 @@
 import type { Agent } from '@purser/rules/domain/agents';
 import { capabilityIdOf, capabilityStatusAt, consumptionSummary } from '@purser/rules/domain/capabilities';
-import { capabilityIdIn, decodeDecision, withToken } from '@purser/rules/domain/decision-document';
+import { decodeDecision, withToken } from '@purser/rules/domain/decision-document';
 import { currentDecision } from '@purser/rules/domain/decision-states';
 import type { Decision } from '@purser/rules/domain/decisions';
 import type { Caller } from '@purser/rules/domain/keys';
@@ -32,8 +32,11 @@ export interface DecisionView {
    * the caller may see.
    */
   find(caller: Caller, decision_id: string): Promise<Decision | undefined>;
-  /** The stored answer to a request, with the capability's token if the caller may see it. */
-  answer(caller: Caller, created: CreatedDecision): string;
+  /**
+   * The stored answer to a request, with the capability's token if the caller may see it. `made_by` is the request that a
+   * replay repeats; null where it was not stored, and for a new decision.
+   */
+  answer(caller: Caller, created: CreatedDecision): { json: string; made_by: string | null };
 }
 
 const NO_COUNTER = { held_minor: 0, committed_minor: 0 };
@@ -128,13 +131,14 @@ export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityToken
       if (found === undefined || (own !== null && found.agent.id !== own)) return undefined;
       return shownTo(caller, found);
     },
-    answer(caller, { document, replayed }) {
-      const capability_id = capabilityIdIn(document);
-      if (capability_id === undefined) return document;
-      // The key that created the decision may see the token. A replay may come from another key, so only there the
-      // document is decoded, which takes 11 µs for 3.6 KB.
-      if (replayed && !maySeeToken(caller, decodeDecision(document))) return document;
-      return withToken(document, tokens.of(caller.workspace_id, capability_id));
+    answer(caller, { document, decided }) {
+      // The key that created the decision may see the token; a replay may come from another key.
+      const original = decided === null ? decodeDecision(document) : null;
+      const may_see = original === null || maySeeToken(caller, original);
+      const capability_id = original?.capability?.capability_id ?? decided?.capability_id ?? null;
+      const made_by = original?.request_id ?? null;
+      if (capability_id === null || !may_see) return { json: document, made_by };
+      return { json: withToken(document, tokens.of(caller.workspace_id, capability_id)), made_by };
     },
   };
 }
