@@ -294,23 +294,20 @@ describe('a command that breaks an invariant', () => {
 
 test('a record that would count for less than nothing is refused before the commit', async () => {
   const { decision_id } = await decide(100);
-  const report: Command<unknown, unknown> = {
+  const label: Command<unknown, unknown> = {
     name: 'broken',
-    needs: () => ({ decisions: [decision_id], outcomes_of: [decision_id] }),
+    needs: () => ({ decisions: [decision_id] }),
     apply(set) {
-      const amount = { type: 'SPEND_EXECUTED', amount_minor: -5, source: 'CLIENT_REPORTED' };
-      const ids = { outcome_id: set.newId('outcome'), decision_id };
-      set.records.addOutcome({
-        ...ids,
-        ...amount,
-        flags: [],
-        recorded_at: set.now,
-        occurred_at: set.now,
-      } as never);
+      const history = set.records.history.bind(set.records);
+      set.records.history = (id) => {
+        const found = history(id);
+        return { ...found, state: { ...found.state, amount_minor: -5 } };
+      };
+      set.records.addLabel({ label_id: set.newId('label'), decision_id, created_at: set.now } as never);
       return done(null);
     },
   };
-  const refused = lane.submit(workspace_id, report, null, origin);
+  const refused = lane.submit(workspace_id, label, null, origin);
   await expect(refused).rejects.toMatchObject({ code: 'internal_error' });
   expect(logged).toEqual([expect.objectContaining({ invariant: 'state_below_zero' })]);
   const [state] = await rowsOf('select held_minor, committed_minor from budgets where workspace_id = $1');
