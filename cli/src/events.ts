@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { WebhookEventType } from '@purser/contract/values/webhooks';
 import { APIError, Purser, type WebhookEvent, webhooks } from '@purser/sdk';
 import { fakePurser } from '@purser/sdk/testing';
 import type { Context } from './context.ts';
@@ -11,16 +12,7 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_CHARACTERS = 10;
 const RANDOM_CHARACTERS = 16;
 
-export type EventType = Exclude<WebhookEvent['type'], 'webhook.test'>;
-/** A type that is new is missed here by the compiler. */
-const IS_SENT: Readonly<Record<EventType, true>> = {
-  'decision.created': true,
-  'decision.review.recorded': true,
-  'decision.label.recorded': true,
-  'decision.outcome.recorded': true,
-  'budget.threshold.reached': true,
-};
-export const EVENT_TYPES = Object.keys(IS_SENT) as EventType[];
+export type EventType = WebhookEventType;
 
 /** The secret that events are signed with here: `PURSER_WEBHOOK_SECRET`, or a new one. */
 function secretOf(env: NodeJS.ProcessEnv): { secret: string; is_new: boolean } {

@@ -1,3 +1,4 @@
+import { WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
 import { minorUnits } from '@purser/mcp/money';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import * as authority from './authority.ts';
@@ -5,7 +6,7 @@ import { testFiles } from './authority-tests.ts';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import type { Context } from './context.ts';
 import { ask, type TailOptions, tail } from './decisions.ts';
-import { EVENT_TYPES, type EventType, type ListenOptions, listen, trigger } from './events.ts';
+import { type EventType, type ListenOptions, listen, trigger } from './events.ts';
 import { CommandError, EXIT, told } from './failure.ts';
 import { CLIENTS, type McpClient, printConfiguration, serve } from './mcp.ts';
 import { type ReviewOptions, review } from './review.ts';
@@ -128,7 +129,7 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
   program
     .command('trigger')
     .description('send a sample event to a receiver; exits 2 unless it is accepted')
-    .addArgument(new Argument('<type>', 'event type').choices(EVENT_TYPES))
+    .addArgument(new Argument('<type>', 'event type').choices(WEBHOOK_EVENT_TYPES))
     .requiredOption('--forward-to <url>', 'URL to post the event to', address)
     .option(...JSON_FLAG)
     .action(run((type: EventType, options: { forwardTo: string }) => trigger(context, type, options)));

@@ -1,22 +1,12 @@
-import type { NewWebhook, WebhookAttempt } from '@purser/sdk';
+import { DELIVERED_EVENT_TYPES, EVENT_ROWS, type WebhookEventType } from '@purser/contract/values/webhooks';
+import type { WebhookAttempt } from '@purser/sdk';
 
-export type EventType = NewWebhook['events'][number];
+export type EventType = WebhookEventType;
 
-/** Events that an endpoint can subscribe to; `by_default` marks those sent if it names none. The compiler reports a type that is missing here. */
-const EVENTS: Readonly<Record<EventType, { says: string; by_default: boolean }>> = {
-  'decision.created': { says: 'A decision is made', by_default: true },
-  'decision.review.recorded': { says: 'A reviewer allows or denies a request', by_default: true },
-  'decision.label.recorded': { says: 'A person labels a decision', by_default: true },
-  'decision.outcome.recorded': { says: 'An outcome is reported', by_default: true },
-  'budget.threshold.reached': { says: 'A shared budget reaches 80 or 100 percent', by_default: false },
-};
-
-export const EVENT_TYPES = Object.keys(EVENTS) as EventType[];
-export const DEFAULT_EVENT_TYPES = EVENT_TYPES.filter((type) => EVENTS[type].by_default);
-export const eventWords = (type: EventType): string => EVENTS[type].says;
+export const eventWords = (type: EventType): string => EVENT_ROWS[type].label;
 
 /** Filter options: every type that is delivered, tests included. */
-export const DELIVERED_TYPES = [...EVENT_TYPES, 'webhook.test'].map((type) => [type, type] as const);
+export const DELIVERED_TYPES = DELIVERED_EVENT_TYPES.map((type) => [type, type] as const);
 
 const ERRORS: Record<string, string> = {
   dns_error: 'The host name could not be resolved',

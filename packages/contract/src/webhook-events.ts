@@ -6,7 +6,7 @@ import { LabelBody, OutcomeBody, RecordedReviewBody } from './records.ts';
 import { Fields, Id, OneOf, Timestamp } from './schema.ts';
 import { MODES } from './values/agents.ts';
 import { DECISIONS } from './values/decisions.ts';
-import type { DeliveredEventType } from './values/webhooks.ts';
+import { type DeliveredEventType, EVENT_ROWS } from './values/webhooks.ts';
 
 const DecisionBrief = Fields(
   {
@@ -38,23 +38,23 @@ const aboutDecision = <P extends TProperties>(record: { properties: P }) =>
 /** The webhook events: the body of each type, and when it is sent. */
 export const WEBHOOK_EVENTS = {
   'decision.created': {
-    summary: 'A decision was made',
+    summary: EVENT_ROWS['decision.created'].summary,
     body: Event('DecisionCreatedEvent', 'decision.created', DecisionBody),
   },
   'decision.review.recorded': {
-    summary: 'A review was recorded',
+    summary: EVENT_ROWS['decision.review.recorded'].summary,
     body: Event('ReviewRecordedEvent', 'decision.review.recorded', aboutDecision(RecordedReviewBody)),
   },
   'decision.label.recorded': {
-    summary: 'A label was recorded',
+    summary: EVENT_ROWS['decision.label.recorded'].summary,
     body: Event('LabelRecordedEvent', 'decision.label.recorded', aboutDecision(LabelBody)),
   },
   'decision.outcome.recorded': {
-    summary: 'An outcome was reported',
+    summary: EVENT_ROWS['decision.outcome.recorded'].summary,
     body: Event('OutcomeRecordedEvent', 'decision.outcome.recorded', aboutDecision(OutcomeBody)),
   },
   'budget.threshold.reached': {
-    summary: 'Usage of a shared budget reached 80 or 100 percent',
+    summary: EVENT_ROWS['budget.threshold.reached'].summary,
     body: Event('BudgetThresholdReachedEvent', 'budget.threshold.reached', ReachedBudgetBody),
   },
   'webhook.test': {

@@ -1,6 +1,7 @@
+import { WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
 import { useState } from 'react';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import { EVENT_TYPES, type EventType, eventWords } from '../../lib/webhooks.ts';
+import { type EventType, eventWords } from '../../lib/webhooks.ts';
 import { Button } from '../Button.tsx';
 import { Actions } from '../Dialog.tsx';
 import { TextField } from '../Field.tsx';
@@ -26,7 +27,7 @@ export function EndpointForm({
   const form = useForm(
     { url: initial.url, events: '' },
     async ({ url }) => {
-      const events = EVENT_TYPES.filter((type) => chosen.has(type));
+      const events = WEBHOOK_EVENT_TYPES.filter((type) => chosen.has(type));
       const is_same =
         events.length === initial.events.length && initial.events.every((each) => chosen.has(each));
       await submit({ url: url.trim(), ...(is_same ? {} : { events }) });
@@ -56,7 +57,7 @@ export function EndpointForm({
       />
       <fieldset className={styles.events}>
         <legend>Events</legend>
-        {EVENT_TYPES.map((type) => (
+        {WEBHOOK_EVENT_TYPES.map((type) => (
           <label key={type}>
             <input
               type="checkbox"

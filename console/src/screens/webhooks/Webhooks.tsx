@@ -1,3 +1,4 @@
+import { DEFAULT_EVENT_TYPES, WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
 import type { NewWebhook, WebhookItem } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
@@ -19,7 +20,6 @@ import { CodeBlock, Time } from '../../components/Value.tsx';
 import { DELIVERY_PARAMS, Deliveries } from '../../components/webhook/Deliveries.tsx';
 import { EndpointForm } from '../../components/webhook/EndpointForm.tsx';
 import { pick, type Search } from '../../lib/search.ts';
-import { DEFAULT_EVENT_TYPES, EVENT_TYPES } from '../../lib/webhooks.ts';
 
 const COLUMNS: readonly Column<WebhookItem>[] = [
   {
@@ -31,11 +31,11 @@ const COLUMNS: readonly Column<WebhookItem>[] = [
   {
     name: 'Events',
     cell: (each) =>
-      each.events.length === EVENT_TYPES.length ? (
+      each.events.length === WEBHOOK_EVENT_TYPES.length ? (
         'All'
       ) : (
         <span title={each.events.join(', ')}>
-          {each.events.length} of {EVENT_TYPES.length}
+          {each.events.length} of {WEBHOOK_EVENT_TYPES.length}
         </span>
       ),
   },

@@ -1,18 +1,50 @@
-/**
- * The event types that an endpoint without a list of its own is told of. No type is ever added here: receivers were
- * written for these, so a later type goes only to endpoints that name it.
- */
-export const DEFAULT_EVENT_TYPES = [
-  'decision.created',
-  'decision.review.recorded',
-  'decision.label.recorded',
-  'decision.outcome.recorded',
-] as const;
-/** The event types that an endpoint can subscribe to. */
-export const WEBHOOK_EVENT_TYPES = [...DEFAULT_EVENT_TYPES, 'budget.threshold.reached'] as const;
-/** Sent to one endpoint when its owner asks for it. It cannot be subscribed to. */
-export type WebhookEventType = (typeof WEBHOOK_EVENT_TYPES)[number];
+/** A type of event that an endpoint can subscribe to. */
+interface EventRow {
+  /** When it is sent, for the reference. */
+  summary: string;
+  /** When it is sent, in the console. */
+  label: string;
+  /**
+   * Endpoints without a list of their own receive it. Never true for a later type: receivers were written for the first
+   * four, so a later type goes only to endpoints that name it.
+   */
+  by_default: boolean;
+}
 
+/** The event types that an endpoint can subscribe to. */
+export const EVENT_ROWS = {
+  'decision.created': {
+    summary: 'A decision was made',
+    label: 'A decision is made',
+    by_default: true,
+  },
+  'decision.review.recorded': {
+    summary: 'A review was recorded',
+    label: 'A reviewer allows or denies a request',
+    by_default: true,
+  },
+  'decision.label.recorded': {
+    summary: 'A label was recorded',
+    label: 'A person labels a decision',
+    by_default: true,
+  },
+  'decision.outcome.recorded': {
+    summary: 'An outcome was reported',
+    label: 'An outcome is reported',
+    by_default: true,
+  },
+  'budget.threshold.reached': {
+    summary: 'Usage of a shared budget reached 80 or 100 percent',
+    label: 'A shared budget reaches 80 or 100 percent',
+    by_default: false,
+  },
+} satisfies Record<string, EventRow>;
+export type WebhookEventType = keyof typeof EVENT_ROWS;
+export const WEBHOOK_EVENT_TYPES = Object.keys(EVENT_ROWS) as WebhookEventType[];
+/** The event types that an endpoint without a list of its own receives. */
+export const DEFAULT_EVENT_TYPES = WEBHOOK_EVENT_TYPES.filter((type) => EVENT_ROWS[type].by_default);
+
+/** Sent to one endpoint when its owner asks for it. It cannot be subscribed to. */
 export const TEST_EVENT_TYPE = 'webhook.test';
 export const DELIVERED_EVENT_TYPES = [...WEBHOOK_EVENT_TYPES, TEST_EVENT_TYPE] as const;
 export type DeliveredEventType = (typeof DELIVERED_EVENT_TYPES)[number];
