@@ -177,7 +177,9 @@ describe('other merchants than those on a list', () => {
     expect((await ask(agent, 103, at_merchant('Binder & Co', 'iban:DE1'))).decision).toBe('ALLOW');
     const moved = await ask(agent, 104, at_merchant('Binder & Co', 'iban:DE2'));
     expect([moved.decision, moved.reason_codes]).toEqual(['DENY', ['PAYEE_NOT_ALLOWED']]);
-    expect(moved.explanation).toBe('Binder & Co is paid at 1 known account; the request names another payee.');
+    expect(moved.explanation).toBe(
+      'Binder & Co is paid at 1 known account; the request names another payee.',
+    );
   });
 
   test('are allowed by entries of the merchant directory, with payees at these alone', async () => {
