@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { TEXT_LENGTHS } from './limits.ts';
 import { Fields, Formed, Id, Line, Nullable, OneOf, Timestamp } from './schema.ts';
-import { ROLES, SCOPES } from './scopes.ts';
 import { EMAIL } from './values/people.ts';
+import { ROLES, SCOPES } from './values/scopes.ts';
 
 /** An e-mail that somebody is to be known by. */
 export const EmailIn = () =>

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from './errors.ts';
-import type { Scope } from './scopes.ts';
+import type { Scope } from './values/scopes.ts';
 
 /** The groups of operations in the reference page and the OpenAPI document. */
 export const TAGS = [

@@ -367,7 +367,7 @@ describe('suggestions', () => {
       Wrong: 4,
       Mixed: 3,
       Silent: 2,
-      ClaimedAccount: 1,
+      Claimed: 1,
     })) {
       made[name] = [];
       for (let i = 0; i < count; i++) {

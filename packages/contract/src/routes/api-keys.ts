@@ -15,9 +15,9 @@ import {
   Timestamp,
   WholeNumber,
 } from '../schema.ts';
-import { SCOPES } from '../scopes.ts';
 import { KEY_KINDS, KEY_STATUSES } from '../values/keys.ts';
 import { ACTOR_TYPES } from '../values/ledger.ts';
+import { SCOPES } from '../values/scopes.ts';
 
 const MIN_LIFE_SECONDS = 60;
 

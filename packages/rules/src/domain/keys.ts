@@ -1,5 +1,5 @@
-import { ROLES, type Role, SCOPES, type Scope, scopesOfRole } from '@purser/contract/scopes';
 import { KEY_KINDS, KEY_STATUSES } from '@purser/contract/values/keys';
+import { ROLES, type Role, SCOPES, type Scope, scopesOfRole } from '@purser/contract/values/scopes';
 
 export { KEY_KINDS, KEY_STATUSES, ROLES, type Role, SCOPES, type Scope, scopesOfRole };
 

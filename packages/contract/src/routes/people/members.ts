@@ -12,7 +12,6 @@ import {
   QueryBoolean,
   Timestamp,
 } from '../../schema.ts';
-import { ROLES } from '../../scopes.ts';
 import {
   INVITATION_STATUSES,
   MEMBER_STATUSES,
@@ -20,6 +19,7 @@ import {
   SIGN_IN_KINDS,
   SIGN_IN_RECORD_METHODS,
 } from '../../values/people.ts';
+import { ROLES } from '../../values/scopes.ts';
 
 const MemberBody = Fields(
   {
