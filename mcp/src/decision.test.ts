@@ -21,10 +21,10 @@ test('only a whole decision is read as one, and only the one that was asked for'
     { ...decision, authorized_amount_minor: '5440' },
     { ...decision, capability: [] },
   ];
-  for (const other of others) expect(() => decisionIn(other)).toThrow('no decision');
-  expect(() => decisionIn(decision, 'dec_other')).toThrow('no decision');
+  for (const other of others) expect(() => decisionIn(other)).toThrow('not a decision');
+  expect(() => decisionIn(decision, 'dec_other')).toThrow('not a decision');
   for (const other of [[], decision, null, { data: {}, next_cursor: null }, { data: [] }]) {
-    expect(() => decisionsIn(other)).toThrow('no page');
+    expect(() => decisionsIn(other)).toThrow('not a page');
   }
-  expect(() => decisionsIn({ data: [{}], next_cursor: null })).toThrow('no decision');
+  expect(() => decisionsIn({ data: [{}], next_cursor: null })).toThrow('not a decision');
 });
