@@ -759,9 +759,11 @@ describe('clients that hang up', () => {
     );
     await slow.entered;
     socket.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(
+      () => new Promise((tell) => bare.server.server.getConnections((_, count) => tell(count === 0))),
+    );
     slow.release();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => bare.lines.length > 0);
     expect(bare.lines.map((line) => [line.level, line.status])).toEqual([[30, 499]]);
     await bare.server.close();
   });
