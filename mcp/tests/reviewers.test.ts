@@ -47,7 +47,7 @@ describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
     const allow = { decision_id: two, action: 'ALLOW', reason_code: 'WITHIN_TASK' };
     if (era === '2025-11-25') {
       // Without an envelope and without a session the service cannot know whom it could ask.
-      expect(await refused(client, 'review_spend', allow)).toContain('no way to ask (elicitation)');
+      expect(await refused(client, 'review_spend', allow)).toContain('cannot ask (no elicitation)');
       return;
     }
     for (const _ of ['declined', 'left unticked'])
@@ -62,7 +62,7 @@ describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
 
     const silent = await connectHttp(s, reviewer, era);
     const quiet = { ...allow, decision_id: three };
-    expect(await refused(silent, 'review_spend', quiet)).toContain('no way to ask (elicitation)');
+    expect(await refused(silent, 'review_spend', quiet)).toContain('cannot ask (no elicitation)');
     expect(await use(silent, 'review_spend', { ...quiet, action: 'DENY' })).toMatchObject({ action: 'DENY' });
   });
 });
