@@ -7,7 +7,6 @@ export const LONG_FUNCTIONS: readonly string[] = [
   'adapters makeCards',
   'adapters stripeIssuing',
   'cli makeProgram',
-  'console useEditor',
   'packages/embedded-postgres startEmbeddedPostgres',
   'sdk fakePurser',
   'server addUserCommands',
