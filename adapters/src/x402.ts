@@ -347,7 +347,7 @@ export function guardX402(client: X402Client, options: X402Options): X402Rail {
     return true;
   }
 
-  /** Ends a top-up of which nothing is uncertain; false where something is, or where nobody can tell. */
+  /** Ends a top-up if every payment in it is settled. Returns false if one is uncertain or the check fails. */
   async function end(bucket: Bucket): Promise<boolean> {
     bucket.is_closing = true;
     const is_settled = await isSettled(bucket).catch((error: unknown) => {

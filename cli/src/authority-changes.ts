@@ -7,11 +7,11 @@ export interface Change {
   field: string;
   /** In words, with both values. */
   sentence: string;
-  /** Whether more may be spent with it, or on more; `maybe` where words decide that. */
+  /** `yes`: the agent may spend more, or on more things. `maybe`: it depends on the meaning of a text. */
   widens: AuthorityChange['widens'];
 }
 
-/** What another authority changes, a line for each. Null: none is set. */
+/** Lists the changes that another authority makes, one line each. `before` is null if no authority is set. */
 export function changesOf(before: Authority | null, after: Authority): Change[] {
   return fieldChangesOf(before, after, formatMoney).map((change) => ({
     field: change.field,

@@ -1,7 +1,7 @@
 /** How much is measured. */
 export interface Plan {
   kind: 'quick' | 'default' | 'long';
-  /** Every commit waits so much longer for its flush, ms: for the service and for what it is compared with. */
+  /** Extra wait of every commit for its flush, ms. It applies to the service and to its comparison. */
   flush_ms: number;
   /** Measured time of each point, and how often the points are gone through. */
   seconds: number;

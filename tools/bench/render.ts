@@ -100,7 +100,7 @@ export function renderReport(report: BenchReport, screen: { width: number; has_c
   return lines;
 }
 
-/** What is wrong, each with the group of measurements in which it was. */
+/** Lists the problems, each with its group of measurements. */
 const problemsOf = (report: BenchReport): string[] =>
   report.groups.flatMap(({ title, result }) => result.problems.map((problem) => `${title}: ${problem}`));
 

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 
 const SAMPLE_MS = 1_000;
-/** Of the time of all processors, how much others may use before a duration tells of them and not of the service. */
+/** The part of all processor time that other programs may use. Above it, durations measure them, not the service. */
 const QUIET_BELOW = 0.25;
 
 const times = () => {

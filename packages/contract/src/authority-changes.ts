@@ -52,7 +52,7 @@ const entry = (before: string | null, after: string | null, widens: Widens): Dif
   widens,
 });
 
-/** A number of which a higher one lets more through, or with `lower` a lower one. `unset` widens, or narrows. */
+/** Compares numbers. `higher` says what a higher number does, `unset` what leaving the number out does. */
 const compareNumbers =
   (higher: Widens, unset: Widens, inText: (side: Side, money: FormatMoney) => string): Compare =>
   (was, is, money) => {
@@ -72,7 +72,7 @@ const amountOf = ({ value, currency }: Side, money: FormatMoney): string =>
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 const textOrNull = (value: unknown): string | null => (value === undefined ? null : textOf(value));
 
-/** A moment of which an earlier one (or a later one) lets more through. The same moment may be written in several ways. */
+/** Compares moments; `isWider` says which direction allows more. The same moment may be written in several ways. */
 const compareMoments =
   (isWider: (to_ms: number, from_ms: number) => boolean): Compare =>
   (was, is) => {
@@ -210,9 +210,9 @@ function fieldsOf(authority: AnyAuthority | null): Readonly<Record<string, unkno
 }
 
 /**
- * What another authority changes, field by field in the order of the table. What is not known to narrow is marked as
- * widening or as maybe doing so, and so is every field without a row, so no widening goes by unmarked. A field that is
- * left out equals its default. Null: none is set. `money` writes amounts.
+ * Lists the changes that another authority makes, field by field in the order of the table. A change that is not known
+ * to narrow is marked `yes` or `maybe`, also in a field without a row, so every widening is marked. A missing field
+ * equals its default. `before` is null if no authority is set. `money` formats amounts.
  */
 export function changesOf(
   before: AnyAuthority | null,

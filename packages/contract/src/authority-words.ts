@@ -2,7 +2,7 @@ import type { ActiveHours, AllowedPayee } from './authority.ts';
 import { WEEKDAYS } from './calendar.ts';
 import { VELOCITY_DEFAULTS, type VelocityLimit } from './velocity-limits.ts';
 
-/** A value of which optional fields may also be undefined, as clients read it. */
+/** A value whose optional fields may also be undefined, as in the types of clients. */
 type Loose<Value> = {
   [Name in keyof Value]: Value[Name] | (object extends Pick<Value, Name> ? undefined : never);
 };

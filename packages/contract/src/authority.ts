@@ -95,7 +95,7 @@ const AllowedPayeeBody = Fields(
   },
   { $id: 'AllowedPayee' },
 );
-/** A payee that may be paid: whoever is paid there, or the one merchant that is then paid nowhere else. */
+/** A payee that may be paid. With `merchant`, only that merchant is paid there, and only at its listed payees. */
 export interface AllowedPayee extends Static<typeof AllowedPayeeBody> {}
 
 /** The purpose of an agent, as its operator wrote it. Trusted text. */

@@ -15,7 +15,7 @@ export const BudgetPeriod = OneOf(BUDGET_PERIODS, {
   description: 'The calendar period of `time_zone` after which the budget resets; `TOTAL` never resets.',
 });
 
-/** A shared budget without how it stands. */
+/** The settings of a shared budget, without its sums. */
 const BUDGET = {
   id: Id('budget'),
   slug: Type.String(),

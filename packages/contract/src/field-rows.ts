@@ -2,7 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import { OneOf } from './schema.ts';
 import type { Stage } from './stages.ts';
 
-/** Whether more may be spent after a change, or on more; `maybe` where words decide that. */
+/** `yes`: after the change the agent may spend more, or on more things. `maybe`: it depends on the meaning of a text. */
 export type Widens = 'yes' | 'no' | 'maybe';
 
 /**

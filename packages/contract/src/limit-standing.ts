@@ -5,7 +5,7 @@ import { VELOCITY_WINDOWS } from './velocity-limits.ts';
 
 const Money = (description: string) => Type.Integer({ minimum: 0, description });
 
-/** How a limit over time stands, as its fields are shown wherever it is. */
+/** The fields of a limit over time and its use, the same in every answer. */
 export const LIMIT_STANDING = {
   name: Type.String({ examples: ['day'] }),
   kind: OneOf(LIMIT_KINDS),

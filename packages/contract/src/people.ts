@@ -14,7 +14,7 @@ export const EmailIn = () =>
 /** A person's name. */
 export const PersonName = () => Line({ max: TEXT_LENGTHS.name }, { examples: ['Ada Lovelace'] });
 
-/** A password, old or new; what a new one must be is told by `passwordProblem`. */
+/** An old or a new password. `passwordProblem` has the rules for new ones. */
 export const PasswordIn = (description: string) => Type.String({ maxLength: 4_096, description });
 
 export const NEW_PASSWORD =

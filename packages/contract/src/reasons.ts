@@ -15,7 +15,7 @@ interface ReasonRow {
   told: string;
   /** Its name in the console. */
   label: string;
-  /** Its explanation is kept from the agent, which could learn from it how to get past: `told` is said instead. */
+  /** Hides the explanation from the agent, which could use it to evade the rule. The agent reads the text for agents instead. */
   is_secret?: true;
 }
 

@@ -85,7 +85,7 @@ export function invalidField(field: string, problem: string): ApiError {
   return new ApiError('invalid_request', `${field}: ${problem}`);
 }
 
-/** It cannot be told now who it is, by a key, a session or a sign-in: in the same words, and never a way in. */
+/** A key, a session or a sign-in cannot be verified now. The message is always the same, and access is refused. */
 export function authUnavailable(cause?: unknown, reason?: RefusalReason): ApiError {
   return new ApiError('auth_unavailable', 'Sign-in could not be verified right now; retry.', {
     cause,

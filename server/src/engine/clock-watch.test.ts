@@ -204,13 +204,13 @@ describe('the first reading of a process', () => {
   });
 });
 
-test('a chain that is ahead by more than a minute leaves limits to the clock; by less, time stands still', () => {
+test('a chain that is ahead by more than a minute leaves limits to the clock; by less, time stops', () => {
   expect(batchTimes(START, START - 1)).toEqual({ order_ms: START, now_ms: START });
   expect(batchTimes(START, START + 59_999)).toEqual({ order_ms: START + 60_000, now_ms: START + 60_000 });
   expect(batchTimes(START, START + 60_000)).toEqual({ order_ms: START + 60_001, now_ms: START });
 });
 
-test('how far the newest batch is ahead of the clock is told until the clock has passed it', () => {
+test('the lead of the newest batch is reported until the clock has passed it', () => {
   const { clock, read, pass } = world();
   read(START + 10 * DAY);
   expect(clock.aheadMs()).toBe(10 * DAY);

@@ -89,7 +89,7 @@ describe.each(ROUTES.map(nameOf))('%s', (name) => {
 
   test('every kind of key, in every condition', async () => {
     const ready: PreparedRequest[] = [];
-    /** What was refused has used nothing up. */
+    /** A refused request changed nothing, so it is used again. */
     const prepare = async () => ready.pop() ?? (await route.request(here));
     const attempt = async (kind: string, scopes: Scope[] | null, condition: Condition) => {
       const prepared = await prepare();

@@ -62,7 +62,7 @@ const asOneLine = (text: string) =>
     .replaceAll(/\n\s*/g, '')
     .replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, '$1');
 
-/** What an answer, on one line, must look like to be the one that is printed: `…` is any text, line breaks are the document's own. */
+/** Makes the pattern that an answer, on one line, must match. `…` is any text; line breaks of the document do not count. */
 function patternOf(printed: string): { pattern: RegExp; names: string[] } {
   const names: string[] = [];
   const text = asOneLine(printed);
@@ -82,7 +82,7 @@ function patternOf(printed: string): { pattern: RegExp; names: string[] } {
   return { pattern: new RegExp(source + plain(text.slice(end))), names };
 }
 
-/** What a command must print: numbers, ids, hashes and moments are its own. */
+/** Makes the pattern of a command's output. Numbers, ids, hashes and moments may differ. */
 const patternOfLines = (printed: string) =>
   new RegExp(
     printed
@@ -98,7 +98,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
     const service = await startTestService({ plan: 'team' });
     try {
       const variables: Record<string, string> = { PURSER_KEY: service.admin_key };
-      /** What stands here in place of what the document prints. */
+      /** The values of this run, by the values that the document prints. */
       const actual = new Map<string, string>();
       let checked = 0;
       let answer: string | undefined;

@@ -23,7 +23,7 @@ test('an image is built from what it is given, and what was built starts', () =>
   const sources = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' }).split('\0');
   const given = sources.filter((path) => path !== '' && existsSync(join(ROOT, path)) && isGivenToImage(path));
   for (const path of given) cpSync(join(ROOT, path), join(image, path));
-  // In place of what `npm ci` would fetch anew: the same packages, and of our own only those that the image has.
+  // Links replace the packages that `npm ci` would fetch again. Of our own packages, only those in the image are linked.
   const packages = join(image, 'node_modules');
   mkdirSync(join(packages, '@purser'), { recursive: true });
   for (const name of readdirSync(join(ROOT, 'node_modules'))) {

@@ -21,7 +21,7 @@ test('the table of CONTRIBUTING names the files of the second tier', () => {
   expect(named.sort()).toEqual(tests.filter((name) => name.endsWith('.long.test.ts')).sort());
 });
 
-test('how often a property is tried stands in RUNS, for both tiers', () => {
+test('RUNS says how often a property is tried, for both tiers', () => {
   const table = /const RUNS[^{]*= \{([^}]*)\}/.exec(read('vitest.config.ts'))?.[1] ?? '';
   const known = [...table.matchAll(/^\s+([A-Z0-9_]+): \[/gm)].map(([, name]) => name);
   expect(known.length).toBeGreaterThan(10);

@@ -184,7 +184,7 @@ describe('a clock that jumps while the service runs', () => {
     expect(own.elapsed_ms).toBeGreaterThanOrEqual(60_000);
     expect((await decide()).body.created_at).toContain('2027-01-02');
     expect(lines.at(-1)).toContain('for a minute');
-    // And back again: the chain is ahead from then on, which is told.
+    // Then the clock goes back. The chain is ahead from then on, and the service reports it.
     moved = NOW;
     await s.setClock(moved);
     await until(async () => {

@@ -131,7 +131,7 @@ describe('what one node changes holds on the next request at every other', () =>
 
 describe('time is the database’s', () => {
   test.each([
-    ['by less than a minute, time stands still until then', 30_000, true],
+    ['by less than a minute, time stops until then', 30_000, true],
     ['by more, the chain goes on in its order and decisions have the time of the clock', 3_600_000, false],
   ])('where a chain is ahead of the clock %s', async (name, ahead_ms, stands_still) => {
     await agent(`clock-${ahead_ms}`);

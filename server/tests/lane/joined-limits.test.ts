@@ -19,8 +19,9 @@ import {
 import { type Client, makeClient } from '../support/service-test.ts';
 
 /**
- * A limit that joins while money is held counts what becomes of that money, as if it had been there from the beginning. Each
- * story is told of two agents on two nodes: one has the limits from the beginning, one gets them after the spends.
+ * A limit that joins while money is held counts the outcome of that money, as if the limit had been there from the
+ * beginning. Each story runs with two agents on two nodes: one has the limits from the beginning, one gets them after the
+ * spends.
  */
 const BEGIN_MS = Date.UTC(2026, 10, 24, 12);
 const TTL_S = 600;
@@ -92,7 +93,7 @@ const consume = (made: Shown, amount_minor: number) =>
 const review = (made: Shown, action: string) =>
   other.post(`/v1/decisions/${made.decision_id}/reviews`, { action, reason_code: 'CHECKED' }, reviewer);
 
-/** What an agent spends before the limits join, and what becomes of it after, at once and when everything has expired. */
+/** The spends before the limits join, and the events after: at once, and when everything has expired. */
 interface Story {
   before: (ask: (amount_minor: number, extra?: object) => Promise<Shown>) => Promise<Shown>;
   after?: (made: Shown, agent: string) => Promise<unknown>;
@@ -183,7 +184,7 @@ const STORIES: Record<string, Story> = {
   },
 };
 
-/** Subjects of which nothing counts any more are shown until the sweep has seen to them. */
+/** A subject without counted spends is shown until the sweep removes it. */
 const shownLimit = ({ window, ...limit }: Shown) =>
   limit.subject !== null && limit.used_count === 0 ? [] : [limit];
 

@@ -99,7 +99,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest();
 // biome-ignore lint/suspicious/noExplicitAny: rows and inputs of every kind.
 type Any = any;
 
-/** What a caller can know of a workspace before it sends a command, each kind in the order of its making. */
+/** Reads the rows of a workspace that a caller can know before it sends a command, each kind in order of creation. */
 async function look(workspace_id: string) {
   const all = async (sql: string): Promise<Any[]> => (await superuser.query(sql, [workspace_id])).rows;
   return {

@@ -18,7 +18,7 @@ const FREE: Record<string, string> = {
   'POST /v1/agents/:id/authority/simulate': 'saves nothing',
 };
 
-/** The changes of which the body decides: those that need no proof, and those that do. */
+/** Changes whose body decides: `free` bodies need no proof, `weighing` ones do. */
 const BY_BODY: Record<string, { path: (world: World) => string; free: object[]; weighing: object[] }> = {
   'POST /v1/agents': {
     path: () => '/v1/agents',
@@ -55,7 +55,7 @@ const BY_BODY: Record<string, { path: (world: World) => string; free: object[]; 
   },
 };
 
-/** What people change of their own account: what needs a fresh proof, and why the rest does not. */
+/** Changes of people to their own accounts: true if a fresh proof is needed, otherwise the reason why not. */
 const OF_SESSIONS: Record<string, true | string> = {
   'DELETE /v1/auth/password': true,
   'POST /v1/auth/passkey/register/options': true,

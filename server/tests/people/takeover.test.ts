@@ -57,7 +57,7 @@ let email: string;
 beforeEach(() => {
   email = newcomer();
 });
-/** Somebody whom nobody has seen stands before the provider. */
+/** Makes the provider sign in a new person. Returns their e-mail. */
 function newcomer(claims: Record<string, unknown> = {}): string {
   const fresh = `owner-${++count}@example.com`;
   provider.person = {
@@ -114,7 +114,7 @@ const workspacesOf = async (browser: Browser) => {
   );
 };
 
-describe('whoever made the account of somebody’s e-mail has no way in left', () => {
+describe('the thief who made the account of somebody’s e-mail has no way in left', () => {
   test('once its owner used the operator’s link: neither passkey, session, password nor link', async () => {
     const thief = await hijack();
     const passkey = await addPasskey(thief);
@@ -363,7 +363,7 @@ describe('a membership from before the first proof', () => {
     const listed = (await memberships()).find((each) => each.email === email);
     expect(listed).toMatchObject({ role: 'admin', status: 'active', pending: true });
     const { body: told } = await s.call('GET', '/v1/sign-ins?limit=1', { key: tenant.admin_key });
-    expect(told.data[0], 'their address is not told').toMatchObject({
+    expect(told.data[0], 'their address is not shown').toMatchObject({
       kind: 'ok',
       email,
       client_address: null,

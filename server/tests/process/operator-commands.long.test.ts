@@ -132,7 +132,7 @@ describe('the limit of open files', () => {
       expect.stringMatching(/^purser: The limit of open files is 64, .*256.*10500.*LimitNOFILE.*\n$/),
     ]);
   });
-  test('is read as the system writes it, and told of where it is less than all connections need', () => {
+  test('is read as the system writes it, and reported if it is less than all connections need', () => {
     const line = (limit: string) =>
       `Limit  Soft Limit  Hard Limit  Units\nMax open files            ${limit}      4096  files\n`;
     expect([openFilesIn(line('1024')), openFilesIn(line('unlimited')), openFilesIn('')]).toEqual([

@@ -201,7 +201,7 @@ test.each([
   ['cannot be reached', { port: '1' }],
   ['refused this user', { username: 'nobody_of_that_name' }],
   ['does not exist', { pathname: '/no_such_database' }],
-])('a database that %s is told of as that', async (problem, change) => {
+])('a database that %s is reported as such', async (problem, change) => {
   const { user, database: name } = database.connection;
   const url = new URL(`postgresql://${user}@127.0.0.1:${await startForwarder()}/${name}`);
   Object.assign(url, change);

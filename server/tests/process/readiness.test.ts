@@ -26,7 +26,7 @@ test('every metric that alerts and dashboard name has a value on a fresh service
   expect([...names].filter((name) => !told.has(name) && !by_request.test(name))).toEqual([]);
 });
 
-/** What a failover to a standby that was not promoted yet looks like: every connection of the service is a new, read-only one. */
+/** Imitates a failover to a standby that is not promoted yet: the service gets only new, read-only connections. */
 async function setReadOnly(is_read_only: boolean): Promise<void> {
   await s.sql(
     `alter database ${s.database.connection.database} set default_transaction_read_only = ${is_read_only}`,

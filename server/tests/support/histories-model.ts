@@ -250,7 +250,7 @@ const settlementsBy = (d: ModelDecision, source: Source) =>
   d.reports.filter((each) => each.source === source && !isRefund(each.type));
 /** The rail may raise what it executed, so its last word counts. */
 const settledBy = (d: ModelDecision, source: Source) => settlementsBy(d, source).at(-1);
-/** Whether the rail ever said what the client says. */
+/** Returns whether the rail ever reported the same as the client. */
 const agreed = (d: ModelDecision, client: ModelReport) =>
   settlementsBy(d, 'PAYMENT_RAIL').some((rail) => same(rail, client));
 const refundsBy = (d: ModelDecision, source: Source) =>

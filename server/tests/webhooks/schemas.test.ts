@@ -17,10 +17,10 @@ test('every type of event is delivered, and listed, in the form that the OpenAPI
   const budget = { slug: 'team', currency: 'EUR', period: 'MONTH', limit_minor: 6_000 };
   await s.call('POST', '/v1/budgets', { body: budget });
   const authority = { ...AUTHORITY, review_threshold_minor: 1_000, budgets: ['team'] };
-  await s.call('POST', '/v1/agents', { body: { slug: 'told', mode: 'ENFORCE', authority } });
+  await s.call('POST', '/v1/agents', { body: { slug: 'buyer', mode: 'ENFORCE', authority } });
   const reviewer = await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ada' });
   const made = await s.call('POST', '/v1/decisions', {
-    body: spend('told', 5_000),
+    body: spend('buyer', 5_000),
     idempotency_key: freshKey(),
   });
   const path = `/v1/decisions/${made.body.decision_id}`;
@@ -49,9 +49,9 @@ test('every type of event is delivered, and listed, in the form that the OpenAPI
     expect(isDocumented.errors, type).toBeNull();
   }
 
-  // With the capability of the review above and this one, every type was published where a token could have been told.
+  // With this capability and the one of the review above, every type that could contain a token was published.
   const allowed = await s.call('POST', '/v1/decisions', {
-    body: spend('told', 10),
+    body: spend('buyer', 10),
     idempotency_key: freshKey(),
   });
   expect(allowed.body.capability.token).toMatch(CAPABILITY_TOKEN);

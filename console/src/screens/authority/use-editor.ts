@@ -176,7 +176,7 @@ function useStored(key: string, text: string | null): void {
     if (text !== null) sessionStorage.setItem(key, text);
     else sessionStorage.removeItem(key);
   }, [key, text]);
-  // The stored draft is lost with the tab, and closing cannot be told from reloading.
+  // The stored draft is lost when the tab closes, and the page cannot distinguish closing from reloading.
   const is_kept = text !== null;
   useEffect(() => {
     if (!is_kept) return;

@@ -72,7 +72,7 @@ function KeyForm({
         autoFocus
         required
         maxLength={64}
-        hint="Where it’s used (helps whoever revokes it later)."
+        hint="Where it’s used. This helps when it is revoked later."
         {...form.field('name')}
       />
       <SelectField

@@ -5,7 +5,7 @@ import { Fields, QueryInteger } from '../schema.ts';
 /** A client further behind than this reloads everything anyway. */
 export const MAX_EVENTS = 500;
 
-/** More than that many waiting reviews are not told apart. */
+/** The count of pending reviews stops at this number. */
 export const MAX_PENDING = 10_000;
 
 const ChangesQuery = Fields({

@@ -1,6 +1,6 @@
 import { CALENDAR_PERIODS } from '../calendar.ts';
 
-/** Over what time a shared budget counts; `TOTAL` begins nothing anew. */
+/** The periods of a shared budget. `TOTAL` never resets. */
 export const BUDGET_PERIODS = [...CALENDAR_PERIODS, 'TOTAL'] as const;
 export const BUDGET_STATUSES = ['active', 'frozen'] as const;
 /** The most shared budgets of a workspace. */

@@ -43,9 +43,9 @@ export const RESERVATION_STATUSES = ['HELD', 'COMMITTED', 'RELEASED', 'EXPIRED',
 export const REVIEW_ACTIONS = ['ALLOW', 'DENY'] as const;
 
 /**
- * A page ends after so many decisions that were looked at, whether or not the filters let them through: a filter that
- * fits hardly any of a million decisions answers within the time of a request, and goes on where it was (measured among a
- * million, on 2 cores with a load of ten: twice as many took up to 4.5 s, and a statement has 5).
+ * The number of decisions that one page reads at most, including those that the filters exclude. So a filter that
+ * matches hardly any of a million decisions still answers in time, and the next page continues there. Measured with a
+ * million decisions on 2 cores at a load of ten: twice this number took up to 4.5 s, and a statement may take 5 s.
  */
 export const MAX_LOOKED_AT = 10_000;
 

@@ -54,5 +54,5 @@ export const BREAK_KINDS = ['ENTRY_ALTERED', 'LINK_BROKEN', 'GAP', 'TRUNCATED', 
 
 export const ACTOR_TYPES = ['api_key', 'user', 'operator', 'system'] as const;
 
-/** A page ends after so many events that were looked at: of the frequent types and subjects there is no index. */
+/** The number of events that one page reads at most. Frequent types and subjects have no index. */
 export const MAX_EVENTS_LOOKED_AT = 50_000;

@@ -33,8 +33,8 @@ export const OTHER_ADDRESSES = 'other addresses';
 
 export const CALLBACK_PATH = '/v1/auth/oidc/callback';
 /**
- * Why a person who has a page open goes to the provider: their session ended, or they prove again who they are. For a
- * proof the provider is asked to have them sign in there once more; whether they did is told by `auth_time` alone.
+ * Why a person with an open page goes to the provider: their session ended, or they give a fresh proof. For a proof the
+ * service asks the provider for another sign-in there. Only `auth_time` shows that it happened.
  */
 export const SIGN_IN_AGAIN = ['session', 'proof'] as const;
 

@@ -1,4 +1,4 @@
-/** Merchants of them, and agents, that are told of. */
+/** The most unlisted merchants of an agent in the report of spared reviews. */
 export const MAX_SPARED_MERCHANTS = 20;
 
 /** Examples of a reason in a report, and so the ids that a counter stores. */

@@ -68,8 +68,8 @@ export function storedSlot(row: CounterSlot): StoredSlot {
 }
 
 /**
- * Whether a slot counts at a moment: it has begun and not ended. A slot begins in the future where it was counted while the
- * clock was wrong; within the tolerance of clocks it counts all the same.
+ * Returns whether a slot counts at a moment: it has begun and not ended. A wrong clock can make a slot that begins in the
+ * future. Such a slot counts if it begins within the tolerance of clocks.
  */
 export function countsAt({ starts_ms, until_ms }: CountedSlot, now_ms: number): boolean {
   return until_ms > now_ms && starts_ms <= now_ms + CLOCK_TOLERANCE_MS;

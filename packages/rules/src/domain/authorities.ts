@@ -21,7 +21,7 @@ export interface AuthorityRow {
   created_at: string;
   key_id: string | null;
   principal_id: string | null;
-  /** Why it was made, in the words of whoever made it. */
+  /** The reason for the version, in its author’s words. */
   note: string | null;
   /** The limits over time that joined with it, as the JSON of `JoinedLimits`; null where none counts earlier decisions. */
   joined: string | null;

@@ -17,7 +17,7 @@ test.each([
 test.each(['Ada Byron', 'Grace Lovelace', '🙂', 'Ада'])('%s is not', (name) => {
   expect(nameKey(name)).not.toBe(nameKey('Ada Lovelace'));
 });
-test('names of symbols alone are told apart', () => {
+test('names that consist of symbols only are different', () => {
   expect(nameKey('🙂')).not.toBe(nameKey('🙃'));
 });
 test.each(['\u202eecalevoL adA', 'Ada\u200b', 'Ada\u2066', '\u200d', 'Ada\u{e0041}'])(

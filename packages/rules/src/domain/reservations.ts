@@ -10,7 +10,7 @@ export { LIMIT_KINDS, RESERVATION_STATUSES };
 
 export type ReservationStatus = (typeof RESERVATION_STATUSES)[number];
 
-/** How a limit of an agent stands, with the name of its subject. */
+/** An agent’s limit and its use, with the name of its subject. */
 export interface NamedStanding extends LimitStanding {
   /** The merchant or payee as it was last asked for; null where there is no subject, or the name is not among the newest. */
   subject_name: string | null;

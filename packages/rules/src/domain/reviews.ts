@@ -43,8 +43,8 @@ export interface Reviewer {
 }
 
 /**
- * Returns whether the person behind a review made the key that requested the spend, is at the root of its making, or has
- * the key's principal. Two keys of which neither has a person behind it are never compared here.
+ * Returns whether the reviewer created the key that requested the spend, directly or through other keys, or has the
+ * key's principal. Two keys are never compared here if neither has a person behind it.
  */
 export function isByKeyMaker(
   requesting: Pick<ApiKey, 'principal_id' | 'made_by_principal_id' | 'made_by_person'>,

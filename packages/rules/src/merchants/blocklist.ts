@@ -20,7 +20,7 @@ const remembered = new Map<string, MerchantName>();
 
 /** Returns the first entry of the blocklist that matches a merchant's name, or null. */
 export type BlocklistMatcher = (merchant: string) => string | null;
-/** Told the index of an entry that matches, more than once where it does in several ways. */
+/** Receives the index of an entry that matches, more than once if it matches in several ways. */
 type Take = (index: number) => void;
 type EntriesMatcher = (merchant: string, take: Take) => void;
 /** Indexes of entries by what they are found by. */

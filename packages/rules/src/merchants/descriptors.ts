@@ -61,9 +61,9 @@ function isCity(words: readonly string[]): boolean {
 }
 
 /**
- * The names that the statement of a payment may stand for, the whole first: what stands before a comma, a number sign or a
- * gap, and before the number of an order or shop or what follows a legal form. A city is told by what stands before it: a
- * plain word behind a name makes another name, "Acme Refunds" is not Acme.
+ * Returns the names that the statement of a payment may stand for, the whole text first. The others end before a comma,
+ * a number sign, a gap, or the number of an order or shop, or after a legal form. A city at the end is recognized by the
+ * text before it. A plain word after a name makes another name: "Acme Refunds" is not Acme.
  */
 export function namesOfPayment(descriptor: string): string[] {
   const names = [descriptor, ...endedNames(descriptor)];

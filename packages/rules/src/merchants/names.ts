@@ -154,7 +154,7 @@ export function readNameCaseless(plain: string): Word[] {
 
 const SUSPICIOUS = /[01|$@!¡£€¢¥\u01c0]|[a-z]I/;
 const FLANKED_SIGN = /(?<=\p{L})[$@!¡](?=\p{L})/gu;
-/** A sign of a currency that stands at a letter and at no digit: "Evi£", and not "£1 Shop". */
+/** A currency sign next to a letter and not next to a digit: "Evi£", but not "£1 Shop". */
 const SIGN_AT_LETTER = /(?<=\p{L})[£€¢¥](?!\p{N})|(?<!\p{N})[£€¢¥](?=\p{L})/gu;
 const SIGNS: Readonly<Record<string, string>> = {
   $: 's',

@@ -5,8 +5,8 @@ const ESCAPED = /(?:%[0-9a-f]{2})+/gi;
 const MAX_ROUNDS = 3;
 
 /**
- * A merchant's name as a person or a browser sees it: what stands in a right-to-left override turned round, and percent
- * escapes decoded. The name itself where it has neither.
+ * Returns a merchant's name as a person or a browser sees it: text in a right-to-left override is reversed, and percent
+ * escapes are decoded. A name with neither is returned unchanged.
  */
 export function unmasked(merchant: string): string {
   let text = merchant.includes('\u202e')

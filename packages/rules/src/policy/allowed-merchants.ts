@@ -43,9 +43,9 @@ export const isBoundToList = ({
 }: Authority): boolean => on_other !== 'ALLOW' || allowed_payees !== undefined;
 
 /**
- * `merchant_allowlist`: the merchant must be on a list of the authority or the merchant directory, which is compared
- * narrowly, and one that might be known by its payees must be paid at one of them (`merchants/matching.ts`). What is on the
- * lists is never told.
+ * `merchant_allowlist`: the merchant must be on a list of the authority or in the merchant directory; names are compared
+ * strictly. A merchant that may be one with listed payees must be paid at one of them (`merchants/matching.ts`). The
+ * answer never shows the lists.
  */
 export const judgeMerchantAllowlist: Judge = (authority, { request, directory }) => {
   const {

@@ -101,9 +101,9 @@ export const whyNotAllowed = firstOf<'decision' | 'state' | 'agent' | 'authority
 );
 
 /**
- * Why a capability may not be consumed now; null: it may. It uses permission that was given. The authority's validity is
- * part of the capability's own time. A shared budget that was frozen since is not asked for: whoever freezes it stops new
- * permission, and a stop or a pause of the agent also stops what was issued.
+ * Returns why a capability may not be consumed now; null: it may. A capability is permission that was already given. Its
+ * own time limit includes the authority's validity. Freezing a shared budget stops only new permission, so it is not
+ * checked here. A stop, and a pause of the agent, also stop capabilities that were issued.
  */
 export const whyNotConsumed = firstOf<'decision' | 'agent' | 'stop' | 'capability' | 'now_ms'>(
   agentIsActive,

@@ -30,9 +30,9 @@ const isSameHead = (a: HeadVersion, b: HeadVersion) =>
   a.time_ms === b.time_ms && a.seq === b.seq && a.hash.equals(b.hash);
 
 /**
- * The rows that this process knows of each workspace from its last batch there, of the kinds that are `Cacheable`. Whoever writes
- * such a row moves the head of its workspace, on any node. So the rows are true as long as the head that a batch locks is
- * the one that they were kept with, which the batch has to ask for (`holdsAt`) before it uses any.
+ * The `Cacheable` rows of each workspace that this process knows from its last batch there. Every write of such a row, on
+ * any node, moves the head of the workspace. So the rows are current as long as the head that a batch locks is the head
+ * that they were stored with. The batch must check this (`holdsAt`) before it uses any row.
  */
 export class KnownRows {
   readonly #workspaces: LRUCache<string, Known>;

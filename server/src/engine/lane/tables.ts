@@ -90,7 +90,7 @@ export interface Needs {
   counters?: readonly WantedCounter[];
   /** All shared budgets of the workspace, and what is in these, by slug, and in those above. */
   shared_budgets?: readonly string[] | undefined;
-  /** An agent's decisions that were made or changed after an event, of which at most `MAX_EVENTS_SINCE` are looked at. */
+  /** An agent's decisions that were made or changed after an event. At most `MAX_EVENTS_SINCE` events are read. */
   changed_decisions?: { agent_id: string; after_seq: number };
   idempotency?: { agent_id: string; idempotency_key: string };
   /** Decisions with their states, agents, and the budgets they count in. */

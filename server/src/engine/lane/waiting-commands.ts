@@ -8,8 +8,8 @@ const MAX_QUEUE_LENGTH = 2_000;
 /** A command that has waited this long is refused. */
 const MAX_WAIT_MS = 5_000;
 /**
- * Where more waits than a batch takes, half of that: what is carried out is then answered in time. Otherwise every command
- * of an overloaded workspace would reach its turn just when its caller has been told that it is too late.
+ * Half of `MAX_WAIT_MS`, while more commands wait than a batch takes. Commands that are carried out are then answered in
+ * time. Otherwise every command of an overloaded workspace would reach its turn just when it is refused.
  */
 const MAX_WAIT_IN_OVERLOAD_MS = 2_500;
 /** How long a workspace is carried out alone after a shared batch that it may have blocked. */

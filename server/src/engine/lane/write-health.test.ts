@@ -26,7 +26,7 @@ function makeHealth() {
 
 const FULL = new Error('could not extend file');
 
-test('two failures without a success in between are told, and the next success ends it', () => {
+test('two failures without a success in between are reported, and the next success ends it', () => {
   const { health } = makeHealth();
   expect(health.check).not.toThrow();
   health.noteFailure(FULL);

@@ -1,7 +1,7 @@
 import { sqlState } from '../storage/database.ts';
 import { BrokenInvariant } from './invariants.ts';
 
-/** So many attempts must have failed one after the other: a single one may be a deadlock or a connection that broke. */
+/** This many attempts must fail in a row. A single failure may be a deadlock or a broken connection. */
 const FAILURES_THAT_TELL = 2;
 /** After a failure a write is probed once nobody has tried one for this long, ms. */
 const PROBE_AFTER_FAILURE_MS = 2_000;

@@ -11,7 +11,7 @@ export interface LaterFacts {
   review_state: ReviewState | null;
   /** Whole seconds from the decision to its first review; null: not reviewed yet. */
   waited_s: number | null;
-  /** The person behind the review that stands made the requesting key. */
+  /** The person behind the review in force created the requesting key. */
   by_key_maker: boolean;
   /** The newest label that no other one supersedes. */
   label: Label['label'] | null;
@@ -75,7 +75,7 @@ export interface ReportCounter {
 
 /** The slice that counts all agents of a workspace. */
 export const ALL_AGENTS = '';
-/** Stands in the name of a counter of `reviews` where the person behind the review made the requesting key. */
+/** Part of the name of a counter of `reviews` if the reviewer created the requesting key. */
 export const BY_KEY_MAKER = 'BY_KEY_MAKER';
 
 /** The outcome states of spends that were executed, refunded or not. */

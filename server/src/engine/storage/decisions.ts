@@ -225,8 +225,8 @@ export async function loadDecisionRows(
 }
 
 /**
- * Returns the agents' decisions that were made, or of which anything was recorded that counts, after an event of their
- * workspace's chain; at most `limit` events are looked at.
+ * Returns the agents' decisions that were made after an event of their workspace's chain, or that have a later event
+ * that counts. Reads at most `limit` events.
  */
 export async function loadChangedDecisions(
   db: Queryable,

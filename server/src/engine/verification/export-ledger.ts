@@ -39,7 +39,7 @@ export async function* exportLedger(
     since: number;
     keys: readonly VerifyingKey[];
     checkpoint_dir: string;
-    /** Leave the audit records out, of which then the hashes alone are exported. */
+    /** Exports only the hashes of the audit records. */
     is_withheld: boolean;
   },
 ): AsyncGenerator<string, void, void> {

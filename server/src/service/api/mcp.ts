@@ -14,8 +14,8 @@ const MESSAGE_MS = 0.7;
 const MESSAGE_SHARE = 0.25;
 
 /**
- * Makes the route that speaks the Model Context Protocol. It does nothing itself: every tool calls the routes of the API
- * with the caller's own key. `onFailure` is told of what fails unforeseen.
+ * Makes the route of the Model Context Protocol. It does nothing itself: every tool calls the routes of the API with the
+ * caller's own key. `onFailure` receives unexpected failures.
  */
 export function makeMcpRoute({
   core,

@@ -31,7 +31,7 @@ import type { WorkTime } from '../scheduling/work-time.ts';
 /** Decisions read at a time. */
 const LOADED_AT_ONCE = 200;
 const EVENTS_OF_AT_ONCE = 1_000;
-/** All replays and tests of a process share one part of its time, whoever asks for them. */
+/** All replays and tests of a process share one part of its time, regardless of the caller. */
 export const REPLAYS = 'replays';
 
 /** Documents that were read together, and the number of ids that they complete. */
@@ -57,7 +57,7 @@ function pagesOf(
   });
 }
 
-/** The authorities that an agent's decisions were made by, of which the one named last is kept. */
+/** Reads the authority versions that decided an agent's requests. Keeps the last one. */
 function makeJudgedBy(db: Queryable, workspace_id: string, agent_id: string) {
   let known: { version: number | null; authority: Authority | null } = { version: null, authority: null };
   return async (version: number | null): Promise<Authority | null> => {

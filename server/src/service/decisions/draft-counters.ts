@@ -48,7 +48,7 @@ export class DraftCounters {
     return withSlots(countersOf(this.#draft, original.agent.id, original.action), (counter, name) => {
       const then = limits.find((each) => isOf(each, counter));
       if (then !== undefined) return [usedBefore(original, then), ...this.#surplus.slots(counter)];
-      // What the draft no longer takes of an earlier release's counter is taken off what stands in the present one.
+      // The draft may take less of an earlier release's counter. The difference is subtracted from the present counter.
       if (isFormerRelease(name)) return this.#surplus.slots(counter);
       const is_known = limits.some(({ counter_id }) => counter_id === counter.counter_id);
       if (name !== DUPLICATES.unnamed || !is_known) return this.#own.slots(counter);

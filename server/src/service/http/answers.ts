@@ -25,7 +25,7 @@ export function makeAnswers(
   options: Pick<ServerOptions, 'logger' | 'metrics' | 'now_ms'> & {
     limits: Limits;
     admission: Admission;
-    /** Whether the next answer asks its client to close the connection. */
+    /** True if the next answer must ask its client to close the connection. */
     asksToClose: () => boolean;
   },
 ) {

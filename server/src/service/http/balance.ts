@@ -1,4 +1,4 @@
-/** So many connections more than its part a process keeps: passing one on costs more than it is worth among few. */
+/** A process keeps this many connections beyond its part. With few connections, passing one on is not worth its cost. */
 const SLACK = 2;
 const TOLERANCE = 1.25;
 /** A process that has been over its part for this long asks clients to close, ms: while many connect, the mean still rises. */
@@ -54,7 +54,7 @@ export function makeBalance(options: {
   let take = (handle: ConnectionHandle) => handle.close();
   const limit = () => (mean === null ? Number.POSITIVE_INFINITY : mean * TOLERANCE + SLACK);
 
-  /** Decides anew each second how many answers ask for a close, until this process has no more connections than the mean. */
+  /** Sets each second how many answers ask for a close, until this process has no more connections than the mean. */
   function shed(): void {
     to_shed = Math.max(0, Math.floor(open - (mean ?? open)));
     shedding = to_shed > 0 ? setTimeout(shed, SHED_AFTER_MS).unref() : undefined;

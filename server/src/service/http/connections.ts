@@ -216,8 +216,8 @@ interface Inner {
 }
 
 /**
- * Lets a server keep of its new connections those that are its own, pass on the others, of which it has read nothing, and
- * take those that others pass on. Node has no public way to pass a connection on twice, which goes through the primary.
+ * Makes a server keep its own share of new connections, pass on the others before it reads from them, and take those that
+ * other processes pass on. Node has no public way to pass a connection on twice, as happens through the primary.
  */
 function spread(server: Server, balance: Balance): void {
   const inner = server as unknown as Inner;

@@ -33,8 +33,8 @@ export function toApiError(thrown: unknown): ApiError {
 }
 
 /**
- * Returns why the service turned a request away, and null for an error of the caller. What told who somebody is wraps the
- * error that kept it from doing so.
+ * Returns why the service refused a request, and null for an error of the caller. An error of authentication wraps the
+ * error that caused it.
  */
 export function refusalReason(error: ApiError): RefusalReason | null {
   const { cause, code, status } = error;

@@ -78,7 +78,7 @@ export interface Database {
 /** The parts that the whole process shares. */
 export interface Core {
   lane: Lane;
-  /** Whether this process can write to the database. */
+  /** Knows if this process can write to the database. */
   writes: WriteHealth;
   db: pg.Pool;
   /** For lists whose filters may be slow. */

@@ -9,7 +9,7 @@ type Anything = any;
 const document = JSON.stringify(renderOpenApi());
 const released = promisesOf(JSON.parse(document));
 
-/** What is found when `change` is made to the document of today. */
+/** Returns the breaking changes that `change` makes to the present document. */
 function found(change: (document: Anything) => void): string[] {
   const changed = JSON.parse(document);
   change(changed);

@@ -111,8 +111,8 @@ export function makeOidcSignIn(options: {
   }
 
   /**
-   * Joins the installation's own workspace, by invitation or because the settings have a role for them, and then the others that
-   * the person is invited to. So whoever else invited them does not have them in their workspace first.
+   * Joins the installation's own workspace first, by invitation or by the role in the settings. Then joins the other
+   * workspaces that invited the person, so none of these becomes the person's first.
    */
   async function join(
     proved: ProvedIdentity,

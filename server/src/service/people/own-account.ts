@@ -91,8 +91,8 @@ export function makeOwnAccount(options: {
       }),
 
     /**
-     * Accepts a membership from before the e-mail was proved; again, or where there is nothing to accept, changes nothing. A
-     * session that stands in no workspace of the person's goes there. Throws `not_found`.
+     * Accepts a membership that is older than the proof of the e-mail. Changes nothing if there is nothing to accept. A
+     * session outside the person's workspaces switches to this one. Throws `not_found`.
      */
     accept: (self: Self, workspace_id: string, origin: Origin): Promise<Me> =>
       verifying(async () => {
@@ -105,8 +105,8 @@ export function makeOwnAccount(options: {
       }),
 
     /**
-     * Declines such a membership. A session that stands there goes to another workspace of the person's, and is over where
-     * there is none. Throws `not_found`.
+     * Declines such a membership. A session in that workspace switches to another workspace of the person, or ends if there
+     * is none. Throws `not_found`.
      */
     leave: (self: Self, workspace_id: string, origin: Origin): Promise<void> =>
       verifying(async () => {

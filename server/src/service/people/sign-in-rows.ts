@@ -22,16 +22,16 @@ export interface SignIn {
 export interface ListedSignIn extends SignIn {
   sign_in_id: string;
   created_at: string;
-  /** More than 1: the refused attempts of an hour and an address, of which `email` is the last. */
+  /** More than 1: the refused attempts of one address in one hour; `email` is from the last. */
   attempts: number;
 }
 
-/** The most addresses of which an hour's attempts are counted apart. All others share one row. */
+/** The most addresses whose attempts are counted separately in an hour. All others share one row. */
 const MAX_COUNTED_ADDRESSES = 20;
 /**
- * Records what happened in each workspace that the person is a member of. An attempt with an e-mail that no member has is
- * counted where the installation has a single workspace; where it has several, it is nobody's to see. A workspace that the
- * person has yet to join is not told from which address it came.
+ * Records a sign-in in each workspace of the person. An attempt with an e-mail that no member has is counted if the
+ * installation has a single workspace; if it has several, no workspace shows it. A workspace with a pending membership
+ * gets no client address.
  */
 export async function insertSignIn(db: Queryable, signIn: SignIn, newId: () => string): Promise<void> {
   const { kind, method, email, user_id, client_address } = signIn;

@@ -5,7 +5,7 @@ import { makeRouter } from './router.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A router with processes of these ids, of which those that are stopped keep what they are sent until they go on. */
+/** Makes a router with processes of these ids. A stopped process keeps its messages until it continues. */
 function makeProcesses(...ids: number[]) {
   const router = makeRouter();
   const stopped = new Map<number, (() => void)[]>();

@@ -6,7 +6,7 @@ export interface RoutedTo {
   send(message: FromPrimary, handle?: ConnectionHandle): void;
 }
 
-/** The processes are told of their connections' mean at most this often, ms. */
+/** The router sends the mean number of connections to the processes at most this often, ms. */
 const TELL_EVERY_MS = 50;
 /** A process that has not answered an offer for this long is passed over, ms: it is stopped, or far too busy. */
 const ANSWER_WITHIN_MS = 500;

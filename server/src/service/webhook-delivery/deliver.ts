@@ -51,7 +51,7 @@ const PUT_OFF_MS = 60_000;
 const iso = (time_ms: number) => new Date(time_ms).toISOString();
 
 /**
- * Starts a worker. It leases whole queues, of which each endpoint has one, for longer than an attempt can take. If a
+ * Starts a worker. Each endpoint has one queue. The worker leases whole queues for longer than an attempt can take. If a
  * worker dies, its deliveries in progress are sent again when its lease has expired. They cost no attempt, because only
  * recorded results count.
  */

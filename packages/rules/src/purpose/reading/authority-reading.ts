@@ -162,7 +162,7 @@ function requirementOf(
   };
 }
 
-/** Of the constraints that gave no rule: those that a spend may break, and those in another language. */
+/** Returns the constraints that gave no rule: those that a spend may break, and those in another language. */
 function doubtsOf(not_understood: readonly Quote[], isSaid: IsSaid) {
   const doubtful = not_understood.map((quote) => ({ quote, tokens: tokenize(quote.text) }));
   const speaksOfGoods = (token: Token) => tradesOfWord(token).length > 0 || isSaid(token.stem);

@@ -24,7 +24,7 @@ function budgetBody(loaded: LoadedBudget, all: readonly SharedBudget[], now_ms: 
 export function makeBudgetRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
   const { db, lane, cursors } = options;
 
-  /** The budget as it stands now. Throws ApiError `not_found`. */
+  /** Returns the budget with its present sums. Throws ApiError `not_found`. */
   async function standing(workspace_id: string, ref: string) {
     const all = await readBudgets(db, workspace_id);
     const found = all.find(({ budget_id, slug }) => budget_id === ref || slug === ref);

@@ -24,7 +24,7 @@ export function makeOidcRoutes(options: {
     headers: { location: site.consoleUrl(`sign-in?error=${code}`), 'set-cookie': cookies },
   });
 
-  /** A browser is led back to the page that says so; whoever else asks reads the error itself. */
+  /** Redirects a browser to the page that shows the error. Other clients receive the error itself. */
   function unavailable(error: unknown, call: Pick<Call, 'headers'>, cookies: string[]) {
     const is_unavailable = error instanceof ApiError && error.code === 'auth_unavailable';
     if (!is_unavailable || !String(call.headers.accept).includes('text/html')) throw error;
