@@ -59,9 +59,6 @@ export const LONG_FUNCTIONS: readonly string[] = [
 /** Files of over 400 lines. */
 export const LONG_FILES: readonly string[] = ['sdk/src/resources.ts'];
 
-/** Folders of over 25 files. */
-export const FULL_FOLDERS: readonly string[] = ['packages/contract/src'];
-
 /** The client's class and the files of its longer methods name each other by their types. */
 export const ALLOWED_CIRCLES: readonly string[] = [
   'sdk/src/authorize.ts',

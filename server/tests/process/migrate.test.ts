@@ -33,7 +33,7 @@ test('a database that was set up with another SECRET_KEY is told in one line, an
   await migrate(own.connection, [key]);
   const other = migrate(own.connection, [Buffer.alloc(32, 2)]);
   await expect(other).rejects.toThrow(MigrationError);
-  await expect(other).rejects.toThrow(/^SECRET_KEY is not the one[^\n]*$/);
+  await expect(other).rejects.toThrow(/^SECRET_KEY is not the key[^\n]*$/);
   await migrate(own.connection, [Buffer.alloc(32, 2), key]);
   await own.drop();
 });

@@ -129,7 +129,7 @@ describe('a database without sessions', () => {
     const { user, database: name } = database.connection;
     const url = `postgresql://${user}@127.0.0.1:${await startLender()}/${name}`;
     await expect(checkServer({ url })).rejects.toThrow(
-      /^DATABASE_URL: a pooler in transaction mode.*pool_mode to session/,
+      /^DATABASE_URL: the database is behind a pooler in transaction mode.*pool_mode to session/,
     );
   });
 

@@ -302,5 +302,5 @@ describe.runIf(process.platform === 'linux').concurrent('several processes', () 
 });
 
 test('the setting says how many connections a process opens', () => {
-  expect(SETTINGS.SERVE_PROCESSES.meaning).toContain(`up to ${MAX_CONNECTIONS} connections`);
+  expect(SETTINGS.SERVE_PROCESSES.meaning).toContain(`up to ${MAX_CONNECTIONS} database connections`);
 });

@@ -198,7 +198,7 @@ test('a secret key is replaced on running nodes, one after another, and nothing 
   expect([too_early.code, too_early.stderr]).toEqual([
     1,
     expect.stringMatching(
-      /^purser: SECRET_KEY is not the one [^\n]*SECRET_KEYS_OLD[^\n]*rotate-secrets[^\n]*\n$/,
+      /^purser: SECRET_KEY is not the key [^\n]*SECRET_KEYS_OLD[^\n]*rotate-secrets[^\n]*\n$/,
     ),
   ]);
   await b.stop();
@@ -234,7 +234,7 @@ test('a secret key is replaced on running nodes, one after another, and nothing 
   const alone = await purser(['serve'], [OLD]);
   expect([alone.code, alone.stderr]).toEqual([
     1,
-    expect.stringMatching(/^purser: SECRET_KEY is not the one/),
+    expect.stringMatching(/^purser: SECRET_KEY is not the key/),
   ]);
   expect(await consumed(c, token_b, 502, adapter)).toBe(201);
 
