@@ -24,6 +24,8 @@ const fromSources = {
 /** A module of the repository, loaded from the sources. Throws for one that cannot be loaded. */
 export async function loadSource(path) {
   const { runnerImport } = await import('vite');
-  const options = { root: ROOT, logLevel: 'error', plugins: [fromSources] };
+  // Without this Vite hands packages that were built to Node, before it asks a plugin.
+  const environments = { inline: { resolve: { noExternal: [/^@purser\//] } } };
+  const options = { root: ROOT, logLevel: 'error', plugins: [fromSources], environments };
   return (await runnerImport(join(ROOT, path), options)).module;
 }
