@@ -94,8 +94,8 @@ export async function listen(context: Context, options: ListenOptions): Promise<
   }
 }
 
-/** An event of a type, as the service would send it, of a spend that never was. */
-async function sampleEvent(type: EventType, now: Date): Promise<WebhookEvent> {
+/** The parts that the samples share: a made-up client, its decision, and the decision in brief. */
+async function sampleDecision(type: EventType) {
   const fake = fakePurser({ agent: 'sample-agent' });
   const purser = new Purser({ apiKey: 'sk_sample', fetch: fake.fetch });
   fake.decide(type === 'decision.review.recorded' ? 'REVIEW' : 'ALLOW');
@@ -103,73 +103,78 @@ async function sampleEvent(type: EventType, now: Date): Promise<WebhookEvent> {
   const decision = await purser.decisions.create({ action });
   const { decision_id, agent, mode, effective_decision, reason_code } = decision;
   const brief = { decision_id, agent, mode, decision: decision.decision, effective_decision, reason_code };
-  const created_at = now.toISOString();
-  const dataOf = async () => {
-    switch (type) {
-      case 'decision.created': {
-        const { token: _, ...capability } = decision.capability ?? {};
-        return { ...decision, capability: decision.capability === null ? null : capability };
-      }
-      case 'decision.review.recorded': {
-        const { capability: _, ...review } = fake.review(decision_id, 'ALLOW', 'OK');
-        return { ...review, decision: { ...brief, effective_decision: 'ALLOW' } };
-      }
-      case 'decision.outcome.recorded':
-        return {
-          ...(await purser.decisions.reportOutcome(decision_id, {
-            type: 'SPEND_EXECUTED',
-            amount_minor: 5440,
-          })),
-          decision: brief,
-        };
-      case 'budget.threshold.reached': {
-        const limit = { limit_minor: 600_000, currency: 'EUR' };
-        const month = [now.getUTCMonth(), now.getUTCMonth() + 1];
-        const [starts_at, ends_at] = month.map((each) =>
-          new Date(Date.UTC(now.getUTCFullYear(), each)).toISOString(),
-        );
-        return {
-          percent: 80,
-          budget: {
-            id: `bud_${'0'.repeat(26)}`,
-            slug: 'marketing',
-            name: 'Marketing',
-            ...limit,
-            period: 'MONTH',
-            time_zone: 'UTC',
-            parent: null,
-            status: 'active',
-          },
-          standing: {
-            name: 'marketing',
-            kind: 'shared_budget',
-            subject: null,
-            window: { type: 'MONTH', starts_at, ends_at },
-            limit_minor: limit.limit_minor,
-            used_minor: 480_000,
-            remaining_minor: 120_000,
-            limit_count: null,
-            used_count: 12,
-            counted_since: null,
-          },
-          decision_id,
-        };
-      }
-      case 'decision.label.recorded':
-        return {
-          label_id: `lbl_${'0'.repeat(26)}`,
-          decision_id,
-          label: 'PURPOSE_ALIGNED',
-          comment: null,
-          supersedes: null,
-          principal_id: null,
-          key_id: `key_${'0'.repeat(26)}`,
-          created_at,
-          decision: brief,
-        };
-    }
+  return { fake, purser, decision, decision_id, brief };
+}
+
+type Sample = Awaited<ReturnType<typeof sampleDecision>>;
+
+function sampleThreshold({ decision_id }: Sample, now: Date): object {
+  const limit_minor = 600_000;
+  const month = [now.getUTCMonth(), now.getUTCMonth() + 1];
+  const [starts_at, ends_at] = month.map((each) =>
+    new Date(Date.UTC(now.getUTCFullYear(), each)).toISOString(),
+  );
+  return {
+    percent: 80,
+    budget: {
+      id: `bud_${'0'.repeat(26)}`,
+      slug: 'marketing',
+      name: 'Marketing',
+      limit_minor,
+      currency: 'EUR',
+      period: 'MONTH',
+      time_zone: 'UTC',
+      parent: null,
+      status: 'active',
+    },
+    standing: {
+      name: 'marketing',
+      kind: 'shared_budget',
+      subject: null,
+      window: { type: 'MONTH', starts_at, ends_at },
+      limit_minor,
+      used_minor: 480_000,
+      remaining_minor: 120_000,
+      limit_count: null,
+      used_count: 12,
+      counted_since: null,
+    },
+    decision_id,
   };
-  return { id: eventIdAt(now.getTime()), type, created_at, data: await dataOf() } as unknown as WebhookEvent;
+}
+
+/** The data of a sample, by type: a type without one does not compile. */
+const SAMPLES: Record<EventType, (sample: Sample, now: Date) => object | Promise<object>> = {
+  'decision.created': ({ decision }) => {
+    const { token: _, ...capability } = decision.capability ?? {};
+    return { ...decision, capability: decision.capability === null ? null : capability };
+  },
+  'decision.review.recorded': ({ fake, decision_id, brief }) => {
+    const { capability: _, ...review } = fake.review(decision_id, 'ALLOW', 'OK');
+    return { ...review, decision: { ...brief, effective_decision: 'ALLOW' } };
+  },
+  'decision.outcome.recorded': async ({ purser, decision_id, brief }) => {
+    const outcome = { type: 'SPEND_EXECUTED', amount_minor: 5440 } as const;
+    return { ...(await purser.decisions.reportOutcome(decision_id, outcome)), decision: brief };
+  },
+  'budget.threshold.reached': sampleThreshold,
+  'decision.label.recorded': ({ decision_id, brief }, now) => ({
+    label_id: `lbl_${'0'.repeat(26)}`,
+    decision_id,
+    label: 'PURPOSE_ALIGNED',
+    comment: null,
+    supersedes: null,
+    principal_id: null,
+    key_id: `key_${'0'.repeat(26)}`,
+    created_at: now.toISOString(),
+    decision: brief,
+  }),
+};
+
+/** An event of a type, as the service would send it, for a made-up payment request. */
+async function sampleEvent(type: EventType, now: Date): Promise<WebhookEvent> {
+  const data = await SAMPLES[type](await sampleDecision(type), now);
+  return { id: eventIdAt(now.getTime()), type, created_at: now.toISOString(), data } as WebhookEvent;
 }
 
 /** Sends a sample of an event to a receiver. Ends with 2 unless it was taken. */

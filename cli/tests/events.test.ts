@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
 import { webhooks } from '@purser/sdk';
 import { expect } from 'vitest';
 import { takesMinutes, until } from '../../server/tests/support/until.ts';
@@ -23,12 +24,7 @@ async function receiver() {
 }
 const PURSER_WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-test.each([
-  'decision.created',
-  'decision.review.recorded',
-  'decision.label.recorded',
-  'decision.outcome.recorded',
-])('trigger %s sends a signed sample', async (type) => {
+test.each(WEBHOOK_EVENT_TYPES)('trigger %s sends a signed sample', async (type) => {
   const { got, server, url } = await receiver();
   try {
     const env = { PURSER_WEBHOOK_SECRET, PURSER_API_KEY: '' };

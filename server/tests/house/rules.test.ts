@@ -1,4 +1,5 @@
 import { dirname } from 'node:path/posix';
+import { AUTHORITY_FIELD_NAMES } from '@purser/contract/authority';
 import { describe, expect, test } from 'vitest';
 import { ALLOWED_CIRCLES, LONG_FILES, LONG_FUNCTIONS, SHARED_TYPE_NAMES } from './exceptions.ts';
 import { functionsOf, importsOf, isTest, readSources, workspaceOf } from './sources.ts';
@@ -149,4 +150,13 @@ describe('names', () => {
   test.each(BANNED)('%s is said in the words of the glossary: %s', (banned) => {
     expect(production.filter((path) => banned.test(withoutComments(textOf(path))))).toEqual([]);
   });
+});
+
+test('every field of the authority is read by a rule, so no limit is saved that nothing enforces', () => {
+  const rules = production.filter((path) =>
+    /^packages\/rules\/src\/(policy|purpose|counters)\/|^server\/src\/engine\/commands\//.test(path),
+  );
+  const text = rules.map((path) => withoutComments(textOf(path))).join('\n');
+  const unread = AUTHORITY_FIELD_NAMES.filter((name) => !new RegExp(`\\b${name}\\b`).test(text));
+  expect(unread).toEqual([]);
 });
