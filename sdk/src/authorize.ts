@@ -1,3 +1,4 @@
+import type { Client } from './client.ts';
 import {
   AbortedError,
   APIError,
@@ -10,7 +11,6 @@ import {
   SpendUnfinished,
 } from './errors.ts';
 import { abortSignal, checkOptions, isObject, MAX_TIMER_MS, visible } from './options.ts';
-import type { Purser } from './purser.ts';
 import { isPending, waitForReview } from './review.ts';
 import { freshId, type Transport } from './transport.ts';
 import type { Capability, Decision, SpendRequest } from './types.ts';
@@ -144,7 +144,7 @@ export function wasInShadow(transport: Transport, request: SpendRequest): boolea
 
 /** Asks for a decision, once: rejects as `decisions.create` does, and when the answer is no decision of this request. */
 export async function ask(
-  client: Purser,
+  client: Client,
   transport: Transport,
   call_id: string,
   request: SpendRequest,
@@ -187,7 +187,7 @@ function isDecisionOf(decision: Decision, { action }: SpendRequest): boolean {
  * says why not, and with `PurserUnavailable`.
  */
 export async function untilAllowed(
-  client: Purser,
+  client: Client,
   { decision, replayed }: Asked,
   request: SpendRequest,
   options: AuthorizeOptions,
@@ -232,7 +232,7 @@ export function payableOf(decision: Decision): number {
 
 /** See `Purser.authorize`. */
 export async function authorize(
-  client: Purser,
+  client: Client,
   transport: Transport,
   request: SpendRequest,
   options: AuthorizeOptions,

@@ -1,6 +1,6 @@
+import type { Client } from './client.ts';
 import { AbortedError, APIError, ConnectionError, InvalidRequestError, SpendPending } from './errors.ts';
 import { isObject } from './options.ts';
-import type { Purser } from './purser.ts';
 import { aborted, jittered, sleep } from './transport.ts';
 import type { Decision, WebhookEvent } from './types.ts';
 
@@ -13,7 +13,7 @@ const MAX_PAUSE_MS = 15_000;
 /** Waiting callers in this process, by decision. */
 const waiting = new Map<string, Set<() => void>>();
 /** Clients of services that hold no look back. */
-const answered_at_once = new WeakSet<Purser>();
+const answered_at_once = new WeakSet<Client>();
 
 /** Wakes whoever waits for the decision of this event. Throws a `TypeError` when it is no event. */
 export function wake(event: WebhookEvent): void {
@@ -29,7 +29,7 @@ export function wake(event: WebhookEvent): void {
  * failures of the service; then rejects with `SpendPending`.
  */
 export async function waitForReview(
-  client: Purser,
+  client: Client,
   pending: Decision,
   wait_ms: number,
   signal: AbortSignal | undefined,
@@ -85,7 +85,7 @@ export function isPending(decision: Decision): boolean {
 
 /** The decision, or null when it cannot be had right now. Rejects where asking again is of no use. */
 async function look(
-  client: Purser,
+  client: Client,
   decision_id: string,
   held_s: number,
   signal: AbortSignal,

@@ -12,6 +12,7 @@ import {
   untilAllowed,
   wasInShadow,
 } from './authorize.ts';
+import type { Client } from './client.ts';
 import {
   APIError,
   ConnectionError,
@@ -23,14 +24,13 @@ import {
   SpendUnfinished,
 } from './errors.ts';
 import { callback, checkOptions, flag } from './options.ts';
-import type { Purser } from './purser.ts';
 import { isAmount, isCurrency } from './shapes.ts';
 import { aborted, type Transport } from './transport.ts';
 import type { Capability, Decision, Outcome, OutcomeRequest, SpendRequest } from './types.ts';
 
 export interface SpendOptions extends AuthorizeOptions {
   /** A client with the `consume` scope: the capability is consumed here, and outcomes are PAYMENT_RAIL's word. Without it the token goes to `pay`. */
-  adapter?: Purser | undefined;
+  adapter?: Client | undefined;
   /** True when the payment system itself refuses a second payment with `grant.paymentKey`. Then a repeat of an unfinished spend pays again. Default false. */
   paymentIsIdempotent?: boolean | undefined;
   /** Tells that this failure proves that no money moved. Default: `error instanceof PaymentFailed`. */
@@ -81,7 +81,7 @@ const SPEND_OPTIONS = {
   ...AUTHORIZE_OPTIONS,
   adapter: {
     must: 'a Purser client whose key has the scope consume',
-    holds: (value: Purser) =>
+    holds: (value: Client) =>
       typeof value?.capabilities?.consume === 'function' &&
       typeof value.decisions?.reportOutcome === 'function',
   },
@@ -97,7 +97,7 @@ const begun = new Map<string, 'guarded' | 'unguarded'>();
 
 /** See `Purser.spend`. */
 export async function spend<T extends PaymentResult>(
-  client: Purser,
+  client: Client,
   transport: Transport,
   request: SpendRequest,
   pay: (grant: Grant) => Promise<T>,
@@ -186,7 +186,7 @@ async function passGate(
 }
 
 async function payAndReport<T extends PaymentResult>(
-  client: Purser,
+  client: Client,
   name: string,
   decision: Decision,
   pay: (grant: Grant) => Promise<T>,
@@ -224,7 +224,7 @@ async function payAndReport<T extends PaymentResult>(
 
 /** The outcome as recorded; null when it could not be reported, which `onUnreported` is told. Never rejects. */
 async function reportSafely(
-  reporter: Purser,
+  reporter: Client,
   decision_id: string,
   outcome: OutcomeRequest,
   onUnreported: SpendOptions['onUnreported'],
