@@ -194,7 +194,7 @@ describe('a clock that jumps while the service runs', () => {
       return (await decide()).status === 201;
     });
     expect((await decide()).body.created_at).toContain('2026-11-23');
-    // A reading that began before the change may end after it; the next one knows.
+    // The figure comes from readings of the database's clock, and the first answer may not have it yet.
     await until(async () => (await ready()).body.detail.clock_ahead_seconds > (39 * DAY) / 1_000);
     await until(async () => (await metric(s, 'purser_clock_ahead_seconds')) > (39 * DAY) / 1_000);
   });
