@@ -118,10 +118,10 @@ export class SignInFlows {
     from: From,
   ): Promise<SignedIn> {
     return verifying(async () => {
+      // In this order: a code that somebody else has just used is gone only once there are people.
+      const is_code = await isSetupCode(this.#options.db, input.code, this.#options.setup_macs);
       await this.#refuseIfSetUp();
-      if (!(await isSetupCode(this.#options.db, input.code, this.#options.setup_macs))) {
-        throw new ApiError('unauthenticated', CODE_WRONG);
-      }
+      if (!is_code) throw new ApiError('unauthenticated', CODE_WRONG);
       const first = await this.makeFirst(input, originOfJoining(from), from.client_address);
       return this.letIn(first, 'setup', from, first);
     });
