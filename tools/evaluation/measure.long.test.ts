@@ -29,6 +29,7 @@ const said =
     method: 'test',
     rationale: 'It is said.',
     evidence: [],
+    questions: [],
     vouched_by: null,
     is_final: false,
   });

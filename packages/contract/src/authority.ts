@@ -1,40 +1,15 @@
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { WEEKDAYS } from './calendar.ts';
-import {
-  type Comparison,
-  type DefaultsOf,
-  defaultsOf,
-  type FieldRow,
-  outcome,
-  schemasOf,
-} from './field-rows.ts';
+import { type DefaultsOf, defaultsOf, type FieldRow, outcome, schemasOf } from './field-rows.ts';
 import { TEXT_LENGTHS } from './limits.ts';
-import {
-  Currency,
-  Fields,
-  Formed,
-  InstantIn,
-  LimitMinor,
-  Line,
-  LongText,
-  OneOf,
-  PayeeId,
-  TimeZone,
-} from './schema.ts';
+import { PURPOSE_ROWS, type Purpose, PurposeBody } from './purpose/fields.ts';
+import { Currency, Fields, Formed, InstantIn, LimitMinor, Line, OneOf, PayeeId, TimeZone } from './schema.ts';
 import type { Stage } from './stages.ts';
 import { VELOCITY_ROWS } from './velocity-limits.ts';
 
-const MAX_PURPOSE_ITEMS = 50;
-const MAX_MERCHANTS = 1_000;
+export type { Purpose };
 
-const PurposeLines = (description: string, example: string) =>
-  Type.Optional(
-    Type.Array(LongText({ min: 1, max: TEXT_LENGTHS.description }), {
-      maxItems: MAX_PURPOSE_ITEMS,
-      description,
-      examples: [[example]],
-    }),
-  );
+const MAX_MERCHANTS = 1_000;
 
 const ActiveHoursBody = Fields(
   {
@@ -97,60 +72,6 @@ const AllowedPayeeBody = Fields(
 );
 /** A payee that may be paid. With `merchant`, only that merchant is paid there, and only at its listed payees. */
 export interface AllowedPayee extends Static<typeof AllowedPayeeBody> {}
-
-/** The purpose of an agent, as its operator wrote it. Trusted text. */
-const PURPOSE_ROWS = {
-  objective: {
-    label: 'Objective',
-    compare: 'words',
-    schema: LongText(
-      { min: 1, max: TEXT_LENGTHS.description },
-      {
-        description: 'What the agent is for.',
-        examples: ['Keep the staging platform running: servers, storage, monitoring.'],
-      },
-    ),
-  },
-  success_criteria: {
-    label: 'Success criteria',
-    compare: { more: 'maybe', fewer: 'maybe' },
-    schema: PurposeLines(
-      'How to tell that it does its job well.',
-      'Backups of every server are kept for 30 days.',
-    ),
-  },
-  constraints: {
-    label: 'Constraints',
-    compare: { more: 'no', fewer: 'yes' },
-    schema: PurposeLines('What it must not do.', 'No purchases of hardware.'),
-  },
-  context: {
-    label: 'Context',
-    compare: 'words',
-    schema: Type.Optional(
-      LongText(
-        { max: TEXT_LENGTHS.task },
-        {
-          description: 'Anything else that helps to understand the purpose.',
-          examples: ['Regular suppliers: Hetzner Online, Backblaze.'],
-        },
-      ),
-    ),
-  },
-  judge: {
-    label: 'Purpose judge',
-    compare: 'words',
-    schema: Type.Optional(
-      OneOf(['rules', 'model'], {
-        description:
-          "Who assesses the purpose of its spends. `rules` never asks a model. With `model`, a spend is aligned only with a model's opinion, unless somebody vouches for it. By default a model is asked if the installation has one.",
-      }),
-    ),
-  },
-} as const satisfies Record<string, { schema: TSchema; label: string; compare: Comparison }>;
-
-const PurposeBody = Fields(schemasOf(PURPOSE_ROWS), { $id: 'Purpose' });
-export interface Purpose extends Static<typeof PurposeBody> {}
 
 /**
  * The fields of an authority, one row each, in the order of the reference. Everything that reads an authority follows

@@ -1,6 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { type CountedLimit, CountedLimitBody } from './limit-standing.ts';
 import { TEXT_LENGTHS } from './limits.ts';
+import { QuestionBody } from './purpose/questions.ts';
 import { REASON_CODES } from './reasons.ts';
 import { type Capability, CapabilityBody, LabelBody, ReviewBody } from './records.ts';
 import {
@@ -193,24 +194,37 @@ const StageFindingBody = Fields(
 /** An entry of `policy_trace`: the result of one stage. Amounts are minor units of the request's currency. */
 export interface StageFinding extends Static<typeof StageFindingBody> {}
 
+const ASSESSMENT = {
+  assessment: OneOf(PURPOSE_ASSESSMENTS),
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+  method: Type.String({
+    description: "The assessor, with `+model/…` if a model's opinion counted.",
+    examples: ['built-in/1', 'built-in/1+model/judge-1'],
+  }),
+  rationale: Type.String(),
+  evidence: Type.Array(
+    Fields({ field: Type.String(), text: Type.String(), effect: OneOf(EVIDENCE_EFFECTS) }),
+  ),
+};
+
+/** A judgement of whether a spend fits the purpose, with its evidence. */
+export interface Assessment extends Static<ReturnType<typeof Fields<typeof ASSESSMENT>>> {}
+
 const AssessmentBody = Fields(
   {
-    assessment: OneOf(PURPOSE_ASSESSMENTS),
-    confidence: Type.Number({ minimum: 0, maximum: 1 }),
-    method: Type.String({
-      description: "The assessor, with `+model/…` if a model's opinion counted.",
-      examples: ['built-in/1', 'built-in/1+model/judge-1'],
-    }),
-    rationale: Type.String(),
-    evidence: Type.Array(
-      Fields({ field: Type.String(), text: Type.String(), effect: OneOf(EVIDENCE_EFFECTS) }),
+    ...ASSESSMENT,
+    questions: Type.Optional(
+      Type.Array(QuestionBody, {
+        description:
+          'What the spend raised, settled questions included; omitted by decisions made before questions.',
+      }),
     ),
   },
   { $id: 'PurposeAssessment' },
 );
 
-/** A judgement of whether a spend fits the purpose, with its evidence. */
-export interface Assessment extends Static<typeof AssessmentBody> {}
+/** The judgement of a decision, with the questions that it asked. */
+export interface DecisionPurpose extends Static<typeof AssessmentBody> {}
 
 const ReservationBody = Fields(
   {

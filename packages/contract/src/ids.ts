@@ -20,6 +20,7 @@ export const ID_PREFIXES = {
   sign_in: 'sgn',
   merchant: 'mer',
   budget: 'bud',
+  question: 'q',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

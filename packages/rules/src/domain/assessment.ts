@@ -1,6 +1,7 @@
 import type { Assessment } from '@purser/contract/decisions';
 import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
 import type { Authority } from './authorities.ts';
+import type { RaisedQuestion } from './questions.ts';
 import type { SpendFacts, Voucher } from './spend-facts.ts';
 import type { SpendRequest } from './spends.ts';
 
@@ -14,6 +15,8 @@ export type PurposeEvidence = Assessment['evidence'][number];
 
 /** An assessment with what whoever goes on from it must know. Only the `Assessment` of it is stored. */
 export interface Judgement extends Assessment {
+  /** Everything but final reasons that speaks against the spend, settled questions included. */
+  questions: readonly RaisedQuestion[];
   /** The evidence for an aligned spend; null for others. */
   vouched_by: Voucher | null;
   /**

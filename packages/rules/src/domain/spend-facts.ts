@@ -1,5 +1,7 @@
 import type { ListedMerchant } from '../merchants/directory.ts';
 
+import type { Answers } from './questions.ts';
+
 export type { ListedMerchant };
 
 /*
@@ -66,6 +68,8 @@ export interface SpendFacts {
    */
   listed: readonly ListedMerchant[];
   precedents: Precedents;
+  /** Answers of people under the present objective, by `question_id`. */
+  answers: Answers;
   /** Own spends of the last days with the same merchant or payee, newest first. */
   paid: readonly PaidSpend[];
   /** RFC 3339; the time for which `paid` was read. Null where `paid` is empty. */
@@ -76,6 +80,7 @@ export interface SpendFacts {
 export const NO_FACTS: SpendFacts = {
   listed: [],
   precedents: { by_merchant: new Map(), by_payee: new Map() },
+  answers: new Map(),
   paid: [],
   as_of: null,
 };

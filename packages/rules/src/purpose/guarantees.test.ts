@@ -136,6 +136,7 @@ const facts: fc.Arbitrary<SpendFacts> = fc
         listed_at: '2026-11-01T00:00:00.000Z',
       })),
       precedents: { by_merchant: new Map([[one.merchant, [one]]]), by_payee: new Map() },
+      answers: new Map(),
       paid: is_paid
         ? [
             {

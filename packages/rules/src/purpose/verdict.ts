@@ -1,4 +1,5 @@
 import type { Judgement, PurposeAssessment, PurposeEvidence } from '../domain/assessment.ts';
+import type { RaisedQuestion } from '../domain/questions.ts';
 import type { Voucher } from '../domain/spend-facts.ts';
 
 /** Name and version of this assessor. A change that can turn an assessment raises the version. */
@@ -12,7 +13,11 @@ export function judgementOf(
   confidence: number,
   rationale: string,
   evidence: readonly PurposeEvidence[],
-  { vouched_by = null, is_final = false }: { vouched_by?: Voucher | null; is_final?: boolean } = {},
+  {
+    vouched_by = null,
+    is_final = false,
+    questions = [],
+  }: { vouched_by?: Voucher | null; is_final?: boolean; questions?: readonly RaisedQuestion[] } = {},
 ): Judgement {
   const distinct: PurposeEvidence[] = [];
   for (const one of evidence) {
@@ -22,5 +27,14 @@ export function judgementOf(
     );
     if (!isRepeated) distinct.push(one);
   }
-  return { assessment, confidence, method: METHOD, rationale, evidence: distinct, vouched_by, is_final };
+  return {
+    assessment,
+    confidence,
+    method: METHOD,
+    rationale,
+    evidence: distinct,
+    questions,
+    vouched_by,
+    is_final,
+  };
 }

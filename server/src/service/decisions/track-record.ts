@@ -1,6 +1,6 @@
 import type { Authority, Purpose } from '@purser/rules/domain/authorities';
 import { type FeedbackRow, purposeHash } from '@purser/rules/domain/feedback';
-import type { Precedent, Precedents, SpendFacts } from '@purser/rules/domain/spend-facts';
+import { NO_FACTS, type Precedent, type Precedents, type SpendFacts } from '@purser/rules/domain/spend-facts';
 import type { SpendRequest } from '@purser/rules/domain/spends';
 import type { Directory } from '@purser/rules/merchants/directory';
 import { payeeKey } from '@purser/rules/merchants/keys';
@@ -122,7 +122,7 @@ export function factsAbout(
   { listed }: Directory,
 ): SpendFacts {
   const spends = paidTo(paid, action);
-  return { listed, precedents, paid: spends, as_of: spends.length === 0 ? null : paid.as_of };
+  return { ...NO_FACTS, listed, precedents, paid: spends, as_of: spends.length === 0 ? null : paid.as_of };
 }
 
 /** Sums in the form of the assessor's input. */

@@ -1,0 +1,69 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { type Comparison, schemasOf } from '../field-rows.ts';
+import { TEXT_LENGTHS } from '../limits.ts';
+import { Fields, LongText, OneOf } from '../schema.ts';
+
+const MAX_PURPOSE_ITEMS = 50;
+
+const PurposeLines = (description: string, example: string) =>
+  Type.Optional(
+    Type.Array(LongText({ min: 1, max: TEXT_LENGTHS.description }), {
+      maxItems: MAX_PURPOSE_ITEMS,
+      description,
+      examples: [[example]],
+    }),
+  );
+
+/** The purpose of an agent, as its operator wrote it. Trusted text. */
+export const PURPOSE_ROWS = {
+  objective: {
+    label: 'Objective',
+    compare: 'words',
+    schema: LongText(
+      { min: 1, max: TEXT_LENGTHS.description },
+      {
+        description: 'What the agent is for.',
+        examples: ['Keep the staging platform running: servers, storage, monitoring.'],
+      },
+    ),
+  },
+  success_criteria: {
+    label: 'Success criteria',
+    compare: { more: 'maybe', fewer: 'maybe' },
+    schema: PurposeLines(
+      'How to tell that it does its job well.',
+      'Backups of every server are kept for 30 days.',
+    ),
+  },
+  constraints: {
+    label: 'Constraints',
+    compare: { more: 'no', fewer: 'yes' },
+    schema: PurposeLines('What it must not do.', 'No purchases of hardware.'),
+  },
+  context: {
+    label: 'Context',
+    compare: 'words',
+    schema: Type.Optional(
+      LongText(
+        { max: TEXT_LENGTHS.task },
+        {
+          description: 'Anything else that helps to understand the purpose.',
+          examples: ['Regular suppliers: Hetzner Online, Backblaze.'],
+        },
+      ),
+    ),
+  },
+  judge: {
+    label: 'Purpose judge',
+    compare: 'words',
+    schema: Type.Optional(
+      OneOf(['rules', 'model'], {
+        description:
+          "Who assesses the purpose of its spends. `rules` never asks a model. With `model`, a spend is aligned only with a model's opinion, unless somebody vouches for it. By default a model is asked if the installation has one.",
+      }),
+    ),
+  },
+} as const satisfies Record<string, { schema: TSchema; label: string; compare: Comparison }>;
+
+export const PurposeBody = Fields(schemasOf(PURPOSE_ROWS), { $id: 'Purpose' });
+export interface Purpose extends Static<typeof PurposeBody> {}
