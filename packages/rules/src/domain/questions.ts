@@ -67,3 +67,39 @@ export function questionId(
   }
   return `q_${id}`;
 }
+
+/** An answer that a person gives, with the spend that it is about. */
+export interface GivenAnswer extends QuestionAnswer {
+  spend: { amount_minor: number; currency: string; payee_id: string | null };
+}
+
+/** The answer to a question after a person gives another one: the latest counts, and a YES covers what earlier ones did. */
+export function answerAfter(
+  before: Answer | undefined,
+  question_id: string,
+  { by, at, answer, spend: { amount_minor, currency, payee_id } }: GivenAnswer,
+): Answer {
+  const { allowed_minor = {}, payee_ids = [] } = before ?? {};
+  const latest = { question_id, by, at, answer };
+  if (answer === 'NO') return { ...latest, allowed_minor, payee_ids };
+  return {
+    ...latest,
+    allowed_minor: { ...allowed_minor, [currency]: Math.max(allowed_minor[currency] ?? 0, amount_minor) },
+    payee_ids: payee_ids.includes(payee_id) ? payee_ids : [...payee_ids, payee_id],
+  };
+}
+
+/**
+ * The questions of a decision that a review or label answers. YES answers all of them. NO answers those that are named;
+ * without names, all that are not about the merchant itself, or that one where it is the only one.
+ */
+export function answeredBy<Q extends Pick<RaisedQuestion, 'question_id' | 'about'>>(
+  questions: readonly Q[],
+  answer: 'YES' | 'NO',
+  named?: readonly string[],
+): readonly Q[] {
+  if (answer === 'YES') return questions;
+  if (named !== undefined) return questions.filter(({ question_id }) => named.includes(question_id));
+  const about_goods = questions.filter(({ about }) => about !== null);
+  return about_goods.length === 0 ? questions : about_goods;
+}
