@@ -10,7 +10,7 @@ import type {
 } from '../../engine/commands/create-decision.ts';
 import type { CreatedReview, CreateReviewInput } from '../../engine/commands/create-review.ts';
 import type { Command } from '../../engine/lane/command.ts';
-import { makeAuthorityTest, type TestedStep } from '../decisions/authority-test.ts';
+import { AuthorityTest, type TestedStep } from '../decisions/authority-test.ts';
 import { budgetsOfDraft } from '../decisions/shared-budgets.ts';
 import { type Route, serve } from '../http/route.ts';
 import type { WorkTime } from '../scheduling/work-time.ts';
@@ -32,9 +32,9 @@ export function makeAuthorityTestRoutes(options: {
       const missing = missingList(authority, 0);
       if (missing !== null) throw invalidField(`authority.${missing.field}`, missing.problem);
       const budgets = await budgetsOfDraft(db, call.caller.workspace_id, authority, 'authority.');
-      const run = makeAuthorityTest({ ...machine, authority, mode, budgets });
+      const test = new AuthorityTest({ ...machine, authority, mode, budgets });
       const steps: TestedStep[] = [];
-      for (const step of given) steps.push(await replay_time.spend(REPLAYS, () => run(step)));
+      for (const step of given) steps.push(await replay_time.spend(REPLAYS, () => test.run(step)));
       const passed = steps.every(({ mismatches }) => mismatches.length === 0);
       return { status: 200, body: { passed, steps } };
     }),

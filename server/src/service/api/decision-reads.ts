@@ -18,7 +18,7 @@ import { readClock } from '../../engine/storage/workspaces.ts';
 import type { FindAgentId } from '../decisions/authority-cache.ts';
 import { agentScopeOf, type DecisionView } from '../decisions/present-decisions.ts';
 import type { Cursors } from '../http/cursors.ts';
-import { type Route, serve } from '../http/route.ts';
+import { type Handler, type Route, serve } from '../http/route.ts';
 import { attachment } from './csv-answers.ts';
 
 /** Decisions read at a time; fewer if they add up to about a megabyte. */
@@ -44,104 +44,106 @@ const LOOK_AGAIN_MS = 500;
 const changesOf = ({ review_state, review, outcome_state, verified }: Decision): string =>
   [review_state, review?.review_id, outcome_state, verified].join(' ');
 
-/** Reading decisions: one, page by page, and all at once. */
-export function makeDecisionReadRoutes(options: {
+export interface DecisionReadOptions {
   /** A filter may have to look at very many decisions. */
   lists_db: pg.Pool;
   cursors: Cursors;
   findAgentId: FindAgentId;
   view: DecisionView;
-}): Route[] {
-  const { lists_db, cursors, findAgentId, view } = options;
+}
 
-  async function searchOf(
-    caller: Caller,
-    { agent, order = 'desc', ...rest }: Filtered,
-  ): Promise<Search | null> {
-    const own = agentScopeOf(caller);
-    const agent_id = agent === undefined ? undefined : await findAgentId(caller.workspace_id, agent);
-    if (agent !== undefined && agent_id === undefined) return null;
-    if (own !== null && agent_id !== undefined && agent_id !== own) return null;
-    const wanted = own ?? agent_id;
-    return { filters: { ...rest, ...(wanted === undefined ? {} : { agent_id: wanted }) }, order };
-  }
-
-  /** All that is found, page by page, as text. What is made after the export began is not in it. */
-  async function* exported(
-    caller: Caller,
-    { filters, order }: Search,
-    lineOf: (decision: Decision) => string,
-  ): AsyncGenerator<string, void, void> {
-    const begun = new Date((await readClock(lists_db)) + 1).toISOString();
-    const to = filters.to === undefined || filters.to > begun ? begun : filters.to;
-    const pages = readAhead(async (before?: DecisionPage) => {
-      if (before?.next === null) return undefined;
-      return findDecisions(
-        lists_db,
-        caller.workspace_id,
-        { ...filters, to },
-        {
-          order,
-          after: before?.next ?? null,
-          limit: EXPORTED_AT_ONCE,
-        },
-      );
-    });
-    for await (const { rows } of pages) {
-      const shown = await view.present(caller, rows);
-      if (shown.length > 0) yield (await linesInSlices(shown, lineOf)).join('');
-    }
-  }
-
+/** Makes the routes that read decisions: one, page by page, and all at once. */
+export function makeDecisionReadRoutes(options: DecisionReadOptions): Route[] {
   return [
-    serve(routes.getDecision, {
-      // It holds a capability's token beside the agent's own words.
-      shows_secret: true,
-    })(async (call) => {
-      const find = async () => {
-        const found = await view.find(call.caller, call.params.id);
-        if (found === undefined) throw new ApiError('not_found', 'No such decision.');
-        return found;
-      };
-      let found = await find();
-      const before = changesOf(found);
-      for (let waits = ((call.query.wait_seconds ?? 0) * 1000) / LOOK_AGAIN_MS; waits > 0; waits--) {
-        if (changesOf(found) !== before || !(await call.hold(LOOK_AGAIN_MS))) break;
-        found = await find();
-      }
-      return { status: 200, body: found };
-    }),
-    serve(routes.listDecisions, { shares: 'lists' })(async (call) => {
-      const { limit = 50, cursor, ...asked } = call.query;
-      const { caller } = call;
-      const { agent = null, order = 'desc', ...rest } = asked;
-      const list = ['listDecisions', caller.workspace_id, agentScopeOf(caller), agent, order, rest];
-      const after = cursors.open(list, cursor) as string | null;
-      const search = await searchOf(caller, asked);
-      if (search === null) return { status: 200, body: { data: [], next_cursor: null } };
-      const { filters } = search;
-      const { rows, next } = await findDecisions(lists_db, caller.workspace_id, filters, {
-        order: search.order,
-        after,
-        limit,
-      });
-      const next_cursor = next === null ? null : cursors.seal(list, next);
-      return { status: 200, body: { data: await view.present(caller, rows), next_cursor } };
-    }),
-    serve(routes.exportDecisions, { takes_long: true, shares: 'exports' })(async (call) => {
-      const { format, ...asked } = call.query;
-      const { caller } = call;
-      const search = await searchOf(caller, asked);
-      const lineOf = format === 'csv' ? csvOf : (decision: Decision) => `${JSON.stringify(decision)}\n`;
-      async function* chunks(): AsyncGenerator<string, void, void> {
-        if (format === 'csv') yield csvLine(COLUMNS);
-        if (search !== null) yield* exported(caller, search, lineOf);
-      }
-      return {
-        status: 200,
-        stream: { chunks: chunks(), content_type: EXPORT_TYPES[format] },
-        headers: attachment(`decisions-${caller.workspace_id}.${format}`),
-      };
-    }),
+    // It holds a capability's token beside the agent's own words.
+    serve(routes.getDecision, { shows_secret: true })(getDecision(options)),
+    serve(routes.listDecisions, { shares: 'lists' })(listDecisions(options)),
+    serve(routes.exportDecisions, { takes_long: true, shares: 'exports' })(exportDecisions(options)),
   ];
+}
+
+function getDecision({ view }: DecisionReadOptions): Handler<typeof routes.getDecision> {
+  return async (call) => {
+    const find = async () => {
+      const found = await view.find(call.caller, call.params.id);
+      if (found === undefined) throw new ApiError('not_found', 'No such decision.');
+      return found;
+    };
+    let found = await find();
+    const before = changesOf(found);
+    for (let waits = ((call.query.wait_seconds ?? 0) * 1000) / LOOK_AGAIN_MS; waits > 0; waits--) {
+      if (changesOf(found) !== before || !(await call.hold(LOOK_AGAIN_MS))) break;
+      found = await find();
+    }
+    return { status: 200, body: found };
+  };
+}
+
+function listDecisions(options: DecisionReadOptions): Handler<typeof routes.listDecisions> {
+  const { lists_db, cursors, view } = options;
+  return async ({ caller, query }) => {
+    const { limit = 50, cursor, ...asked } = query;
+    const { agent = null, order = 'desc', ...rest } = asked;
+    const list = ['listDecisions', caller.workspace_id, agentScopeOf(caller), agent, order, rest];
+    const after = cursors.open(list, cursor) as string | null;
+    const search = await searchOf(options, caller, asked);
+    if (search === null) return { status: 200, body: { data: [], next_cursor: null } };
+    const { filters } = search;
+    const { rows, next } = await findDecisions(lists_db, caller.workspace_id, filters, {
+      order: search.order,
+      after,
+      limit,
+    });
+    const next_cursor = next === null ? null : cursors.seal(list, next);
+    return { status: 200, body: { data: await view.present(caller, rows), next_cursor } };
+  };
+}
+
+function exportDecisions(options: DecisionReadOptions): Handler<typeof routes.exportDecisions> {
+  return async ({ caller, query: { format, ...asked } }) => {
+    const search = await searchOf(options, caller, asked);
+    const lineOf = format === 'csv' ? csvOf : (decision: Decision) => `${JSON.stringify(decision)}\n`;
+    async function* chunks(): AsyncGenerator<string, void, void> {
+      if (format === 'csv') yield csvLine(COLUMNS);
+      if (search !== null) yield* exported(options, caller, search, lineOf);
+    }
+    return {
+      status: 200,
+      stream: { chunks: chunks(), content_type: EXPORT_TYPES[format] },
+      headers: attachment(`decisions-${caller.workspace_id}.${format}`),
+    };
+  };
+}
+
+async function searchOf(
+  { findAgentId }: DecisionReadOptions,
+  caller: Caller,
+  { agent, order = 'desc', ...rest }: Filtered,
+): Promise<Search | null> {
+  const own = agentScopeOf(caller);
+  const agent_id = agent === undefined ? undefined : await findAgentId(caller.workspace_id, agent);
+  if (agent !== undefined && agent_id === undefined) return null;
+  if (own !== null && agent_id !== undefined && agent_id !== own) return null;
+  const wanted = own ?? agent_id;
+  return { filters: { ...rest, ...(wanted === undefined ? {} : { agent_id: wanted }) }, order };
+}
+
+/** All that is found, page by page, as text. What is made after the export began is not in it. */
+async function* exported(
+  { lists_db, view }: DecisionReadOptions,
+  caller: Caller,
+  { filters, order }: Search,
+  lineOf: (decision: Decision) => string,
+): AsyncGenerator<string, void, void> {
+  const begun = new Date((await readClock(lists_db)) + 1).toISOString();
+  const to = filters.to === undefined || filters.to > begun ? begun : filters.to;
+  const pages = readAhead(async (before?: DecisionPage) => {
+    if (before?.next === null) return undefined;
+    const page = { order, after: before?.next ?? null, limit: EXPORTED_AT_ONCE };
+    return findDecisions(lists_db, caller.workspace_id, { ...filters, to }, page);
+  });
+  for await (const { rows } of pages) {
+    const shown = await view.present(caller, rows);
+    if (shown.length > 0) yield (await linesInSlices(shown, lineOf)).join('');
+  }
 }

@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts';
 import { makeAuthorityCache, makeFindAgentId } from '../decisions/authority-cache.ts';
 import { makeAuthorizeSpend, type PreAssess } from '../decisions/authorize-spend.ts';
 import { makePreAssess } from '../decisions/pre-assess.ts';
-import { makeDecisionView } from '../decisions/present-decisions.ts';
+import { DecisionView } from '../decisions/present-decisions.ts';
 import { makeTrackRecords } from '../decisions/track-record.ts';
 import { makeCursors } from '../http/cursors.ts';
 import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
@@ -99,7 +99,7 @@ export function makeApiRoutes(
     // Their number is bounded by the turns at `simulations`, and one that has begun is not refused halfway.
     max_wait_ms: Number.POSITIVE_INFINITY,
   });
-  const view = makeDecisionView({ db, tokens });
+  const view = new DecisionView({ db, tokens });
   const routes = [
     ...makeDecisionRoutes({
       authorizeSpend: makeAuthorizeSpend({

@@ -13,9 +13,10 @@ import type { Core } from '../installation/runtime.ts';
 import { addressFor, protocolFor } from '../model-judge/addresses.ts';
 import { makeAskModel } from '../model-judge/ask-model.ts';
 import { makeHedge } from '../model-judge/hedge.ts';
-import { makeModelClient } from '../model-judge/model-client.ts';
+import { type ModelClient, makeModelClient } from '../model-judge/model-client.ts';
 import { startProbing } from '../model-judge/probe.ts';
-import { makeUsageCounter } from '../model-judge/usage.ts';
+import type { Asker, AskModel } from '../model-judge/second-opinion.ts';
+import { makeUsageCounter, type UsageCounter } from '../model-judge/usage.ts';
 import { makeWorkTime } from '../scheduling/work-time.ts';
 import { ASSESS_SHARE } from './shared-resources.ts';
 
@@ -38,17 +39,14 @@ export interface SecondOpinion {
   stop(): Promise<void>;
 }
 
+const clock_ms = () => Date.now();
+
 /** Resolves after a time, or at once when the signal is aborted. */
 const wait = (wait_ms: number, signal: AbortSignal): Promise<void> =>
   pause(wait_ms, undefined, { signal }).catch(() => undefined);
 
-/** Makes the model that gives second opinions on purpose. Returns null if none is configured. */
-export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | null {
-  const { purpose_model_url: url, purpose_model: model, purpose_model_api_key: api_key } = config;
-  if (url === null || model === null) return null;
-  const { db, log, metrics, now_ms, presence } = core;
-  const parameters = config.purpose_model_parameters;
-  const timeout_ms = config.purpose_model_timeout_ms;
+/** The calls to the model that may be in progress at a time, which workspaces and agents share. */
+function makePlaces({ metrics }: Core, config: Config) {
   const max_concurrent = config.purpose_model_max_concurrent;
   const places = makeShares({
     resource: 'purpose_model_calls',
@@ -56,25 +54,31 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
     workspace_share: WORKSPACE_SHARE,
     key_share: AGENT_SHARE,
     max_waiting: max_concurrent * WAITING_PER_PLACE,
-    max_wait_ms: timeout_ms,
+    max_wait_ms: config.purpose_model_timeout_ms,
   });
   metrics.watchUse(places.resource, places.total, places.inUse);
-  const holderOf = (asker: { workspace_id: string; agent_id: string }) => ({
-    workspace_id: asker.workspace_id,
-    key_id: asker.agent_id,
-  });
+  const holderOf = ({ workspace_id, agent_id }: Asker) => ({ workspace_id, key_id: agent_id });
+  return {
+    takePlace: (asker: Asker) => places.take(holderOf(asker)),
+    tryPlace: (asker: Asker) => places.tryTake(holderOf(asker)),
+  };
+}
+
+function makeClient(url: string, config: Config): ModelClient {
   const protocol = protocolFor(url, config.purpose_model_protocol);
-  const clock_ms = () => Date.now();
-  const client = makeModelClient({
+  return makeModelClient({
     address: addressFor(url, protocol),
     protocol,
-    api_key,
-    connections: max_concurrent,
-    connect_ms: timeout_ms,
+    api_key: config.purpose_model_api_key,
+    connections: config.purpose_model_max_concurrent,
+    connect_ms: config.purpose_model_timeout_ms,
     clock_ms,
   });
+}
+
+function makeUsage({ db, metrics, log }: Core, config: Config): UsageCounter {
   const prices = config.purpose_model_prices;
-  const usage = makeUsageCounter({
+  return makeUsageCounter({
     prices,
     limit: config.purpose_model_daily_limit,
     store: {
@@ -93,7 +97,27 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
     onUse: (workspace_id, used) => metrics.countModelUsage(workspace_id, prices?.currency ?? null, used),
     log,
   });
-  const stopping = new AbortController();
+}
+
+/** Probes the model, and makes the function that asks it. The signal ends every wait. */
+function makeAsking(
+  core: Core,
+  config: Config,
+  {
+    client,
+    model,
+    usage,
+    stopping,
+  }: {
+    client: ModelClient;
+    model: string;
+    usage: UsageCounter;
+    stopping: AbortSignal;
+  },
+) {
+  const { log, metrics, now_ms } = core;
+  const timeout_ms = config.purpose_model_timeout_ms;
+  const parameters = config.purpose_model_parameters;
   const newNonce = () => randomBytes(16).toString('hex');
   const code_key = randomBytes(32);
   const probing = startProbing({ client, model, parameters, timeout_ms, newNonce, now_ms, log });
@@ -101,31 +125,35 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
     client,
     hedge: makeHedge({
       now_ms,
-      wait: (wait_ms, signal) => wait(wait_ms, AbortSignal.any([signal, stopping.signal])),
+      wait: (wait_ms, signal) => wait(wait_ms, AbortSignal.any([signal, stopping])),
     }),
     model,
     parameters,
     form: probing.form,
     onFormRefused: probing.noteRefused,
-    api_key,
+    api_key: config.purpose_model_api_key,
     timeout_ms,
-    takePlace: (asker) => places.take(holderOf(asker)),
-    tryPlace: (asker) => places.tryTake(holderOf(asker)),
+    ...makePlaces(core, config),
     usage,
     newNonce,
     codeOf: (hash) => createHmac('sha256', code_key).update(hash).digest('hex').slice(0, 32),
     now_ms,
-    wait: (wait_ms) => wait(wait_ms, stopping.signal),
+    wait: (wait_ms) => wait(wait_ms, stopping),
     log,
     metrics,
   });
-  const preAssess = makeModelPreAssess({
+  return { askModel, first_probe: probing.first };
+}
+
+function makePreAssess(core: Core, config: Config, model: string, askModel: AskModel): PreAssess {
+  const { db, lists_db, now_ms, presence, metrics } = core;
+  return makeModelPreAssess({
     clock_ms,
     db,
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
     historyOf: makeTrackRecords(core),
-    directoryOf: makeDirectories(core.db),
-    examplesOf: makeLabelledExamples({ db: core.lists_db, now_ms }),
+    directoryOf: makeDirectories(db),
+    examplesOf: makeLabelledExamples({ db: lists_db, now_ms }),
     assess_time: makeWorkTime({
       reason: 'assessments_time',
       share: ASSESS_SHARE,
@@ -138,10 +166,20 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
     is_required: config.purpose_model_required,
     metrics,
   });
+}
+
+/** Makes the model that gives second opinions on purpose. Returns null if none is configured. */
+export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | null {
+  const { purpose_model_url: url, purpose_model: model } = config;
+  if (url === null || model === null) return null;
+  const stopping = new AbortController();
+  const client = makeClient(url, config);
+  const usage = makeUsage(core, config);
+  const asking = makeAsking(core, config, { client, model, usage, stopping: stopping.signal });
   const waited = new AbortController();
-  void probing.first.then(() => waited.abort());
+  void asking.first_probe.then(() => waited.abort());
   return {
-    preAssess,
+    preAssess: makePreAssess(core, config, model, asking.askModel),
     probed: wait(PROBE_WAIT_MS, waited.signal),
     flushUsage: usage.flush,
     async stop() {

@@ -24,7 +24,7 @@ import { loadEntriesOfAgent } from '../../engine/storage/merchant-entries.ts';
 import { readAhead } from '../../engine/storage/pages.ts';
 import { oneAtATime } from '../../engine/storage/transactions.ts';
 import { budgetsOfDraft } from '../decisions/shared-budgets.ts';
-import { makeSimulation } from '../decisions/simulate.ts';
+import { Simulation } from '../decisions/simulate.ts';
 import { type Route, serve } from '../http/route.ts';
 import type { WorkTime } from '../scheduling/work-time.ts';
 
@@ -119,7 +119,7 @@ export function makeSimulationRoutes(options: {
         for (const of of (await loadDecisionEvents(one_db, workspace_id, some)).values()) events.push(...of);
       }
       const entries = await loadEntriesOfAgent(one_db, workspace_id, agent_id);
-      const simulation = makeSimulation({
+      const simulation = new Simulation({
         draft,
         assess,
         directory: directoryAt(agent.directory_version, entries),

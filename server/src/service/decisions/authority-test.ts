@@ -7,7 +7,6 @@ import type { Authority } from '@purser/rules/domain/authorities';
 import { decodeDecision } from '@purser/rules/domain/decision-document';
 import type { Decision } from '@purser/rules/domain/decisions';
 import { sha256 } from '@purser/rules/domain/ledger';
-import type { ReviewAction } from '@purser/rules/domain/reviews';
 import { NO_FACTS } from '@purser/rules/domain/spend-facts';
 import type { SpendRequest } from '@purser/rules/domain/spends';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
@@ -19,7 +18,7 @@ import type {
 import { createOutcome } from '../../engine/commands/create-outcome.ts';
 import type { CreatedReview, CreateReviewInput } from '../../engine/commands/create-review.ts';
 import type { Command } from '../../engine/lane/command.ts';
-import { makeImaginedAgent } from './imagined-agent.ts';
+import { ImaginedAgent } from './imagined-agent.ts';
 
 /** Fields of a decision that a test may expect. */
 const EXPECTABLE = ['decision', 'reason_code', 'reason_codes', 'authorized_amount_minor'] as const;
@@ -56,8 +55,7 @@ function mismatchesOf(expected: Expected, decision: Decision): Mismatch[] {
   });
 }
 
-/** Makes what carries out the steps of a test, in their order. Names that they refer to must be those of earlier steps. */
-export function makeAuthorityTest(options: {
+export interface AuthorityTestOptions {
   authority: Authority;
   mode: Mode;
   /** The shared budgets of the workspace, where the authority names some. */
@@ -65,86 +63,95 @@ export function makeAuthorityTest(options: {
   assess: Assess;
   createDecision: Command<CreateDecisionInput, CreatedDecision, StaleDecision>;
   createReview: Command<CreateReviewInput, CreatedReview>;
-}): (step: AuthorityTestStep) => TestedStep {
-  const { authority, assess, createDecision, createReview } = options;
-  const agent = makeImaginedAgent(authority, options.mode, options.budgets);
-  const { agent_id, authority_hash } = agent;
-  const names = new Map<string, string>();
-  let asked = 0;
+}
 
-  function assessmentOf({ purpose, decide }: AuthorityTestStep): Assessment {
-    if (purpose === undefined) return assess(authority, decide as SpendRequest, NO_FACTS);
-    const rationale = 'Set by the test.';
-    return { assessment: purpose, confidence: 1, method: 'given', rationale, evidence: [] };
+/** Carries out the steps of a test, in their order. Names that they refer to must be those of earlier steps. */
+export class AuthorityTest {
+  readonly #options: AuthorityTestOptions;
+  readonly #agent: ImaginedAgent;
+  /** The ids of the decisions that steps named. */
+  readonly #named = new Map<string, string>();
+  #asked = 0;
+
+  constructor(options: AuthorityTestOptions) {
+    this.#options = options;
+    this.#agent = new ImaginedAgent(options.authority, options.mode, options.budgets);
   }
 
-  function decideStep(step: AuthorityTestStep, request: SpendRequest): TestedStep {
-    asked += 1;
-    const idempotency_key = `step-${asked}`;
-    const assessed = {
-      authority_hash,
-      authority,
-      directory: EMPTY_DIRECTORY,
-      assessment: assessmentOf(step),
-    };
-    const input = {
+  run(step: AuthorityTestStep): TestedStep {
+    const { decide, outcome, review } = step;
+    if (decide !== undefined) return this.#decide(step, decide);
+    if (outcome !== undefined) return this.#report(step, outcome);
+    return this.#review(step, review as NonNullable<typeof review>);
+  }
+
+  #decide(step: AuthorityTestStep, request: SpendRequest): TestedStep {
+    this.#asked += 1;
+    const idempotency_key = `step-${this.#asked}`;
+    const { agent_id, authority, authority_hash } = this.#agent;
+    const assessment = this.#assessmentOf(step, request);
+    const result = this.#createDecision(Date.parse(step.at), {
       agent_id,
       bound: false,
       request,
       idempotency_key,
       request_hash: sha256(idempotency_key),
-      assessed,
-    };
-    const at_ms = Date.parse(step.at);
-    const first = agent.apply(createDecision, input, at_ms, AGENT);
-    // The authority never changes, so only a smaller amount may be missing.
-    const result =
-      first.kind === 'stale'
-        ? agent.apply(
-            createDecision,
-            { ...input, also_minor: first.current.also_minor as number },
-            at_ms,
-            AGENT,
-          )
-        : first;
+      assessed: { authority_hash, authority, directory: EMPTY_DIRECTORY, assessment },
+    });
     if (result.kind !== 'done') throw new Error(`a test step was ${result.kind}`);
     const decision = decodeDecision(result.value.document);
-    if (step.as !== undefined) names.set(step.as, decision.decision_id);
+    if (step.as !== undefined) this.#named.set(step.as, decision.decision_id);
     return { verdict: verdictOf(decision), mismatches: mismatchesOf(step.expect ?? {}, decision) };
   }
 
+  #assessmentOf({ purpose }: AuthorityTestStep, request: SpendRequest): Assessment {
+    if (purpose === undefined) return this.#options.assess(this.#agent.authority, request, NO_FACTS);
+    const rationale = 'Set by the test.';
+    return { assessment: purpose, confidence: 1, method: 'given', rationale, evidence: [] };
+  }
+
+  #createDecision(at_ms: number, input: CreateDecisionInput) {
+    const { createDecision } = this.#options;
+    const first = this.#agent.apply(createDecision, input, at_ms, AGENT);
+    if (first.kind !== 'stale') return first;
+    // The authority never changes, so only a smaller amount may be missing.
+    const also_minor = first.current.also_minor as number;
+    return this.#agent.apply(createDecision, { ...input, also_minor }, at_ms, AGENT);
+  }
+
+  #report(step: AuthorityTestStep, outcome: NonNullable<AuthorityTestStep['outcome']>): TestedStep {
+    const { of, type, source = 'CLIENT_REPORTED' } = outcome;
+    const { amount_minor = null, currency = null, external_reference = null } = outcome;
+    const report = { type, amount_minor, currency, external_reference, source };
+    const input = { decision_id: this.#idOf(of), only_agent: null, occurred_at: step.at, ...report };
+    return this.#followUp('outcome', createOutcome, input, step, AGENT);
+  }
+
+  #review(step: AuthorityTestStep, { of, action }: NonNullable<AuthorityTestStep['review']>): TestedStep {
+    const decision_id = this.#idOf(of);
+    const made = this.#agent.decision(decision_id);
+    // In SHADOW a later review corrects the one before.
+    const supersedes = made?.decision.mode === 'SHADOW' ? made.state.review_id : null;
+    const requesting_key_id = made?.decision.requested_by.key_id ?? null;
+    const input = { decision_id, requesting_key_id, action, reason_code: 'TEST', comment: null, supersedes };
+    return this.#followUp('review', this.#options.createReview, input, step, REVIEWER);
+  }
+
   /** Applies an outcome or review to an earlier decision. A refusal by the service is a mismatch. */
-  function followUp<Input, Output>(
+  #followUp<Input, Output>(
     field: 'outcome' | 'review',
     command: Command<Input, Output>,
     input: Input,
     { at }: AuthorityTestStep,
     origin: Origin,
   ): TestedStep {
-    const result = agent.apply(command, input, Date.parse(at), origin);
+    const result = this.#agent.apply(command, input, Date.parse(at), origin);
     if (result.kind !== 'refused') return { verdict: null, mismatches: [] };
     const { code, message } = result.refusal;
     return { verdict: null, mismatches: [{ field, expected: 'recorded', actual: `${code}: ${message}` }] };
   }
 
-  return (step) => {
-    const { decide, outcome, review } = step;
-    const idOf = (name: string) => names.get(name) as string;
-    if (decide !== undefined) return decideStep(step, decide);
-    if (outcome !== undefined) {
-      const { of, amount_minor = null, currency = null, external_reference = null } = outcome;
-      const { type, source = 'CLIENT_REPORTED' } = outcome;
-      const report = { type, amount_minor, currency, external_reference, source };
-      const input = { decision_id: idOf(of), only_agent: null, occurred_at: step.at, ...report };
-      return followUp('outcome', createOutcome, input, step, AGENT);
-    }
-    const { of, action } = review as { of: string; action: ReviewAction };
-    const decision_id = idOf(of);
-    const made = agent.decision(decision_id);
-    // In SHADOW a later review corrects the one before.
-    const supersedes = made?.decision.mode === 'SHADOW' ? made.state.review_id : null;
-    const requesting_key_id = made?.decision.requested_by.key_id ?? null;
-    const input = { decision_id, requesting_key_id, action, reason_code: 'TEST', comment: null, supersedes };
-    return followUp('review', createReview, input, step, REVIEWER);
-  };
+  #idOf(name: string): string {
+    return this.#named.get(name) as string;
+  }
 }

@@ -23,22 +23,6 @@ const MAX_WAITING = 5_000;
 /** More than one, so that a statement that hangs does not block all lookups. */
 const MAX_CONCURRENT = 2;
 
-/** Decisions as a caller may see them. */
-export interface DecisionView {
-  /** The current view of each record, in the order given. No capability has its token: lists and exports never show it. */
-  present(caller: Caller, rows: readonly DecisionRecord[]): Promise<Decision[]>;
-  /**
-   * The current view of one decision, with its capability's token if the caller may see it; undefined if there is none that
-   * the caller may see.
-   */
-  find(caller: Caller, decision_id: string): Promise<Decision | undefined>;
-  /**
-   * The stored answer to a request, with the capability's token if the caller may see it. `made_by` is the request that a
-   * replay repeats; null where it was not stored, and for a new decision.
-   */
-  answer(caller: Caller, created: CreatedDecision): { json: string; made_by: string | null };
-}
-
 const NO_COUNTER = { held_minor: 0, committed_minor: 0 };
 
 /** A capability's token is shown to the key that asked for the decision, and to the agent's own keys. */
@@ -49,96 +33,129 @@ const maySeeToken = (caller: Caller, decision: Pick<Decision, 'requested_by' | '
 export const agentScopeOf = (caller: Caller): string | null =>
   caller.kind === 'agent' ? caller.agent_id : null;
 
-/** Makes the view. It adds live counters, the latest review and label, and the agent's status to each record. */
-export function makeDecisionView(options: { db: pg.Pool; tokens: CapabilityTokens }): DecisionView {
-  const { db, tokens } = options;
+const budgetKeyOf = ({ agent, reservation, currency }: Decision) => ({
+  agent_id: agent.id,
+  period: reservation.period,
+  currency,
+});
+const nameOf = ({ agent_id, period, currency }: ReturnType<typeof budgetKeyOf>) =>
+  `${agent_id} ${period} ${currency}`;
 
-  /** The current view of each record, in order, without tokens. */
-  async function loadViews(workspace_id: string, rows: readonly DecisionRecord[]): Promise<Decision[]> {
-    if (rows.length === 0) return [];
-    const budget_keys = rows.map(({ decision }) => ({
-      agent_id: decision.agent.id,
-      period: decision.reservation.period,
-      currency: decision.currency,
-    }));
-    const review_ids = rows.flatMap(({ state }) => state?.review_id ?? []);
-    const label_ids = rows.flatMap(({ state }) => state?.label_id ?? []);
-    const consumed_ids = rows.flatMap(({ state }) =>
-      typeof state?.capability_consumed_at === 'string' ? capabilityIdOf(state.decision_id) : [],
-    );
-    const enforced = new Set(
-      rows.flatMap(({ decision }) => (decision.mode === 'ENFORCE' ? decision.agent.id : [])),
-    );
-    const [budgets, clock_ms, reviews, labels, consumptions, agents] = await Promise.all([
-      listBudgets(db, workspace_id, budget_keys),
-      readClock(db),
-      review_ids.length === 0 ? [] : loadReviews(db, workspace_id, review_ids),
-      label_ids.length === 0 ? [] : loadLabels(db, workspace_id, label_ids),
-      consumed_ids.length === 0 ? [] : loadConsumptions(db, workspace_id, consumed_ids),
-      enforced.size === 0 ? [] : loadAgents(db, workspace_id, [...enforced]),
-    ]);
-    const nameOf = ({ agent_id, period, currency }: (typeof budget_keys)[number]) =>
-      `${agent_id} ${period} ${currency}`;
-    const counters = new Map(budgets.map((row) => [nameOf(row), row]));
-    const review_by_id = new Map(reviews.map((row) => [row.review_id, reviewBody(row)]));
-    const label_by_id = new Map(labels.map((label) => [label.label_id, label]));
-    const consumption_by_id = new Map(consumptions.map((each) => [each.capability_id, each]));
-    const agent_by_id = new Map(agents.map((agent) => [agent.agent_id, agent]));
-    return rows.map(({ decision, state }, i) => {
-      const records = {
-        counter: counters.get(nameOf(budget_keys[i] as (typeof budget_keys)[number])) ?? NO_COUNTER,
-        review: review_by_id.get(state?.review_id ?? '') ?? null,
-        label: label_by_id.get(state?.label_id ?? '') ?? null,
-      };
-      const view = currentDecision(decision, state, records, clock_ms);
-      const { capability } = view;
-      if (capability === null) return view;
-      const status = capabilityStatusAt(capability, agent_by_id.get(decision.agent.id) as Agent, clock_ms);
-      const used = consumption_by_id.get(capability.capability_id);
-      const consumption = used === undefined ? {} : { consumption: consumptionSummary(used) };
-      return { ...view, capability: { ...capability, status, ...consumption } };
-    });
-  }
-
-  /** A decision as this caller sees it: with its capability's token where the caller may see that. */
-  function shownTo(caller: Caller, decision: Decision): Decision {
-    const { capability } = decision;
-    if (capability === null || !maySeeToken(caller, decision)) return decision;
-    const token = tokens.of(caller.workspace_id, capability.capability_id);
-    return { ...decision, capability: Object.assign({ token }, capability) };
-  }
-
-  const loadDecision = makeWorkspaceBatchLoader<string, Decision>((workspace_id) => ({
-    keyOf: (decision_id) => decision_id,
-    load: async (decision_ids) => {
-      const rows = await loadDecisionRecords(
-        db,
-        decision_ids.map((decision_id) => ({ workspace_id, decision_id })),
-      );
-      const views = await loadViews(workspace_id, rows);
-      return new Map(views.map((view) => [view.decision_id, view]));
-    },
-    max_batch: MAX_BATCH,
-    max_waiting: MAX_WAITING,
-    max_concurrent: MAX_CONCURRENT,
-  }));
-
+/** Looks up what the views of some decisions need. Sends no query for a kind that none of them has. */
+async function loadLive(db: pg.Pool, workspace_id: string, rows: readonly DecisionRecord[]) {
+  const review_ids = rows.flatMap(({ state }) => state?.review_id ?? []);
+  const label_ids = rows.flatMap(({ state }) => state?.label_id ?? []);
+  const consumed_ids = rows.flatMap(({ state }) =>
+    typeof state?.capability_consumed_at === 'string' ? capabilityIdOf(state.decision_id) : [],
+  );
+  const enforced = new Set(
+    rows.flatMap(({ decision }) => (decision.mode === 'ENFORCE' ? decision.agent.id : [])),
+  );
+  const [budgets, clock_ms, reviews, labels, consumptions, agents] = await Promise.all([
+    listBudgets(
+      db,
+      workspace_id,
+      rows.map(({ decision }) => budgetKeyOf(decision)),
+    ),
+    readClock(db),
+    review_ids.length === 0 ? [] : loadReviews(db, workspace_id, review_ids),
+    label_ids.length === 0 ? [] : loadLabels(db, workspace_id, label_ids),
+    consumed_ids.length === 0 ? [] : loadConsumptions(db, workspace_id, consumed_ids),
+    enforced.size === 0 ? [] : loadAgents(db, workspace_id, [...enforced]),
+  ]);
   return {
-    present: ({ workspace_id }, rows) => loadViews(workspace_id, rows),
-    async find(caller, decision_id) {
-      const found = await loadDecision(caller.workspace_id, decision_id);
-      const own = agentScopeOf(caller);
-      if (found === undefined || (own !== null && found.agent.id !== own)) return undefined;
-      return shownTo(caller, found);
-    },
-    answer(caller, { document, decided }) {
-      // The key that created the decision may see the token; a replay may come from another key.
-      const original = decided === null ? decodeDecision(document) : null;
-      const may_see = original === null || maySeeToken(caller, original);
-      const capability_id = original?.capability?.capability_id ?? decided?.capability_id ?? null;
-      const made_by = original?.request_id ?? null;
-      if (capability_id === null || !may_see) return { json: document, made_by };
-      return { json: withToken(document, tokens.of(caller.workspace_id, capability_id)), made_by };
-    },
+    clock_ms,
+    counters: new Map(budgets.map((row) => [nameOf(row), row])),
+    reviews: new Map(reviews.map((row) => [row.review_id, reviewBody(row)])),
+    labels: new Map(labels.map((label) => [label.label_id, label])),
+    consumptions: new Map(consumptions.map((each) => [each.capability_id, each])),
+    agents: new Map(agents.map((agent) => [agent.agent_id, agent])),
   };
+}
+
+type Live = Awaited<ReturnType<typeof loadLive>>;
+
+/** The current view of a record, without token. */
+function viewOf({ decision, state }: DecisionRecord, live: Live): Decision {
+  const view = currentDecision(
+    decision,
+    state,
+    {
+      counter: live.counters.get(nameOf(budgetKeyOf(decision))) ?? NO_COUNTER,
+      review: live.reviews.get(state?.review_id ?? '') ?? null,
+      label: live.labels.get(state?.label_id ?? '') ?? null,
+    },
+    live.clock_ms,
+  );
+  const { capability } = view;
+  if (capability === null) return view;
+  const agent = live.agents.get(decision.agent.id) as Agent;
+  const status = capabilityStatusAt(capability, agent, live.clock_ms);
+  const used = live.consumptions.get(capability.capability_id);
+  const consumption = used === undefined ? {} : { consumption: consumptionSummary(used) };
+  return { ...view, capability: { ...capability, status, ...consumption } };
+}
+
+/**
+ * Decisions as a caller may see them. Adds live counters, the latest review and label, and the agent's status to each record.
+ */
+export class DecisionView {
+  readonly #db: pg.Pool;
+  readonly #tokens: CapabilityTokens;
+  readonly #load: (workspace_id: string, decision_id: string) => Promise<Decision | undefined>;
+
+  constructor({ db, tokens }: { db: pg.Pool; tokens: CapabilityTokens }) {
+    this.#db = db;
+    this.#tokens = tokens;
+    this.#load = makeWorkspaceBatchLoader<string, Decision>((workspace_id) => ({
+      keyOf: (decision_id) => decision_id,
+      load: async (decision_ids) => {
+        const keys = decision_ids.map((decision_id) => ({ workspace_id, decision_id }));
+        const views = await this.#views(workspace_id, await loadDecisionRecords(db, keys));
+        return new Map(views.map((view) => [view.decision_id, view]));
+      },
+      max_batch: MAX_BATCH,
+      max_waiting: MAX_WAITING,
+      max_concurrent: MAX_CONCURRENT,
+    }));
+  }
+
+  /** The current view of each record, in the order given. No capability has its token: lists and exports never show it. */
+  present({ workspace_id }: Caller, rows: readonly DecisionRecord[]): Promise<Decision[]> {
+    return this.#views(workspace_id, rows);
+  }
+
+  /**
+   * The current view of one decision, with its capability's token if the caller may see it; undefined if there is none that
+   * the caller may see.
+   */
+  async find(caller: Caller, decision_id: string): Promise<Decision | undefined> {
+    const found = await this.#load(caller.workspace_id, decision_id);
+    const own = agentScopeOf(caller);
+    if (found === undefined || (own !== null && found.agent.id !== own)) return undefined;
+    const { capability } = found;
+    if (capability === null || !maySeeToken(caller, found)) return found;
+    const token = this.#tokens.of(caller.workspace_id, capability.capability_id);
+    return { ...found, capability: Object.assign({ token }, capability) };
+  }
+
+  /**
+   * The stored answer to a request, with the capability's token if the caller may see it. `made_by` is the request that a
+   * replay repeats; null where it was not stored, and for a new decision.
+   */
+  answer(caller: Caller, { document, decided }: CreatedDecision): { json: string; made_by: string | null } {
+    // The key that created the decision may see the token; a replay may come from another key.
+    const original = decided === null ? decodeDecision(document) : null;
+    const may_see = original === null || maySeeToken(caller, original);
+    const capability_id = original?.capability?.capability_id ?? decided?.capability_id ?? null;
+    const made_by = original?.request_id ?? null;
+    if (capability_id === null || !may_see) return { json: document, made_by };
+    return { json: withToken(document, this.#tokens.of(caller.workspace_id, capability_id)), made_by };
+  }
+
+  async #views(workspace_id: string, rows: readonly DecisionRecord[]): Promise<Decision[]> {
+    if (rows.length === 0) return [];
+    const live = await loadLive(this.#db, workspace_id, rows);
+    return rows.map((row) => viewOf(row, live));
+  }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { SpendRequest } from '@purser/rules/domain/spends';
+import { valueIn } from '@purser/rules/values/maps';
 import { LRUCache } from 'lru-cache';
 import { type CircuitBreaker, makeCircuitBreaker } from './circuit-breaker.ts';
 import type { Attempt, Hedge } from './hedge.ts';
@@ -8,7 +9,7 @@ import { mayBeOfForm } from './probe.ts';
 import { type LabelledSpend, promptFor, type SeenByModel, seenByModel } from './prompt.ts';
 import type { Form, Usage } from './protocols.ts';
 import { type Opinion, readOpinion } from './read-opinion.ts';
-import type { Asked, Asker, AskModel } from './second-opinion.ts';
+import type { Asked, Asker, AskModel, ModelQuestion } from './second-opinion.ts';
 import { estimatedUsage, type UsageCounter } from './usage.ts';
 
 /** How a call to the model ended. */
@@ -109,6 +110,27 @@ function judgedAmount(seen: SeenByModel, { amount_minor, currency }: SpendReques
   return `${currency} ${is_free ? amount_minor.toPrecision(2) : amount_minor}`;
 }
 
+/** A call to the model that is to be made. */
+interface Call {
+  asker: Asker;
+  judged: Judged;
+  /** The key of its opinion in the cache. */
+  key: string;
+  circuit: CircuitBreaker;
+}
+
+/** A refused call costs nothing; an abandoned call may. */
+function usedBy(answer: ModelAnswer, expected: Usage): Usage {
+  if ('usage' in answer) return answer.usage ?? expected;
+  return answer.kind === 'http_error' || answer.kind === 'unreachable' ? NO_TOKENS : expected;
+}
+
+/** Returns true if an opinion repeats the key of the endpoint. */
+function leaksKey({ rationale, evidence }: Opinion, api_key: string | null): boolean {
+  if (api_key === null || api_key.length < MIN_SECRET_LENGTH) return false;
+  return [rationale, ...evidence.map(({ text }) => text)].some((text) => text?.includes(api_key));
+}
+
 /**
  * Makes `AskModel`. Opinions are cached by workspace, authority and everything that the model sees, of an amount only what
  * can matter; equal questions under way share one call. There is no opinion while no place is free, the workspace's circuit
@@ -116,153 +138,152 @@ function judgedAmount(seen: SeenByModel, { amount_minor, currency }: SpendReques
  * that texts that make the model slow affect only the workspace they came from.
  */
 export function makeAskModel(options: AskModelOptions): AskModel {
-  const { client, model, api_key, now_ms, log, metrics } = options;
-  const opinions = new LRUCache<string, Opinion>({
-    max: MAX_CACHED_OPINIONS,
-    ttl: OPINION_TTL_MS,
-    ttlResolution: 0,
-    perf: { now: now_ms },
-  });
-  const under_way = new Map<string, Promise<Asked>>();
-  const log_again_ms = new Map<string, number>();
-  const circuits = new LRUCache<string, CircuitBreaker>({ max: MAX_CIRCUITS });
+  const calls = new ModelCalls(options);
+  return (asker, question) => calls.ask(asker, question);
+}
 
-  function circuitOf(workspace_id: string): CircuitBreaker {
-    const known = circuits.get(workspace_id);
-    if (known !== undefined) return known;
-    const circuit = makeCircuitBreaker({
-      now_ms,
-      failures: FAILURES_TO_OPEN,
-      rest_ms: REST_MS,
-      onChange(state) {
-        if (state === 'closed') log.info({ workspace_id }, 'the purpose model responds again');
-        else
-          log.warn(
-            { workspace_id, rest_ms: REST_MS },
-            'the purpose model is failing; calls pause for a while',
-          );
-      },
-    });
-    circuits.set(workspace_id, circuit);
-    return circuit;
-  }
-
-  function logFailure(answer: Failure): void {
-    const status = answer.kind === 'http_error' ? answer.status : undefined;
-    const name = `${answer.kind} ${status}`;
-    const now = now_ms();
-    if (now < (log_again_ms.get(name) ?? now)) return;
-    log_again_ms.set(name, now + LOG_INTERVAL_MS);
-    log.warn({ outcome: answer.kind, status }, 'the purpose model gave no opinion');
-  }
-
-  /** The opinion in an answer; null if it has none. */
-  function parse(content: string | object, seen: SeenByModel): Opinion | null {
-    const opinion = readOpinion(content, seen);
-    const leaks_key =
-      api_key !== null &&
-      api_key.length >= MIN_SECRET_LENGTH &&
-      [opinion?.rationale, ...(opinion?.evidence ?? []).map(({ text }) => text)].some((text) =>
-        text?.includes(api_key),
-      );
-    return leaks_key ? null : opinion;
-  }
-
+class ModelCalls {
+  readonly #options: AskModelOptions;
+  readonly #opinions: LRUCache<string, Opinion>;
+  readonly #under_way = new Map<string, Promise<Asked>>();
+  readonly #log_again_ms = new Map<string, number>();
+  readonly #circuits = new LRUCache<string, CircuitBreaker>({ max: MAX_CIRCUITS });
   /** Until then the endpoint wants no calls. It counts them by key, so this holds for all workspaces. */
-  let resume_ms = 0;
+  #resume_ms = 0;
 
-  /** A refused call costs nothing; an abandoned call may. */
-  function usedBy(answer: ModelAnswer, expected: Usage): Usage {
-    if ('usage' in answer) return answer.usage ?? expected;
-    return answer.kind === 'http_error' || answer.kind === 'unreachable' ? NO_TOKENS : expected;
+  constructor(options: AskModelOptions) {
+    this.#options = options;
+    this.#opinions = new LRUCache({
+      max: MAX_CACHED_OPINIONS,
+      ttl: OPINION_TTL_MS,
+      ttlResolution: 0,
+      perf: { now: options.now_ms },
+    });
   }
 
-  function askFor(
+  ask(
     asker: Asker,
-    { authority_hash, seen, examples }: Judged,
-    left_ms: number,
-  ): Promise<ModelAnswer> | null {
-    const codes = { nonce: options.newNonce(), examples_code: options.codeOf(authority_hash) };
-    const prompt = promptFor(seen, { examples, ...codes });
-    const expected = estimatedUsage(prompt);
-    const begin = () => options.usage.begin(asker.workspace_id, expected);
-    let settle = begin();
-    if (settle === null) return null;
-    const attempt: Attempt = async (timeout_ms, signal) => {
-      const settleThis = settle as Settle;
-      const question = { prompt, model, parameters: options.parameters, form: options.form() };
-      const answer = await client.ask(question, timeout_ms, signal);
-      settleThis(usedBy(answer, expected));
-      if (answer.kind === 'http_error' && answer.status === 429) {
-        const pause_ms = Math.min(MAX_BACK_OFF_MS, answer.retry_after_ms ?? 0);
-        resume_ms = Math.max(resume_ms, now_ms() + pause_ms);
-      }
-      return answer;
-    };
-    const mayRepeat = () => {
-      const release = options.tryPlace(asker);
-      if (release === null) return null;
-      settle = begin();
-      if (settle !== null) return release;
-      release();
-      return null;
-    };
-    return options.hedge.ask(attempt, mayRepeat, left_ms);
-  }
-
-  async function call(asker: Asker, key: string, judged: Judged, circuit: CircuitBreaker): Promise<Asked> {
-    const began_ms = now_ms();
-    const pause_ms = resume_ms - began_ms;
-    if (pause_ms >= options.timeout_ms) return { none: 'rate_limited' };
-    if (pause_ms > 0) await options.wait(pause_ms);
-    const asked = askFor(asker, judged, options.timeout_ms - Math.max(0, pause_ms));
-    if (asked === null) return { none: 'daily_limit' };
-    const answer = await asked;
-    circuit.record(endpointWorks(answer));
-    const opinion = answer.kind === 'answered' ? parse(answer.content, judged.seen) : null;
-    const failed = opinion !== null ? null : failureIn(answer);
-    metrics.observeModelCall(failed?.kind ?? 'answered', now_ms() - began_ms);
-    if (failed === null) {
-      opinions.set(key, opinion as Opinion);
-      return { opinion: opinion as Opinion };
-    }
-    if (failed.kind !== 'stopping') logFailure(failed);
-    if (mayBeOfForm(failed)) options.onFormRefused();
-    if (failed.kind === 'http_error' && failed.status === 429) return { none: 'rate_limited' };
-    return { none: failed.kind };
-  }
-
-  async function callInTurn(asker: Asker, key: string, judged: Judged): Promise<Asked> {
-    const circuit = circuitOf(asker.workspace_id);
-    if (circuit.isOpen()) return { none: 'circuit_open' };
-    const release = await options.takePlace(asker).catch(() => null);
-    if (release === null) return { none: 'busy' };
-    try {
-      // Calls that failed during the wait may have opened the circuit.
-      return circuit.mayTry() ? await call(asker, key, judged, circuit) : { none: 'circuit_open' };
-    } finally {
-      release();
-    }
-  }
-
-  return (asker, { authority_hash, authority, request, suspicious, examples }) => {
+    { authority_hash, authority, request, suspicious, examples }: ModelQuestion,
+  ): Promise<Asked> {
     const seen = seenByModel(authority, request, suspicious);
     const { 'action.amount': _, ...words } = seen.spend;
     const shown = { ...seen, spend: words, amount: judgedAmount(seen, request.action) };
     const key = createHash('sha256')
       .update(JSON.stringify([asker.workspace_id, authority_hash, shown, examples]))
       .digest('base64');
-    const opinion = opinions.get(key);
+    const opinion = this.#opinions.get(key);
     if (opinion !== undefined) {
-      metrics.countModelCacheHit();
+      this.#options.metrics.countModelCacheHit();
       return Promise.resolve({ opinion });
     }
-    const shared = under_way.get(key);
-    if (shared !== undefined) return shared;
-    const asked = callInTurn(asker, key, { authority_hash, seen, examples }).finally(() =>
-      under_way.delete(key),
+    return valueIn(this.#under_way, key, () => {
+      const judged = { authority_hash, seen, examples };
+      const call = { asker, judged, key, circuit: this.#circuitOf(asker.workspace_id) };
+      return this.#callInTurn(call).finally(() => this.#under_way.delete(key));
+    });
+  }
+
+  async #callInTurn(call: Call): Promise<Asked> {
+    if (call.circuit.isOpen()) return { none: 'circuit_open' };
+    const release = await this.#options.takePlace(call.asker).catch(() => null);
+    if (release === null) return { none: 'busy' };
+    try {
+      // Calls that failed during the wait may have opened the circuit.
+      return call.circuit.mayTry() ? await this.#call(call) : { none: 'circuit_open' };
+    } finally {
+      release();
+    }
+  }
+
+  async #call(call: Call): Promise<Asked> {
+    const { timeout_ms, now_ms, wait, metrics } = this.#options;
+    const began_ms = now_ms();
+    const pause_ms = Math.max(0, this.#resume_ms - began_ms);
+    if (pause_ms >= timeout_ms) return { none: 'rate_limited' };
+    if (pause_ms > 0) await wait(pause_ms);
+    const asked = this.#send(call, timeout_ms - pause_ms);
+    if (asked === null) return { none: 'daily_limit' };
+    const answer = await asked;
+    call.circuit.record(endpointWorks(answer));
+    const opinion = this.#opinionIn(answer, call.judged.seen);
+    if (opinion !== null) {
+      metrics.observeModelCall('answered', now_ms() - began_ms);
+      this.#opinions.set(call.key, opinion);
+      return { opinion };
+    }
+    const failed = failureIn(answer);
+    metrics.observeModelCall(failed.kind, now_ms() - began_ms);
+    return this.#noOpinion(failed);
+  }
+
+  /** Sends a question to the model, and repeats it where the hedge sees fit. Null if the limit of the day is reached. */
+  #send({ asker, judged }: Call, left_ms: number): Promise<ModelAnswer> | null {
+    const { newNonce, codeOf, usage, client, model, parameters, form, tryPlace, hedge } = this.#options;
+    const { authority_hash, seen, examples } = judged;
+    const prompt = promptFor(seen, { examples, nonce: newNonce(), examples_code: codeOf(authority_hash) });
+    const expected = estimatedUsage(prompt);
+    const begin = () => usage.begin(asker.workspace_id, expected);
+    let settle = begin();
+    if (settle === null) return null;
+    const attempt: Attempt = async (timeout_ms, signal) => {
+      const settleThis = settle as Settle;
+      const answer = await client.ask({ prompt, model, parameters, form: form() }, timeout_ms, signal);
+      settleThis(usedBy(answer, expected));
+      this.#notePatience(answer);
+      return answer;
+    };
+    const mayRepeat = () => {
+      const release = tryPlace(asker);
+      if (release === null) return null;
+      settle = begin();
+      if (settle !== null) return release;
+      release();
+      return null;
+    };
+    return hedge.ask(attempt, mayRepeat, left_ms);
+  }
+
+  /** Notes until when the endpoint asked to be left alone. */
+  #notePatience(answer: ModelAnswer): void {
+    if (answer.kind !== 'http_error' || answer.status !== 429) return;
+    const pause_ms = Math.min(MAX_BACK_OFF_MS, answer.retry_after_ms ?? 0);
+    this.#resume_ms = Math.max(this.#resume_ms, this.#options.now_ms() + pause_ms);
+  }
+
+  /** The opinion in an answer; null if it has none. */
+  #opinionIn(answer: ModelAnswer, seen: SeenByModel): Opinion | null {
+    if (answer.kind !== 'answered') return null;
+    const opinion = readOpinion(answer.content, seen);
+    return opinion === null || leaksKey(opinion, this.#options.api_key) ? null : opinion;
+  }
+
+  #noOpinion(failed: Failure): Asked {
+    if (failed.kind !== 'stopping') this.#logFailure(failed);
+    if (mayBeOfForm(failed)) this.#options.onFormRefused();
+    if (failed.kind === 'http_error' && failed.status === 429) return { none: 'rate_limited' };
+    return { none: failed.kind };
+  }
+
+  #logFailure(answer: Failure): void {
+    const status = answer.kind === 'http_error' ? answer.status : undefined;
+    const name = `${answer.kind} ${status}`;
+    const now = this.#options.now_ms();
+    if (now < (this.#log_again_ms.get(name) ?? now)) return;
+    this.#log_again_ms.set(name, now + LOG_INTERVAL_MS);
+    this.#options.log.warn({ outcome: answer.kind, status }, 'the purpose model gave no opinion');
+  }
+
+  #circuitOf(workspace_id: string): CircuitBreaker {
+    const { now_ms, log } = this.#options;
+    const onChange = (state: 'open' | 'closed') => {
+      if (state === 'closed') log.info({ workspace_id }, 'the purpose model responds again');
+      else {
+        const details = { workspace_id, rest_ms: REST_MS };
+        log.warn(details, 'the purpose model is failing; calls pause for a while');
+      }
+    };
+    return valueIn<string, CircuitBreaker>(this.#circuits, workspace_id, () =>
+      makeCircuitBreaker({ now_ms, failures: FAILURES_TO_OPEN, rest_ms: REST_MS, onChange }),
     );
-    under_way.set(key, asked);
-    return asked;
-  };
+  }
 }
