@@ -62,6 +62,30 @@ function deliveryOf(headers: HeadersLike): string {
   return String(found ?? '').replace(/[^!-~]/g, '');
 }
 
+/** Every movement of a transaction. Throws if a part cannot be read, so that nothing of it is reported. */
+function movementsOf(transaction: Foreign): CardMovement[] {
+  const authorization = transaction.id('token');
+  const status = transaction.text('status');
+  const amounts = transaction.object('amounts');
+  const events = transaction.has('events') ? transaction.objects('events') : [];
+  const movements = events.flatMap((event): CardMovement[] => {
+    const kind = event.text('type');
+    const type = CAPTURES.includes(kind) ? 'captured' : REFUNDS.includes(kind) ? 'refunded' : null;
+    // A clearing moves money whatever was answered before; an authorization that was declined moves none.
+    const is_declined =
+      kind.endsWith('AUTHORIZATION') && event.has('result') && !event.is('result', 'APPROVED');
+    if (type === null || is_declined) return [];
+    const { amount_minor, currency } = moneyOf(event.object('amounts').object('cardholder'));
+    const reference = event.id('token');
+    return [{ type, authorization, reference, currency, amount_minor: Math.abs(amount_minor) }];
+  });
+  const { currency } = moneyOf(amounts.object('cardholder'));
+  const is_closed = status === 'SETTLED' && amounts.object('hold').integer('amount') === 0;
+  if (is_closed) movements.push({ type: 'closed', authorization, currency });
+  if (OVER.includes(status)) movements.push({ type: 'released', authorization, currency });
+  return movements;
+}
+
 /** Decides authorizations of Lithic cards, and reports what is captured and given back. */
 export function lithicRail(options: LithicOptions): LithicRail {
   const { lithic, secrets, ...rest } = options;
@@ -97,30 +121,6 @@ export function lithicRail(options: LithicOptions): LithicRail {
         merchant_descriptor: merchant?.has('descriptor') ? merchant.text('descriptor') : null,
       }));
     return answer(200, { result: approve ? 'APPROVED' : DECLINED, token });
-  }
-
-  /** All that a transaction says. Throws before anything of it is reported where a part cannot be read. */
-  function movementsOf(transaction: Foreign): CardMovement[] {
-    const authorization = transaction.id('token');
-    const status = transaction.text('status');
-    const amounts = transaction.object('amounts');
-    const events = transaction.has('events') ? transaction.objects('events') : [];
-    const movements = events.flatMap((event): CardMovement[] => {
-      const kind = event.text('type');
-      const type = CAPTURES.includes(kind) ? 'captured' : REFUNDS.includes(kind) ? 'refunded' : null;
-      // A clearing moves money whatever was answered before; an authorization that was declined moves none.
-      const is_declined =
-        kind.endsWith('AUTHORIZATION') && event.has('result') && !event.is('result', 'APPROVED');
-      if (type === null || is_declined) return [];
-      const { amount_minor, currency } = moneyOf(event.object('amounts').object('cardholder'));
-      const reference = event.id('token');
-      return [{ type, authorization, reference, currency, amount_minor: Math.abs(amount_minor) }];
-    });
-    const { currency } = moneyOf(amounts.object('cardholder'));
-    const is_closed = status === 'SETTLED' && amounts.object('hold').integer('amount') === 0;
-    if (is_closed) movements.push({ type: 'closed', authorization, currency });
-    if (OVER.includes(status)) movements.push({ type: 'released', authorization, currency });
-    return movements;
   }
 
   async function take(event: Foreign, delivery: string): Promise<Answer> {

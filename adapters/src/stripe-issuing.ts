@@ -93,36 +93,39 @@ function movementsOf(of: Foreign): CardMovement[] {
   return movements;
 }
 
+/** Returns the event of a request that one of the secrets signed. Throws for any other request. */
+async function verifiedEvent(
+  { stripe, webhookSecret, now = Date.now }: StripeIssuingOptions,
+  body: string,
+  signature: string,
+): Promise<Foreign> {
+  let failure: unknown = new Error('no secret was given');
+  for (const secret of [webhookSecret].flat()) {
+    try {
+      const event = await stripe.webhooks.constructEventAsync(body, signature, secret, TOLERANCE_SECONDS);
+      // Stripe's library looks at the age alone.
+      const signed_at = Number(/(?:^|,)\s*t=(\d+)/.exec(signature)?.[1]);
+      if (!(signed_at * 1000 <= now() + TOLERANCE_SECONDS * 1000))
+        throw new Error('its signature is from the future');
+      return new Foreign(event, 'event');
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
 /** Decides authorizations of Stripe Issuing cards, and reports what is captured and given back. */
 export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
   const { stripe, webhookSecret, apiVersion, ...rest } = options;
-  const { now = Date.now } = options;
   const tell = makeRailLog('stripe_issuing', options.log);
   const cards = makeCards({ ...rest, rail: 'stripe_issuing' });
-  const secrets = typeof webhookSecret === 'string' ? [webhookSecret] : webhookSecret;
 
   const answer = (status: number, body: object): Answer => ({
     status,
     headers: { 'content-type': 'application/json', 'stripe-version': apiVersion },
     body: JSON.stringify(body),
   });
-
-  async function verified(body: string, signature: string): Promise<Foreign> {
-    let failure: unknown = new Error('no secret was given');
-    for (const secret of secrets) {
-      try {
-        const event = await stripe.webhooks.constructEventAsync(body, signature, secret, TOLERANCE_SECONDS);
-        // Stripe's library looks at the age alone.
-        const signed_at = Number(/(?:^|,)\s*t=(\d+)/.exec(signature)?.[1]);
-        if (!(signed_at * 1000 <= now() + TOLERANCE_SECONDS * 1000))
-          throw new Error('its signature is from the future');
-        return new Foreign(event, 'event');
-      } catch (error) {
-        failure = error;
-      }
-    }
-    throw failure;
-  }
 
   async function take(event: Foreign): Promise<Answer> {
     const type = event.text('type');
@@ -154,7 +157,7 @@ export function stripeIssuing(options: StripeIssuingOptions): StripeIssuing {
       const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
       let event: Foreign;
       try {
-        event = await verified(text, signature ?? '');
+        event = await verifiedEvent(options, text, signature ?? '');
       } catch (error) {
         tell(`refused a request: ${String(error).split('\n')[0]}`);
         // Stripe itself, with another secret than ours, would go by the timeout default: it has to be set to decline.

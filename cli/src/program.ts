@@ -35,7 +35,11 @@ function address(text: string): string {
   return text;
 }
 
-/** Makes the command line. `done` is told the exit code of the command that ran. */
+type Run = <Args extends unknown[]>(
+  act: (...args: Args) => number | Promise<number>,
+) => (...args: Args) => Promise<void>;
+
+/** Returns the command line. `done` is given the exit code of the command that ran. */
 function makeProgram(context: Context, done: (code: number) => void): Command {
   const program = new Command('purser')
     .description('Manage what agents may spend, and review their requests.')
@@ -46,11 +50,17 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
       writeOut: (text) => void context.stdout.write(text),
       writeErr: (text) => void context.stderr.write(text),
     });
-  const run =
-    <Args extends unknown[]>(act: (...args: Args) => number | Promise<number>) =>
-    async (...args: Args) =>
+  const run: Run =
+    (act) =>
+    async (...args) =>
       done(await act(...args));
+  // The help lists them in this order.
+  for (const add of [addAuthority, addAsk, addReview, addEvents, addMcp, addCompletion])
+    add(program, context, run);
+  return program;
+}
 
+function addAuthority(program: Command, context: Context, run: Run): void {
   const policy = program.command('authority').description("keep an agent's authority as a file");
   policy
     .command('pull <agent>')
@@ -91,9 +101,33 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     .option('--to <time>', 'only decisions before this time, or up to the end of this date')
     .option(...JSON_FLAG)
     .action(run((options: { file: string }) => authority.simulate(context, options)));
+}
 
-  addAsk(program, context, run);
+function addAsk(program: Command, context: Context, run: Run): void {
+  program
+    .command('ask')
+    .description('request one spend, as an agent in SHADOW would; exits 2 unless it is allowed')
+    .requiredOption('--merchant <name>', 'merchant to be paid')
+    .requiredOption('--amount <amount>', 'amount in major units: 54.40')
+    .requiredOption('--currency <code>', 'EUR, USD, …')
+    .option('--agent <slug>', 'agent that makes the request; not needed with an agent key')
+    .option('--type <type>', 'purchase, subscription, …', 'purchase')
+    .option('--description <text>', 'what is bought, and why')
+    .option('--payee <id>', '<rail>:<id>')
+    .option('--task <text>', 'task that needs the purchase')
+    .option('--name <name>', 'name of the purchase; one name is one purchase')
+    .option('--for-real', 'also for an agent in ENFORCE, where a request holds money')
+    .option(...JSON_FLAG)
+    .action(
+      run((options: Omit<Parameters<typeof ask>[1], 'amount'> & { amount: string }) => {
+        const amount = minorUnits(options.amount, options.currency);
+        if ('problem' in amount) throw new CommandError(`--amount ${amount.problem}.`);
+        return ask(context, { ...options, amount });
+      }),
+    );
+}
 
+function addReview(program: Command, context: Context, run: Run): void {
   program
     .command('review [decision_id]')
     .description('review pending decisions one by one, or a single decision')
@@ -116,7 +150,9 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     .option('--no-follow', 'exit after these')
     .option(...JSON_FLAG)
     .action(run((options: TailOptions) => tail(context, options)));
+}
 
+function addEvents(program: Command, context: Context, run: Run): void {
   program
     .command('listen')
     .description('forward events to a receiver in development, until Ctrl-C; needs an admin key')
@@ -133,7 +169,9 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     .requiredOption('--forward-to <url>', 'URL to post the event to', address)
     .option(...JSON_FLAG)
     .action(run((type: EventType, options: { forwardTo: string }) => trigger(context, type, options)));
+}
 
+function addMcp(program: Command, context: Context, run: Run): void {
   program
     .command('mcp')
     .description(
@@ -148,7 +186,9 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     .action(
       run((client: McpClient | undefined, options: object) => printConfiguration(context, client, options)),
     );
+}
 
+function addCompletion(program: Command, context: Context, run: Run): void {
   program
     .command('completion')
     .description('print a script for a shell: source <(purser completion bash)')
@@ -157,35 +197,6 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
       run((shell: Shell) => {
         context.stdout.write(completionScript(shell, program));
         return EXIT.ok;
-      }),
-    );
-  return program;
-}
-
-type Run = <Args extends unknown[]>(
-  act: (...args: Args) => number | Promise<number>,
-) => (...args: Args) => Promise<void>;
-
-function addAsk(program: Command, context: Context, run: Run): void {
-  program
-    .command('ask')
-    .description('request one spend, as an agent in SHADOW would; exits 2 unless it is allowed')
-    .requiredOption('--merchant <name>', 'merchant to be paid')
-    .requiredOption('--amount <amount>', 'amount in major units: 54.40')
-    .requiredOption('--currency <code>', 'EUR, USD, …')
-    .option('--agent <slug>', 'agent that makes the request; not needed with an agent key')
-    .option('--type <type>', 'purchase, subscription, …', 'purchase')
-    .option('--description <text>', 'what is bought, and why')
-    .option('--payee <id>', '<rail>:<id>')
-    .option('--task <text>', 'task that needs the purchase')
-    .option('--name <name>', 'name of the purchase; one name is one purchase')
-    .option('--for-real', 'also for an agent in ENFORCE, where a request holds money')
-    .option(...JSON_FLAG)
-    .action(
-      run((options: Omit<Parameters<typeof ask>[1], 'amount'> & { amount: string }) => {
-        const amount = minorUnits(options.amount, options.currency);
-        if ('problem' in amount) throw new CommandError(`--amount ${amount.problem}.`);
-        return ask(context, { ...options, amount });
       }),
     );
 }

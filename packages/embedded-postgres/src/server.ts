@@ -237,46 +237,100 @@ export async function untilPostgresIsGone(data_dir: string): Promise<void> {
  * Throws `EmbeddedPostgresError` with the last lines of PostgreSQL's log when it cannot be started.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { log } = options;
   const place = placeOf(options.data_dir);
-  const settings: Record<string, string> & { fsync: string } = { ...SETTINGS, ...options.settings };
-  const callbacks: ((exit: UnexpectedExit) => void)[] = [];
-  const stopping = new AbortController();
-  const giveUp = () => stopping.abort();
-  let current: Postmaster | null = null;
-  let supervision = Promise.resolve();
-
   const binaries = await locatePostgresBinaries();
   const runner = await makePostgresRunner(binaries, place.data_dir, place.cluster_dir);
-
-  const waiting = {
-    signal: stopping.signal,
-    onWait: () => log.info({}, 'waiting for the PostgreSQL of an earlier start to end'),
+  const supervisor = new Supervisor(options, place, runner);
+  const connection = await supervisor.start(options.signal);
+  return {
+    connection,
+    onExit: (callback) => supervisor.onExit(callback),
+    stop: () => supervisor.stop(),
   };
+}
 
-  const launch = async (socket_dir: string): Promise<PostgresConnection> => {
-    const connection = connectionOf({ socket_dir, port: PORT });
-    const { postmaster, readOutput } = await spawnPostmaster(place, socket_dir, runner, settings, waiting);
-    current = postmaster;
+/** Keeps one server running, from its first start to its stop. */
+class Supervisor {
+  readonly #log: PostgresLog;
+  readonly #place: Place;
+  readonly #runner: PostgresRunner;
+  readonly #settings: Record<string, string> & { fsync: string };
+  readonly #callbacks: ((exit: UnexpectedExit) => void)[] = [];
+  readonly #stopping = new AbortController();
+  readonly #waiting: { signal: AbortSignal; onWait: () => void };
+  #current: Postmaster | null = null;
+  #supervision = Promise.resolve();
+
+  constructor({ log, settings }: EmbeddedPostgresOptions, place: Place, runner: PostgresRunner) {
+    this.#log = log;
+    this.#place = place;
+    this.#runner = runner;
+    this.#settings = { ...SETTINGS, ...settings };
+    this.#waiting = {
+      signal: this.#stopping.signal,
+      onWait: () => log.info({}, 'waiting for the PostgreSQL of an earlier start to end'),
+    };
+  }
+
+  onExit(callback: (exit: UnexpectedExit) => void): void {
+    this.#callbacks.push(callback);
+  }
+
+  /** Resolves when the server answers. `signal` gives the start up, and ends with it. */
+  async start(signal: AbortSignal | undefined): Promise<PostgresConnection> {
+    const { cluster_dir, data_dir } = this.#place;
+    const giveUp = () => this.#stopping.abort();
+    signal?.addEventListener('abort', giveUp, { once: true });
+    if (signal?.aborted) giveUp();
     try {
-      await waitUntilReady(postmaster, connection, place, log, stopping.signal, readOutput);
+      await prepareCluster(cluster_dir, this.#runner, this.#settings.fsync !== 'off', this.#waiting);
+      const socket_dir = await prepareSocketDirectory(data_dir, this.#runner);
+      const connection = await this.#launch(socket_dir);
+      await prepareDatabase(connection);
+      signal?.removeEventListener('abort', giveUp);
+      this.#supervision = this.#supervise(socket_dir);
+      return connection;
+    } catch (error) {
+      if (this.#current !== null) await stopPostmaster(this.#current);
+      throw error;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#current !== null) await stopPostmaster(this.#current);
+    await this.#supervision;
+    await untilPostgresIsGone(this.#place.data_dir);
+  }
+
+  async #launch(socket_dir: string): Promise<PostgresConnection> {
+    const { signal } = this.#stopping;
+    const place = this.#place;
+    const connection = connectionOf({ socket_dir, port: PORT });
+    const started = await spawnPostmaster(place, socket_dir, this.#runner, this.#settings, this.#waiting);
+    const { postmaster, readOutput } = started;
+    this.#current = postmaster;
+    try {
+      await waitUntilReady(postmaster, connection, place, this.#log, signal, readOutput);
       // A stop that came while this one was being spawned saw only its predecessor.
-      stopping.signal.throwIfAborted();
+      signal.throwIfAborted();
     } catch (error) {
       await stopPostmaster(postmaster);
       throw error;
     }
     return connection;
-  };
+  }
 
   /** Follows one server to its end and starts the next, until the service stops. */
-  const supervise = async (socket_dir: string): Promise<void> => {
+  async #supervise(socket_dir: string): Promise<void> {
+    const { signal } = this.#stopping;
+    const log = this.#log;
     let failures = 0;
-    while (!stopping.signal.aborted) {
-      const watched: Postmaster | null = current;
+    while (!signal.aborted) {
+      const watched = this.#current;
       if (watched === null) return;
       const reason = await watched.exited;
-      if (stopping.signal.aborted) return;
+      if (signal.aborted) return;
       const ran_ms = performance.now() - watched.started_at_ms;
       if (ran_ms > RESTART_RESET_MS) failures = 0;
       const wait_ms = Math.min(RESTART_FIRST_MS * 2 ** failures, RESTART_MAX_MS);
@@ -284,40 +338,15 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
         { reason, ran_ms: Math.round(ran_ms), wait_ms },
         'PostgreSQL ended unexpectedly; restarting it',
       );
-      for (const callback of callbacks) callback({ reason });
+      for (const callback of this.#callbacks) callback({ reason });
       failures += 1;
       try {
-        await wait(wait_ms, undefined, { signal: stopping.signal });
-        await launch(socket_dir);
+        await wait(wait_ms, undefined, { signal });
+        await this.#launch(socket_dir);
         log.info({}, 'PostgreSQL runs again');
       } catch (error) {
-        if (!stopping.signal.aborted) log.error({ err: error }, 'PostgreSQL could not be restarted');
+        if (!signal.aborted) log.error({ err: error }, 'PostgreSQL could not be restarted');
       }
     }
-  };
-
-  options.signal?.addEventListener('abort', giveUp, { once: true });
-  if (options.signal?.aborted) giveUp();
-  try {
-    await prepareCluster(place.cluster_dir, runner, settings.fsync !== 'off', waiting);
-    const socket_dir = await prepareSocketDirectory(place.data_dir, runner);
-    const connection = await launch(socket_dir);
-    await prepareDatabase(connection);
-    options.signal?.removeEventListener('abort', giveUp);
-    supervision = supervise(socket_dir);
-
-    return {
-      connection,
-      onExit: (callback) => void callbacks.push(callback),
-      stop: async () => {
-        stopping.abort();
-        if (current !== null) await stopPostmaster(current);
-        await supervision;
-        await untilPostgresIsGone(place.data_dir);
-      },
-    };
-  } catch (error) {
-    if (current !== null) await stopPostmaster(current);
-    throw error;
   }
 }

@@ -2,12 +2,6 @@
 
 /** Functions over 80 lines: workspace and name. */
 export const LONG_FUNCTIONS: readonly string[] = [
-  'adapters guardX402',
-  'adapters lithicRail',
-  'adapters makeCards',
-  'adapters stripeIssuing',
-  'cli makeProgram',
-  'packages/embedded-postgres startEmbeddedPostgres',
   'sdk fakePurser',
   'server addUserCommands',
   'server makeAnswers',
