@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
+import { PLANS } from '@purser/contract/values/workspace';
 import { OPERATOR } from '@purser/rules/domain/audit';
 import { noteVerifierKey, publicJwk, publicPem } from '@purser/rules/domain/checkpoints';
 import { shownHash } from '@purser/rules/domain/ledger';
-import { PLANS, type Plan } from '@purser/rules/domain/workspace';
+import type { Plan } from '@purser/rules/domain/workspace';
 import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
 import { normaliseText, TEXT_RULES } from '@purser/rules/values/text';
 import { Command, InvalidArgumentError, Option } from 'commander';

@@ -1,9 +1,10 @@
 import { AUTHORITY_ROWS, type Authority } from '@purser/contract/authority';
+import { ERRORS } from '@purser/contract/errors';
 import { REASONS } from '@purser/contract/reasons';
 import { ROUTES } from '@purser/contract/routes';
+import { CONTRACT_STAGES, STAGES } from '@purser/contract/stages';
 import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
-import { CONTRACT_STAGES, STAGES } from '@purser/rules/domain/decisions';
-import { ERRORS, REFUSAL_REASONS } from '@purser/rules/errors';
+import { REFUSAL_REASONS } from '@purser/rules/errors';
 import { renderConfigurationReference } from './service/config/config.ts';
 import type { JsonSchema, OpenApi } from './service/openapi/document-types.ts';
 import { makeOpenApi } from './service/openapi/openapi.ts';

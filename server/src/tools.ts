@@ -4,24 +4,17 @@
  * and the evaluation measures the assessor itself.
  */
 
+export type { Authority } from '@purser/contract/authority';
 export { AuthorityBody } from '@purser/contract/authority';
+export type { Assessment, SpendRequest } from '@purser/contract/decisions';
 export { DecisionRequest } from '@purser/contract/decisions';
-export { MODES, type Mode } from '@purser/rules/domain/agents';
-export {
-  type Assess,
-  type Assessment,
-  PURPOSE_ASSESSMENTS,
-  type PurposeAssessment,
-} from '@purser/rules/domain/assessment';
-export type { Authority } from '@purser/rules/domain/authorities';
+export { REASON_CODES } from '@purser/contract/reasons';
+export { MODES } from '@purser/contract/values/agents';
+export { DECISIONS, PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
+export type { Mode } from '@purser/rules/domain/agents';
+export type { Assess, PurposeAssessment } from '@purser/rules/domain/assessment';
 export { periodOf } from '@purser/rules/domain/budget';
-export {
-  DECISIONS,
-  type DecisionKind,
-  type DecisionRow,
-  decisionDataHash,
-  REASON_CODES,
-} from '@purser/rules/domain/decisions';
+export { type DecisionKind, type DecisionRow, decisionDataHash } from '@purser/rules/domain/decisions';
 export { eventHash, sha256 } from '@purser/rules/domain/ledger';
 export {
   type ListedMerchant,
@@ -29,7 +22,6 @@ export {
   type Precedent,
   type SpendFacts,
 } from '@purser/rules/domain/spend-facts';
-export type { SpendRequest } from '@purser/rules/domain/spends';
 export { ApiError } from '@purser/rules/errors';
 export { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 export { merchantKey, payeeKey } from '@purser/rules/merchants/keys';

@@ -1,7 +1,5 @@
 import { ERRORS, type ErrorCode } from '@purser/contract/errors';
 
-export { ERRORS, type ErrorCode };
-
 /**
  * The reasons for which the service turns away a request that is sound, each with what it means. They are `reason` in the
  * log and the label of `purser_refusals_total`; a limit names the resource as `purser_resource_in_use` does.

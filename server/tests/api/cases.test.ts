@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Authority } from '@purser/rules/domain/authorities';
-import type { SpendRequest } from '@purser/rules/domain/spends';
+import type { Authority } from '@purser/contract/authority';
+import type { SpendRequest } from '@purser/contract/decisions';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import { decide } from '@purser/rules/policy/decide';
 import { assessBuiltIn } from '@purser/rules/purpose/built-in-assessor';

@@ -1,5 +1,5 @@
+import type { Authority } from '@purser/contract/authority';
 import type { Agent } from '@purser/rules/domain/agents';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { expect } from 'vitest';
 import { createAuthority } from '../../src/engine/commands/create-authority.ts';
 import { getAgent } from '../../src/engine/storage/agents.ts';

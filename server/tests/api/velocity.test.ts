@@ -1,4 +1,4 @@
-import type { Authority } from '@purser/rules/domain/authorities';
+import type { Authority } from '@purser/contract/authority';
 import { duplicateSubjects } from '@purser/rules/policy/counters';
 import { expect } from 'vitest';
 import { type CreateDecisionInput, makeCreateDecision } from '../../src/engine/commands/create-decision.ts';

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ATTEMPT_STATUSES } from '@purser/rules/domain/webhooks';
+import { ATTEMPT_STATUSES } from '@purser/contract/values/webhooks';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../src/service/config/config.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ERRORS } from '@purser/rules/errors';
+import { ERRORS } from '@purser/contract/errors';
 import { describe, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,6 +1,6 @@
+import { ERRORS } from '@purser/contract/errors';
 import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
 import { makeVerifyingKey } from '@purser/rules/domain/checkpoints';
-import { ERRORS } from '@purser/rules/errors';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type HealthOptions, makeHealthRoutes, makeMetricsRoute } from '../../src/service/api/health.ts';

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { Authority } from '@purser/contract/authority';
+import type { Decision } from '@purser/contract/decisions';
 import type { Agent } from '@purser/rules/domain/agents';
 import { OPERATOR } from '@purser/rules/domain/audit';
-import { type Authority, authorityHash } from '@purser/rules/domain/authorities';
-import type { Decision } from '@purser/rules/domain/decisions';
+import { authorityHash } from '@purser/rules/domain/authorities';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
 import type pg from 'pg';

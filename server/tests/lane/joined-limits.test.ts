@@ -1,7 +1,7 @@
+import type { Authority } from '@purser/contract/authority';
 import { slotAt } from '@purser/rules/counters/windows';
 import type { Agent } from '@purser/rules/domain/agents';
 import { OPERATOR } from '@purser/rules/domain/audit';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { countersOfAgent, type SpendCounter } from '@purser/rules/policy/counters';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Authority } from '@purser/contract/authority';
+import type { Decision } from '@purser/contract/decisions';
 import { counterName, type StoredCounter } from '@purser/rules/counters/counters';
 import { OPERATOR, type Origin } from '@purser/rules/domain/audit';
-import type { Authority } from '@purser/rules/domain/authorities';
-import type { Decision } from '@purser/rules/domain/decisions';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import { countersOf } from '@purser/rules/policy/counters';
 import fc from 'fast-check';

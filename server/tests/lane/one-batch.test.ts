@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Authority } from '@purser/contract/authority';
 import { SUPERUSER } from '@purser/embedded-postgres';
 import type { Agent } from '@purser/rules/domain/agents';
 import { OPERATOR, type Origin } from '@purser/rules/domain/audit';
-import { type Authority, authorityHash } from '@purser/rules/domain/authorities';
+import { authorityHash } from '@purser/rules/domain/authorities';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import fc from 'fast-check';
 import pg from 'pg';

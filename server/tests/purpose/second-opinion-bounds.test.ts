@@ -1,7 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '@purser/rules/domain/assessment';
-import { type Authority, authorityHash } from '@purser/rules/domain/authorities';
-import type { SpendRequest } from '@purser/rules/domain/spends';
+import type { Authority } from '@purser/contract/authority';
+import type { SpendRequest } from '@purser/contract/decisions';
+import { PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
+import type { PurposeAssessment } from '@purser/rules/domain/assessment';
+import { authorityHash } from '@purser/rules/domain/authorities';
 import { assessBuiltIn } from '@purser/rules/purpose/built-in-assessor';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readSpends } from '../../../tools/demo/spends-file.ts';

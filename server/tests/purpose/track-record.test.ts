@@ -1,4 +1,4 @@
-import type { Authority, Purpose } from '@purser/rules/domain/authorities';
+import type { Authority, Purpose } from '@purser/contract/authority';
 import { purposeHash } from '@purser/rules/domain/feedback';
 import type pg from 'pg';
 import { expect } from 'vitest';

@@ -1,9 +1,10 @@
+import type { Decision } from '@purser/contract/decisions';
+import type { IdKind } from '@purser/contract/ids';
 import { OPERATOR } from '@purser/rules/domain/audit';
 import { apply } from '@purser/rules/domain/decision-history';
 import { type DecisionState, initialState } from '@purser/rules/domain/decision-states';
-import type { Decision } from '@purser/rules/domain/decisions';
 import { judgeOutcome, type Outcome, summarizeOutcomes } from '@purser/rules/domain/outcomes';
-import { type IdKind, makeIdsAt } from '@purser/rules/values/ids';
+import { makeIdsAt } from '@purser/rules/values/ids';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

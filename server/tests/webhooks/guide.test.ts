@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DELIVERY_ERRORS, WEBHOOK_EVENT_TYPES } from '@purser/rules/domain/webhooks';
+import { DELIVERY_ERRORS, WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
 import { expect, test } from 'vitest';
 
 const guide = readFileSync(new URL('../../../docs/guides/webhooks.md', import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
+import { DELIVERED_EVENT_TYPES } from '@purser/contract/values/webhooks';
 import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
-import { DELIVERED_EVENT_TYPES } from '@purser/rules/domain/webhooks';
 import { Ajv } from 'ajv';
 import { expect } from 'vitest';
 import { AUTHORITY, CAPABILITY_TOKEN, freshKey, makeKey, spend } from '../support/running-service.ts';

@@ -1,6 +1,6 @@
+import { CALENDAR_WINDOWS } from '@purser/contract/calendar';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CALENDAR_WINDOWS } from '../values/calendar.ts';
 import { type CountingState, counterChanges, encodeCountedIn } from './counted-in.ts';
 import { type CountedSlot, fitsFrom, useAt } from './counters.ts';
 import { type CounterWindow, reachSeconds, slotAt, writtenSlotAt } from './windows.ts';

@@ -1,5 +1,6 @@
+import { MAX_BUDGET_DEPTH } from '@purser/contract/values/budgets';
 import { describe, expect, test } from 'vitest';
-import { budgetChain, budgetsOf, MAX_BUDGET_DEPTH, type SharedBudget } from './shared-budgets.ts';
+import { budgetChain, budgetsOf, type SharedBudget } from './shared-budgets.ts';
 
 const budget = (slug: string, parent: string | null): SharedBudget => ({
   budget_id: `bud_${slug}`,

@@ -1,15 +1,8 @@
-import {
-  BUDGET_PERIODS,
-  BUDGET_STATUSES,
-  MAX_BUDGET_DEPTH,
-  MAX_BUDGETS,
-} from '@purser/contract/values/budgets';
+import { type BUDGET_PERIODS, type BUDGET_STATUSES, MAX_BUDGET_DEPTH } from '@purser/contract/values/budgets';
 import { localTime } from '../values/calendar.ts';
 import { valueIn } from '../values/maps.ts';
 import type { CountedSlot } from './counters.ts';
 import { type CounterWindow, slotAt } from './windows.ts';
-
-export { BUDGET_PERIODS, BUDGET_STATUSES, MAX_BUDGET_DEPTH, MAX_BUDGETS };
 
 /** A budget that several agents share. Its counter has the same id. */
 export interface SharedBudget {

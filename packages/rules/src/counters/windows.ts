@@ -1,9 +1,5 @@
-import {
-  type CALENDAR_WINDOWS,
-  type CalendarSpan,
-  type CalendarWindow,
-  calendarWindow,
-} from '../values/calendar.ts';
+import type { CALENDAR_WINDOWS, CalendarWindow } from '@purser/contract/calendar';
+import { type CalendarSpan, calendarWindow } from '../values/calendar.ts';
 
 /** Over what time limits count: the days, weeks or months of a time zone, or the last so many seconds. */
 export type PaceWindow =

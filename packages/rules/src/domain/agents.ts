@@ -1,6 +1,4 @@
-import { AGENT_STATUSES, MODES } from '@purser/contract/values/agents';
-
-export { AGENT_STATUSES, MODES };
+import type { AGENT_STATUSES, MODES } from '@purser/contract/values/agents';
 
 export type Mode = (typeof MODES)[number];
 

@@ -1,14 +1,10 @@
-import type { Assessment } from '@purser/contract/decisions';
-import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
-import type { Authority } from './authorities.ts';
+import type { Authority } from '@purser/contract/authority';
+import type { Assessment, SpendRequest } from '@purser/contract/decisions';
+import type { PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
 import type { RaisedQuestion } from './questions.ts';
 import type { SpendFacts, Voucher } from './spend-facts.ts';
-import type { SpendRequest } from './spends.ts';
-
-export { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS };
 
 export type PurposeAssessment = (typeof PURPOSE_ASSESSMENTS)[number];
-export type { Assessment };
 
 /** Words that an assessment is based on, and the field they come from (`action.merchant`, `trace[2].step`, …). */
 export type PurposeEvidence = Assessment['evidence'][number];

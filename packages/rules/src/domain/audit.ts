@@ -1,17 +1,16 @@
-import { ACTOR_TYPES } from '@purser/contract/values/ledger';
+import type { ACTOR_TYPES } from '@purser/contract/values/ledger';
+import type { Role } from '@purser/contract/values/scopes';
 import type { CounterRow } from '../counters/counters.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
 import type { AuthorityRow } from './authorities.ts';
-import type { ApiKey, Role } from './keys.ts';
+import type { ApiKey } from './keys.ts';
 import { type LedgerEventType, type SubjectType, sha256, shownHash } from './ledger.ts';
 import type { Invitation, Member } from './people.ts';
 import type { WebhookEndpoint } from './webhooks.ts';
 import type { Workspace } from './workspace.ts';
-
-export { ACTOR_TYPES };
 
 /**
  * The author of a change. An operator works at the command line; the system is the service itself; a user is signed

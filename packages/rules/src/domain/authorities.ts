@@ -1,15 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  type ActiveHours,
-  type AllowedPayee,
-  AUTHORITY_ROWS,
-  type Authority,
-  type Purpose,
-} from '@purser/contract/authority';
-import type { VelocityLimit } from '@purser/contract/velocity-limits';
+import { AUTHORITY_ROWS, type Authority } from '@purser/contract/authority';
 import { canonicalJson } from '../values/canonical-json.ts';
-
-export type { ActiveHours, AllowedPayee, Authority, Purpose, VelocityLimit };
 
 /** One version of an agent's authority, as it was posted. */
 export interface AuthorityRow {

@@ -1,12 +1,9 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Action } from '@purser/contract/decisions';
 import type { Capability, ConsumptionSummary } from '@purser/contract/records';
-import { CAPABILITY_STATUSES } from '@purser/contract/values/decisions';
+import type { CAPABILITY_STATUSES } from '@purser/contract/values/decisions';
 import type { Agent } from './agents.ts';
-import type { Authority } from './authorities.ts';
 import { recordHash, shownHash } from './ledger.ts';
-import type { Action } from './spends.ts';
-
-export type { Capability, ConsumptionSummary };
-export { CAPABILITY_STATUSES };
 
 export type CapabilityStatus = (typeof CAPABILITY_STATUSES)[number];
 

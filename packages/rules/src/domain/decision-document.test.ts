@@ -1,7 +1,8 @@
+import type { Decision } from '@purser/contract/decisions';
+import type { Capability } from '@purser/contract/records';
 import { expect, test } from 'vitest';
 import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import { decide } from '../policy/decide.ts';
-import type { Capability } from './capabilities.ts';
 import {
   actionIn,
   assessmentIn,
@@ -11,7 +12,7 @@ import {
   encodeDecision,
   withToken,
 } from './decision-document.ts';
-import type { Decision, DecisionCore } from './decisions.ts';
+import type { DecisionCore } from './decisions.ts';
 import { noReservation } from './reservations.ts';
 
 const CAPABILITY_ID = 'cap_01K9ZZZZZZZZZZZZZZZZZZZZZZ';

@@ -1,15 +1,8 @@
+import type { Action, Decision, Remedy, Reservation, SpendRequest } from '@purser/contract/decisions';
+import type { Capability } from '@purser/contract/records';
 import type { Agent } from './agents.ts';
 import type { PurposeAssessment } from './assessment.ts';
-import type { Capability } from './capabilities.ts';
-import {
-  type Decision,
-  type DecisionCore,
-  effectiveDecision,
-  type PublishedVerdict,
-  type Remedy,
-} from './decisions.ts';
-import type { Reservation } from './reservations.ts';
-import type { Action, SpendRequest } from './spends.ts';
+import { type DecisionCore, effectiveDecision, type PublishedVerdict } from './decisions.ts';
 
 /** The parts of a new decision. */
 export interface DecisionParts {

@@ -1,10 +1,11 @@
+import { OUTCOME_SOURCES, OUTCOME_TYPES } from '@purser/contract/values/decisions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { remainingMinor } from './budget.ts';
 import { apply, beginHistory, type DecisionEvent, type DecisionHistory } from './decision-history.ts';
 import { budgetImpact } from './decision-states.ts';
 import type { DecisionCore, DecisionKind } from './decisions.ts';
-import { judgeOutcome, OUTCOME_SOURCES, OUTCOME_TYPES, type OutcomeReport } from './outcomes.ts';
+import { judgeOutcome, type OutcomeReport } from './outcomes.ts';
 
 const AT = '2026-11-21T08:00:00.000Z';
 const CAPABILITY_ENDS = '2026-11-21T08:15:00.000Z';

@@ -1,3 +1,4 @@
+import type { Label } from '@purser/contract/records';
 import {
   afterExpiry,
   budgetImpact,
@@ -6,7 +7,6 @@ import {
   withReviewExpiry,
 } from './decision-states.ts';
 import type { DecisionCore } from './decisions.ts';
-import type { Label } from './labels.ts';
 import { type OutcomeReport, summarizeOutcomes } from './outcomes.ts';
 import { reservationIdOf } from './reservations.ts';
 import type { ReviewAction, ReviewRow } from './reviews.ts';

@@ -1,3 +1,4 @@
+import type { Decision } from '@purser/contract/decisions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Mode } from './agents.ts';
@@ -14,7 +15,7 @@ import {
   isExpired,
   stateAt,
 } from './decision-states.ts';
-import type { Decision, DecisionKind } from './decisions.ts';
+import type { DecisionKind } from './decisions.ts';
 import type { OutcomeReport, OutcomeType } from './outcomes.ts';
 
 const ID = '01KAJ5F0V8Z3M2Q9X7T4R6N1BD';

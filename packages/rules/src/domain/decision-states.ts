@@ -1,19 +1,18 @@
+import type { Decision, Reservation } from '@purser/contract/decisions';
+import type { Capability, Label, Review } from '@purser/contract/records';
 import { type CountedIn, changesIn, encodeCountedIn } from '../counters/counted-in.ts';
 import type { CounterRow } from '../counters/counters.ts';
 import type { Mode } from './agents.ts';
 import { type BudgetCounter, budgetStatus } from './budget.ts';
-import { type Capability, type CapabilityStatus, capabilityIdOf } from './capabilities.ts';
+import { type CapabilityStatus, capabilityIdOf } from './capabilities.ts';
 import {
-  type Decision,
   type DecisionCore,
   type DecisionKind,
   effectiveDecision,
   type OutcomeState,
   type ReviewState,
 } from './decisions.ts';
-import type { Label } from './labels.ts';
-import type { ExpiredReservation, Reservation, ReservationStatus } from './reservations.ts';
-import type { Review } from './reviews.ts';
+import type { ExpiredReservation, ReservationStatus } from './reservations.ts';
 
 /**
  * The part of a decision that changes after it was made. Minor units. Only `apply` in `decision-history.ts` changes it, so

@@ -1,16 +1,15 @@
-import type { Assessment, Decision, Remedy, StageFinding } from '@purser/contract/decisions';
-import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
-import { CONTRACT_STAGES, STAGES, type Stage } from '@purser/contract/stages';
-import { DECISIONS, OUTCOME_STATES, REVIEW_STATES, STAGE_OUTCOMES } from '@purser/contract/values/decisions';
+import type { Assessment, Decision, StageFinding } from '@purser/contract/decisions';
+import type { ReasonCode } from '@purser/contract/reasons';
+import type {
+  DECISIONS,
+  OUTCOME_STATES,
+  REVIEW_STATES,
+  STAGE_OUTCOMES,
+} from '@purser/contract/values/decisions';
 import type { Mode } from './agents.ts';
 import { sha256, shownHash, shownSha256 } from './ledger.ts';
 
-export type { Decision, Remedy, StageFinding };
-export { DECISIONS, OUTCOME_STATES, REVIEW_STATES, STAGE_OUTCOMES };
-
 export type DecisionKind = (typeof DECISIONS)[number];
-
-export { CONTRACT_STAGES, REASON_CODES, type ReasonCode, STAGES, type Stage };
 
 export type StageOutcome = (typeof STAGE_OUTCOMES)[number];
 

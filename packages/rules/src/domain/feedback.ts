@@ -1,9 +1,9 @@
+import type { Purpose } from '@purser/contract/authority';
+import type { Label } from '@purser/contract/records';
 import { canonicalJson } from '../values/canonical-json.ts';
-import type { Purpose } from './authorities.ts';
 import { apply, beginHistory, type DecisionEvent } from './decision-history.ts';
 import { stateAt } from './decision-states.ts';
 import { type DecisionCore, effectiveDecision } from './decisions.ts';
-import type { Label } from './labels.ts';
 import { sha256, shownHash } from './ledger.ts';
 import { summarizeOutcomes } from './outcomes.ts';
 import { reportsOfAtLeast, trustOfReport } from './trust.ts';

@@ -1,5 +1,6 @@
+import { SCOPES, type Scope } from '@purser/contract/values/scopes';
 import { describe, expect, test } from 'vitest';
-import { type KeyKind, keyBody, keyRefusal, keyStatus, kindOfScopes, SCOPES, type Scope } from './keys.ts';
+import { type KeyKind, keyBody, keyRefusal, keyStatus, kindOfScopes } from './keys.ts';
 
 describe('the kind of a scoped key', () => {
   test.each<[KeyKind, Scope[]]>([

@@ -1,7 +1,5 @@
-import { KEY_KINDS, KEY_STATUSES } from '@purser/contract/values/keys';
-import { ROLES, type Role, SCOPES, type Scope, scopesOfRole } from '@purser/contract/values/scopes';
-
-export { KEY_KINDS, KEY_STATUSES, ROLES, type Role, SCOPES, type Scope, scopesOfRole };
+import type { KEY_KINDS, KEY_STATUSES } from '@purser/contract/values/keys';
+import type { Role, Scope } from '@purser/contract/values/scopes';
 
 export type KeyKind = (typeof KEY_KINDS)[number];
 

@@ -1,5 +1,6 @@
+import type { Label } from '@purser/contract/records';
 import { expect, test } from 'vitest';
-import { currentLabels, type Label, labelDataHash } from './labels.ts';
+import { currentLabels, labelDataHash } from './labels.ts';
 
 const link = (label_id: string, supersedes: string | null) => ({ label_id, supersedes });
 const current = (...links: [string, string | null][]) =>

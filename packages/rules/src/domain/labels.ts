@@ -1,9 +1,5 @@
 import type { Label } from '@purser/contract/records';
-import { LABELS } from '@purser/contract/values/decisions';
 import { recordHash } from './ledger.ts';
-
-export type { Label };
-export { LABELS };
 
 /** The `data_hash` of a label: SHA-256 of the RFC 8785 form of all columns. */
 export function labelDataHash(label: Label): Buffer {

@@ -1,8 +1,6 @@
 import { hash as hashOnce } from 'node:crypto';
-import { BREAK_KINDS, LEDGER_EVENT_TYPES, SUBJECT_TYPES } from '@purser/contract/values/ledger';
+import type { BREAK_KINDS, LEDGER_EVENT_TYPES, SUBJECT_TYPES } from '@purser/contract/values/ledger';
 import { canonicalJson } from '../values/canonical-json.ts';
-
-export { BREAK_KINDS, LEDGER_EVENT_TYPES, SUBJECT_TYPES };
 
 export type LedgerEventType = (typeof LEDGER_EVENT_TYPES)[number];
 

@@ -1,11 +1,9 @@
+import { MAX_REPORTS, OUTCOME_SOURCES, OUTCOME_TYPES } from '@purser/contract/values/decisions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   exactRepeat,
   judgeOutcome,
-  MAX_REPORTS,
-  OUTCOME_SOURCES,
-  OUTCOME_TYPES,
   type Outcome,
   type OutcomeReport,
   type OutcomeSource,

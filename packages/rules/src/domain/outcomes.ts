@@ -1,13 +1,11 @@
 import {
   MAX_REPORTS,
-  OUTCOME_FLAGS,
-  OUTCOME_SOURCES,
-  OUTCOME_TYPES,
+  type OUTCOME_FLAGS,
+  type OUTCOME_SOURCES,
+  type OUTCOME_TYPES,
 } from '@purser/contract/values/decisions';
 import type { OutcomeState } from './decisions.ts';
 import { recordHash } from './ledger.ts';
-
-export { MAX_REPORTS, OUTCOME_FLAGS, OUTCOME_SOURCES, OUTCOME_TYPES };
 
 export type OutcomeType = (typeof OUTCOME_TYPES)[number];
 

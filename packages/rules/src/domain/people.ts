@@ -1,9 +1,7 @@
-import { EMAIL, INVITATION_STATUSES, MEMBER_STATUSES } from '@purser/contract/values/people';
+import type { INVITATION_STATUSES } from '@purser/contract/values/people';
+import type { Role } from '@purser/contract/values/scopes';
 import { foldCase, latinText, plainText } from '../merchants/names.ts';
 import { CLOCK_TOLERANCE_MS } from '../values/clock-tolerance.ts';
-import type { Role } from './keys.ts';
-
-export { EMAIL, INVITATION_STATUSES, MEMBER_STATUSES };
 
 /** A person, who may be a member of several workspaces. */
 export interface User {

@@ -1,12 +1,8 @@
 import type { Reservation } from '@purser/contract/decisions';
-import type { CountedLimit, LimitStanding } from '@purser/contract/limit-standing';
-import { LIMIT_KINDS } from '@purser/contract/values/budgets';
-import { RESERVATION_STATUSES } from '@purser/contract/values/decisions';
+import type { LimitStanding } from '@purser/contract/limit-standing';
+import type { RESERVATION_STATUSES } from '@purser/contract/values/decisions';
 import { type BudgetCounter, budgetStatus } from './budget.ts';
 import { recordHash } from './ledger.ts';
-
-export type { CountedLimit, LimitStanding, Reservation };
-export { LIMIT_KINDS, RESERVATION_STATUSES };
 
 export type ReservationStatus = (typeof RESERVATION_STATUSES)[number];
 

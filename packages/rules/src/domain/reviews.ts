@@ -1,10 +1,7 @@
 import type { Review } from '@purser/contract/records';
-import { REVIEW_ACTIONS } from '@purser/contract/values/decisions';
+import type { REVIEW_ACTIONS } from '@purser/contract/values/decisions';
 import { type ApiKey, isKeyOf } from './keys.ts';
 import { recordHash } from './ledger.ts';
-
-export type { Review };
-export { REVIEW_ACTIONS };
 
 export type ReviewAction = (typeof REVIEW_ACTIONS)[number];
 

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { ATTEMPTS, DELIVERED_EVENT_TYPES, type WebhookEventType } from '@purser/contract/values/webhooks';
 import { describe, expect, test } from 'vitest';
 import {
-  ATTEMPTS,
   DEFAULT_EVENTS,
-  DELIVERED_EVENT_TYPES,
   type DecisionBrief,
   deliveryHeaders,
   eventPayload,
@@ -15,7 +14,6 @@ import {
   standardSignature,
   takes,
   validSecrets,
-  type WebhookEventType,
   webhookBody,
 } from './webhooks.ts';
 

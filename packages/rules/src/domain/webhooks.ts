@@ -1,43 +1,17 @@
 import { createHmac } from 'node:crypto';
+import type { ReasonCode } from '@purser/contract/reasons';
 import {
-  ATTEMPT_STATUSES,
+  type ATTEMPT_STATUSES,
   ATTEMPTS,
   DEFAULT_EVENT_TYPES,
-  DELIVERED_EVENT_TYPES,
-  DELIVERY_ERROR_CODES,
-  DELIVERY_ERRORS,
   type DeliveredEventType,
   type DeliveryError,
-  DISABLED_REASONS,
-  MAX_EVENT_TYPES,
-  MAX_REPLAYED,
-  MAX_WEBHOOKS,
-  TEST_EVENT_TYPE,
-  WEBHOOK_EVENT_TYPES,
-  WEBHOOK_STATUSES,
+  type DISABLED_REASONS,
+  type WEBHOOK_STATUSES,
   type WebhookEventType,
 } from '@purser/contract/values/webhooks';
 import type { Mode } from './agents.ts';
-import type { DecisionKind, ReasonCode } from './decisions.ts';
-
-export {
-  ATTEMPT_STATUSES,
-  ATTEMPTS,
-  DEFAULT_EVENT_TYPES,
-  DELIVERED_EVENT_TYPES,
-  DELIVERY_ERROR_CODES,
-  DELIVERY_ERRORS,
-  type DeliveredEventType,
-  type DeliveryError,
-  DISABLED_REASONS,
-  MAX_EVENT_TYPES,
-  MAX_REPLAYED,
-  MAX_WEBHOOKS,
-  TEST_EVENT_TYPE,
-  WEBHOOK_EVENT_TYPES,
-  WEBHOOK_STATUSES,
-  type WebhookEventType,
-};
+import type { DecisionKind } from './decisions.ts';
 
 /** In the `events` that are stored: the owner gave no list. */
 export const DEFAULT_EVENTS = '*';

@@ -1,8 +1,6 @@
-import { PLANS, SEPARATIONS_OF_DUTIES } from '@purser/contract/values/workspace';
+import type { PLANS, SEPARATIONS_OF_DUTIES } from '@purser/contract/values/workspace';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent, Mode } from './agents.ts';
-
-export { PLANS, SEPARATIONS_OF_DUTIES };
 
 export type Plan = (typeof PLANS)[number];
 

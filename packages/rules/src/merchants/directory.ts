@@ -1,9 +1,7 @@
-import { LISTED_VERDICTS, MAX_ENTRIES } from '@purser/contract/values/merchants';
+import type { LISTED_VERDICTS } from '@purser/contract/values/merchants';
 import { allowedBy, allowlistKey } from './allowlist.ts';
 import { blockedBy } from './blocklist.ts';
 import { namesOfDescriptor } from './descriptors.ts';
-
-export { LISTED_VERDICTS, MAX_ENTRIES };
 
 export type ListedVerdict = (typeof LISTED_VERDICTS)[number];
 

@@ -1,7 +1,7 @@
+import type { ActiveHours } from '@purser/contract/authority';
+import { WEEKDAYS } from '@purser/contract/calendar';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ActiveHours } from '../domain/authorities.ts';
-import { WEEKDAYS } from '../values/calendar.ts';
 import { isActive, nextActiveMs } from './active-hours.ts';
 
 const at = (iso: string) => Date.parse(iso);

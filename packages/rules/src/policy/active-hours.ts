@@ -1,12 +1,6 @@
-import type { ActiveHours } from '../domain/authorities.ts';
-import {
-  type CalendarSpan,
-  nextClockChangeMs,
-  WEEKDAYS,
-  type Weekday,
-  wallClock,
-  wallClockReachedMs,
-} from '../values/calendar.ts';
+import type { ActiveHours } from '@purser/contract/authority';
+import { WEEKDAYS, type Weekday } from '@purser/contract/calendar';
+import { type CalendarSpan, nextClockChangeMs, wallClock, wallClockReachedMs } from '../values/calendar.ts';
 
 /** A week and a day: whatever day a period is of, it begins once in them. */
 const DAYS_TO_LOOK_AT = 8;

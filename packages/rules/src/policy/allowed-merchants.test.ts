@@ -1,5 +1,5 @@
+import type { Authority } from '@purser/contract/authority';
 import { describe, expect, test } from 'vitest';
-import type { Authority } from '../domain/authorities.ts';
 import { directoryAt, EMPTY_DIRECTORY, type MerchantEntry } from '../merchants/directory.ts';
 import { judgeMerchantAllowlist } from './allowed-merchants.ts';
 

@@ -1,5 +1,4 @@
-import { AUTHORITY_DEFAULTS } from '@purser/contract/authority';
-import type { AllowedPayee, Authority } from '../domain/authorities.ts';
+import { type AllowedPayee, AUTHORITY_DEFAULTS, type Authority } from '@purser/contract/authority';
 import { allowedBy } from '../merchants/allowlist.ts';
 import { type Directory, vouchingEntry } from '../merchants/directory.ts';
 import { type BoundPayees, bindingOf, boundPayees } from '../merchants/matching.ts';

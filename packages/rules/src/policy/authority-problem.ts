@@ -1,5 +1,9 @@
-import { AUTHORITY_DEFAULTS, AUTHORITY_FIELD_NAMES, authorityRow } from '@purser/contract/authority';
-import type { Authority } from '../domain/authorities.ts';
+import {
+  AUTHORITY_DEFAULTS,
+  AUTHORITY_FIELD_NAMES,
+  type Authority,
+  authorityRow,
+} from '@purser/contract/authority';
 import { velocityProblem } from './velocity-problem.ts';
 
 /** A field of an authority, as a path in it, and what is wrong with it. */

@@ -1,4 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Authority } from '@purser/contract/authority';
+import type { Action } from '@purser/contract/decisions';
+import type { CountedLimit, LimitStanding } from '@purser/contract/limit-standing';
+import type { VelocityLimit } from '@purser/contract/velocity-limits';
 import {
   type CountedSlot,
   type CounterKey,
@@ -8,9 +12,6 @@ import {
   useAt,
 } from '../counters/counters.ts';
 import { type PaceWindow, writtenSlotAt } from '../counters/windows.ts';
-import type { Authority, VelocityLimit } from '../domain/authorities.ts';
-import type { CountedLimit, LimitStanding } from '../domain/reservations.ts';
-import type { Action } from '../domain/spends.ts';
 import { allowlistKey } from '../merchants/allowlist.ts';
 import { blockedBy } from '../merchants/blocklist.ts';
 import { merchantKey, payeeKey } from '../merchants/keys.ts';

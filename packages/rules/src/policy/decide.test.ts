@@ -1,16 +1,11 @@
-import { REASONS } from '@purser/contract/reasons';
+import type { Authority } from '@purser/contract/authority';
+import type { Assessment, StageFinding } from '@purser/contract/decisions';
+import { REASONS, type ReasonCode } from '@purser/contract/reasons';
+import { CONTRACT_STAGES, type STAGES } from '@purser/contract/stages';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Assessment, PurposeAssessment } from '../domain/assessment.ts';
-import type { Authority } from '../domain/authorities.ts';
-import {
-  CONTRACT_STAGES,
-  type DecisionKind,
-  type ReasonCode,
-  type STAGES,
-  type StageFinding,
-  type StageOutcome,
-} from '../domain/decisions.ts';
+import type { PurposeAssessment } from '../domain/assessment.ts';
+import type { DecisionKind, StageOutcome } from '../domain/decisions.ts';
 import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import { decide } from './decide.ts';
 import type { DecideFacts } from './stage.ts';

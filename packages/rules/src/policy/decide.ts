@@ -1,16 +1,9 @@
-import { type Assessment, storedAssessment } from '../domain/assessment.ts';
-import type { Authority } from '../domain/authorities.ts';
-import {
-  CONTRACT_STAGES,
-  type DecisionKind,
-  type PublishedVerdict,
-  type ReasonCode,
-  STAGES,
-  type Stage,
-  type StageFinding,
-  type StageOutcome,
-} from '../domain/decisions.ts';
-import type { SpendRequest } from '../domain/spends.ts';
+import type { Authority } from '@purser/contract/authority';
+import type { Assessment, SpendRequest, StageFinding } from '@purser/contract/decisions';
+import type { ReasonCode } from '@purser/contract/reasons';
+import { CONTRACT_STAGES, STAGES, type Stage } from '@purser/contract/stages';
+import { storedAssessment } from '../domain/assessment.ts';
+import type { DecisionKind, PublishedVerdict, StageOutcome } from '../domain/decisions.ts';
 import { formatMoney } from '../values/money.ts';
 import { isBoundToList, judgeMerchantAllowlist } from './allowed-merchants.ts';
 import {

@@ -1,3 +1,4 @@
+import type { Action } from '@purser/contract/decisions';
 import type { DecisionEvent } from '../domain/decision-history.ts';
 import {
   type DecisionCore,
@@ -6,7 +7,6 @@ import {
   type ReviewState,
 } from '../domain/decisions.ts';
 import { sha256 } from '../domain/ledger.ts';
-import type { Action } from '../domain/spends.ts';
 import { trustOfReport } from '../domain/trust.ts';
 import { allowlistKey } from '../merchants/allowlist.ts';
 

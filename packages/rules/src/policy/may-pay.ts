@@ -1,11 +1,13 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Decision } from '@purser/contract/decisions';
+import type { ErrorCode } from '@purser/contract/errors';
+import type { Capability } from '@purser/contract/records';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { Agent } from '../domain/agents.ts';
-import { type Authority, authorityEnded } from '../domain/authorities.ts';
-import { type Capability, capabilityStatusAt } from '../domain/capabilities.ts';
+import { authorityEnded } from '../domain/authorities.ts';
+import { capabilityStatusAt } from '../domain/capabilities.ts';
 import type { DecisionState } from '../domain/decision-states.ts';
-import type { Decision } from '../domain/decisions.ts';
 import { type WorkspaceStop, whyInactive } from '../domain/workspace.ts';
-import type { ErrorCode } from '../errors.ts';
 
 /** The facts by which a hold may still pay, or not. */
 interface Facts {

@@ -1,5 +1,4 @@
-import { AUTHORITY_DEFAULTS } from '@purser/contract/authority';
-import type { Authority } from '../domain/authorities.ts';
+import { AUTHORITY_DEFAULTS, type Authority } from '@purser/contract/authority';
 import { listedBy, vouchingEntry } from '../merchants/directory.ts';
 import { formatMoney } from '../values/money.ts';
 import { type Judge, type JudgesOf, NO_JUDGES, sameCurrencyOnly } from './stage.ts';

@@ -1,6 +1,7 @@
+import type { Authority } from '@purser/contract/authority';
 import { type CountedIn, changesIn } from '../counters/counted-in.ts';
 import type { CounterRow } from '../counters/counters.ts';
-import type { Authority, JoiningAuthority } from '../domain/authorities.ts';
+import type { JoiningAuthority } from '../domain/authorities.ts';
 import { countedIn, type DecisionState } from '../domain/decision-states.ts';
 import type { DecisionCore } from '../domain/decisions.ts';
 import { countersOf, countersOfAgent, standingsOf, withSlots } from './counters.ts';

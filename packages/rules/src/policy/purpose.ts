@@ -1,4 +1,4 @@
-import type { Assessment } from '../domain/assessment.ts';
+import type { Assessment } from '@purser/contract/decisions';
 import type { Judge } from './stage.ts';
 
 /** `purpose`: what the assessment says, as the authority wants it taken. */

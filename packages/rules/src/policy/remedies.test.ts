@@ -1,11 +1,12 @@
+import type { Authority } from '@purser/contract/authority';
+import { WEEKDAYS } from '@purser/contract/calendar';
+import type { Assessment, Remedy } from '@purser/contract/decisions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CountedSlot } from '../counters/counters.ts';
-import type { Assessment, PurposeAssessment } from '../domain/assessment.ts';
-import type { Authority } from '../domain/authorities.ts';
-import type { DecisionKind, Remedy } from '../domain/decisions.ts';
+import type { PurposeAssessment } from '../domain/assessment.ts';
+import type { DecisionKind } from '../domain/decisions.ts';
 import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
-import { WEEKDAYS } from '../values/calendar.ts';
 import { countersOf, withSlots } from './counters.ts';
 import { decide } from './decide.ts';
 import { deniedUntilMs, remediesOf, smallerAmountOf } from './remedies.ts';

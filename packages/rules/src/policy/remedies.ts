@@ -1,4 +1,7 @@
-import type { DecisionKind, ReasonCode, Remedy, Stage } from '../domain/decisions.ts';
+import type { Remedy } from '@purser/contract/decisions';
+import type { ReasonCode } from '@purser/contract/reasons';
+import type { Stage } from '@purser/contract/stages';
+import type { DecisionKind } from '../domain/decisions.ts';
 import { decide, type JudgedBy, judgeStages, type Verdict, verdictOf } from './decide.ts';
 import { type DecideFacts, type Found, leastAccepted } from './stage.ts';
 import { factsAt, factsBesideHold, factsInCurrency, factsWithAmount } from './what-if.ts';

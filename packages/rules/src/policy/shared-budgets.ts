@@ -1,3 +1,6 @@
+import type { Authority } from '@purser/contract/authority';
+import type { ErrorCode } from '@purser/contract/errors';
+import type { CountedLimit } from '@purser/contract/limit-standing';
 import { type CountedSlot, type CounterKey, fitsFrom, useAt } from '../counters/counters.ts';
 import {
   budgetsOf,
@@ -7,9 +10,6 @@ import {
   type SharedBudget,
 } from '../counters/shared-budgets.ts';
 import { writtenSlotAt } from '../counters/windows.ts';
-import type { Authority } from '../domain/authorities.ts';
-import type { CountedLimit } from '../domain/reservations.ts';
-import type { ErrorCode } from '../errors.ts';
 import { formatMoney } from '../values/money.ts';
 import { NO_COUNTERS, standingsOf } from './counters.ts';
 import {

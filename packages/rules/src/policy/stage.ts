@@ -1,9 +1,8 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Assessment, SpendRequest, StageFinding } from '@purser/contract/decisions';
+import type { ReasonCode } from '@purser/contract/reasons';
 import type { LoadedBudget } from '../counters/shared-budgets.ts';
-import type { Assessment } from '../domain/assessment.ts';
-import type { Authority } from '../domain/authorities.ts';
 import type { BudgetCounter } from '../domain/budget.ts';
-import type { ReasonCode, StageFinding } from '../domain/decisions.ts';
-import type { SpendRequest } from '../domain/spends.ts';
 import type { Directory } from '../merchants/directory.ts';
 import type { CountersOf, LoadedCounter } from './counters.ts';
 

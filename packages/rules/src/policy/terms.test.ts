@@ -1,7 +1,7 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Assessment } from '@purser/contract/decisions';
+import { CONTRACT_STAGES } from '@purser/contract/stages';
 import { describe, expect, test } from 'vitest';
-import type { Assessment } from '../domain/assessment.ts';
-import type { Authority } from '../domain/authorities.ts';
-import { CONTRACT_STAGES } from '../domain/decisions.ts';
 import { EMPTY_DIRECTORY } from '../merchants/directory.ts';
 import { decide } from './decide.ts';
 

@@ -1,7 +1,8 @@
 import { AUTHORITY_DEFAULTS } from '@purser/contract/authority';
+import { WEEKDAYS } from '@purser/contract/calendar';
 import { authorityEnded } from '../domain/authorities.ts';
 import { foldCase, plainText } from '../merchants/names.ts';
-import { WEEKDAYS, wallClock } from '../values/calendar.ts';
+import { wallClock } from '../values/calendar.ts';
 import { formatMoney } from '../values/money.ts';
 import { isActive, nextActiveMs } from './active-hours.ts';
 import type { Judge } from './stage.ts';

@@ -1,4 +1,5 @@
-import type { Authority, VelocityLimit } from '../domain/authorities.ts';
+import type { Authority } from '@purser/contract/authority';
+import type { VelocityLimit } from '@purser/contract/velocity-limits';
 import { limitDefinition } from './counters.ts';
 
 /** The problem of a single limit over time: the field and the message. */

@@ -1,6 +1,7 @@
+import type { Authority } from '@purser/contract/authority';
+import type { VelocityLimit } from '@purser/contract/velocity-limits';
 import { type CounterUse, fitsFrom, useAt } from '../counters/counters.ts';
 import { slotAt } from '../counters/windows.ts';
-import type { Authority, VelocityLimit } from '../domain/authorities.ts';
 import { localTime } from '../values/calendar.ts';
 import { valueIn } from '../values/maps.ts';
 import { formatMoney } from '../values/money.ts';

@@ -1,6 +1,6 @@
+import type { Authority } from '@purser/contract/authority';
+import type { SpendRequest } from '@purser/contract/decisions';
 import type { PurposeEvidence } from '../domain/assessment.ts';
-import type { Authority } from '../domain/authorities.ts';
-import type { SpendRequest } from '../domain/spends.ts';
 import { allowedBy } from '../merchants/allowlist.ts';
 
 /** Evidence that the operator allowed this merchant; null if it is not on the list. */

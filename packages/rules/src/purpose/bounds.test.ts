@@ -1,7 +1,7 @@
+import type { Authority } from '@purser/contract/authority';
+import type { SpendRequest } from '@purser/contract/decisions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Authority } from '../domain/authorities.ts';
-import type { SpendRequest } from '../domain/spends.ts';
 import { assessBuiltIn } from './built-in-assessor.ts';
 import { exampleSpends } from './example-spends.ts';
 import { tokenize, withinBudget } from './language/text.ts';

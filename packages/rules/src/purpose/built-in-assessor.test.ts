@@ -1,7 +1,7 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Action, SpendRequest } from '@purser/contract/decisions';
 import { describe, expect, it } from 'vitest';
-import type { Authority } from '../domain/authorities.ts';
 import { type ListedMerchant, NO_FACTS, type PaidSpend, type Precedent } from '../domain/spend-facts.ts';
-import type { Action, SpendRequest } from '../domain/spends.ts';
 import { assessBuiltIn, METHOD } from './built-in-assessor.ts';
 import { historyKey, historyWords } from './history.ts';
 

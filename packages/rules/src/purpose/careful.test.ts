@@ -1,7 +1,7 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Action } from '@purser/contract/decisions';
 import { describe, expect, it, test } from 'vitest';
-import type { Authority } from '../domain/authorities.ts';
 import { NO_FACTS } from '../domain/spend-facts.ts';
-import type { Action } from '../domain/spends.ts';
 import { assessBuiltIn, conflictsFound } from './built-in-assessor.ts';
 import { showReading } from './shown-reading.ts';
 

@@ -1,12 +1,10 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Action } from '@purser/contract/decisions';
 import { EXAMPLE_COUNT } from '@purser/contract/values/decisions';
 import type { Assess, PurposeAssessment } from '../domain/assessment.ts';
-import type { Authority } from '../domain/authorities.ts';
-import type { Action } from '../domain/spends.ts';
 import { currencyExponent } from '../values/money.ts';
 import { TRADES, type Trade } from './data/trades.ts';
 import type { ShownReading } from './shown-reading.ts';
-
-export { EXAMPLE_COUNT };
 
 /** A spend that the operator can picture, with what the assessor makes of it. */
 export interface ExampleSpend {

@@ -1,10 +1,9 @@
-import { DecisionRequest } from '@purser/contract/decisions';
+import type { Authority } from '@purser/contract/authority';
+import { DecisionRequest, type SpendRequest } from '@purser/contract/decisions';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PurposeAssessment } from '../domain/assessment.ts';
-import type { Authority } from '../domain/authorities.ts';
 import { NO_FACTS, type SpendFacts } from '../domain/spend-facts.ts';
-import type { SpendRequest } from '../domain/spends.ts';
 import { assessBuiltIn } from './built-in-assessor.ts';
 import { historyKey } from './history.ts';
 

@@ -1,6 +1,6 @@
+import type { Authority } from '@purser/contract/authority';
+import type { SpendRequest } from '@purser/contract/decisions';
 import { describe, expect, it } from 'vitest';
-import type { Authority } from '../domain/authorities.ts';
-import type { SpendRequest } from '../domain/spends.ts';
 import { assessBuiltIn, makeBuiltInAssessor } from './built-in-assessor.ts';
 import { MerchantsFileError, parseMerchants } from './own-merchants.ts';
 

@@ -1,4 +1,4 @@
-import type { Authority } from '../domain/authorities.ts';
+import type { Authority } from '@purser/contract/authority';
 import type { Trade } from './data/trades.ts';
 import { tokenize } from './language/text.ts';
 import type { AuthorityReading, BoundRule, ForbiddenItem, Prohibition } from './reading/authority-terms.ts';

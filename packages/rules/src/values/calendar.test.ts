@@ -1,6 +1,7 @@
+import { CALENDAR_WINDOWS } from '@purser/contract/calendar';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CALENDAR_WINDOWS, calendarWindow, isTimeZone, wallClock, wallClockReachedMs } from './calendar.ts';
+import { calendarWindow, isTimeZone, wallClock, wallClockReachedMs } from './calendar.ts';
 
 const at = (iso: string) => Date.parse(iso);
 const shown = ({ starts_ms, ends_ms }: { starts_ms: number; ends_ms: number }) => [

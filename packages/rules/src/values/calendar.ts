@@ -1,13 +1,5 @@
-import {
-  CALENDAR_PERIODS,
-  CALENDAR_WINDOWS,
-  type CalendarWindow,
-  WEEKDAYS,
-  type Weekday,
-} from '@purser/contract/calendar';
+import { type CalendarWindow, WEEKDAYS, type Weekday } from '@purser/contract/calendar';
 import { Temporal } from 'temporal-polyfill';
-
-export { CALENDAR_PERIODS, CALENDAR_WINDOWS, type CalendarWindow, WEEKDAYS, type Weekday };
 
 /** From `starts_ms` on and before `ends_ms`, in milliseconds since 1970 UTC. */
 export interface CalendarSpan {

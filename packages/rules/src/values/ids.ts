@@ -1,8 +1,6 @@
 import { ID_PREFIXES, type IdKind } from '@purser/contract/ids';
 import { decodeTime, encodeTime, monotonicFactory } from 'ulid';
 
-export { ID_PREFIXES, type IdKind };
-
 /** Makes ids. It is injected, so that tests can predict them. */
 export type NewId = (kind: IdKind) => string;
 

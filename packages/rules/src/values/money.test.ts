@@ -1,12 +1,7 @@
+import { MAX_AMOUNT_MINOR } from '@purser/contract/limits';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  ACTIVE_CURRENCIES,
-  currencyExponent,
-  formatMoney,
-  isActiveCurrency,
-  MAX_AMOUNT_MINOR,
-} from './money.ts';
+import { ACTIVE_CURRENCIES, currencyExponent, formatMoney, isActiveCurrency } from './money.ts';
 
 describe('active currencies', () => {
   it('are sorted upper-case codes without repetition', () => {

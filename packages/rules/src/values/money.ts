@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { MAX_AMOUNT_MINOR } from '@purser/contract/limits';
 
-export { MAX_AMOUNT_MINOR };
-
 /** The sum of two amounts, capped at `MAX_AMOUNT_MINOR`. */
 export function addMinor(one: number, other: number): number {
   return Math.min(one + other, MAX_AMOUNT_MINOR);

@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { TEXT_LENGTHS } from '@purser/contract/limits';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normaliseText, TEXT_LENGTHS, TEXT_RULES, type TextRule } from './text.ts';
+import { normaliseText, TEXT_RULES, type TextRule } from './text.ts';
 
 const line: TextRule = { kind: 'line', min: 1, max: 200 };
 const long: TextRule = { kind: 'long', min: 0, max: 2000 };

@@ -1,7 +1,5 @@
 import { TEXT_LENGTHS } from '@purser/contract/limits';
 
-export { TEXT_LENGTHS };
-
 /** `line`: one line. `long`: newlines and tabs are allowed. `min` and `max` count Unicode code points. */
 export interface TextRule {
   kind: 'line' | 'long';

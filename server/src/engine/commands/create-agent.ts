@@ -1,5 +1,5 @@
+import type { Authority } from '@purser/contract/authority';
 import type { Agent, Mode } from '@purser/rules/domain/agents';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { agentQuota, mayEnforce } from '@purser/rules/domain/workspace';
 import { missingList } from '@purser/rules/policy/authority-problem';
 import { budgetsProblem } from '@purser/rules/policy/shared-budgets';

@@ -1,4 +1,5 @@
-import { type ApiKey, keyBody, kindOfScopes, type Scope } from '@purser/rules/domain/keys';
+import type { Scope } from '@purser/contract/values/scopes';
+import { type ApiKey, keyBody, kindOfScopes } from '@purser/rules/domain/keys';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { creatorOf, mayCarry } from '../lane/principals.ts';
 

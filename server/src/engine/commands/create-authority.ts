@@ -1,12 +1,8 @@
+import type { Authority } from '@purser/contract/authority';
 import { addToRows, type CounterRow } from '@purser/rules/counters/counters';
 import type { Agent } from '@purser/rules/domain/agents';
 import type { AuditedState, Origin } from '@purser/rules/domain/audit';
-import {
-  type Authority,
-  type AuthorityRow,
-  authorityHash,
-  type JoinedLimits,
-} from '@purser/rules/domain/authorities';
+import { type AuthorityRow, authorityHash, type JoinedLimits } from '@purser/rules/domain/authorities';
 import { missingList } from '@purser/rules/policy/authority-problem';
 import { countedOfPast, newCounterIds, type PastSpends } from '@purser/rules/policy/past-spends';
 import { budgetsProblem } from '@purser/rules/policy/shared-budgets';

@@ -1,13 +1,14 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Assessment, Reservation, SpendRequest } from '@purser/contract/decisions';
+import type { ReasonCode } from '@purser/contract/reasons';
+import type { Capability } from '@purser/contract/records';
 import type { Agent, Mode } from '@purser/rules/domain/agents';
-import type { Assessment } from '@purser/rules/domain/assessment';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { budgetStatus, periodOf } from '@purser/rules/domain/budget';
-import { type Capability, capabilityExpiry, newCapability } from '@purser/rules/domain/capabilities';
+import { capabilityExpiry, newCapability } from '@purser/rules/domain/capabilities';
 import { composeDecision, encodeDecision } from '@purser/rules/domain/decision-document';
 import { newHoldExpiresAt } from '@purser/rules/domain/decision-states';
-import { type DecisionKind, decisionRow, type ReasonCode } from '@purser/rules/domain/decisions';
-import { noReservation, type Reservation, reservationIdOf } from '@purser/rules/domain/reservations';
-import type { SpendRequest } from '@purser/rules/domain/spends';
+import { type DecisionKind, decisionRow } from '@purser/rules/domain/decisions';
+import { noReservation, reservationIdOf } from '@purser/rules/domain/reservations';
 import { whyInactive } from '@purser/rules/domain/workspace';
 import { type Directory, EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import {

@@ -1,5 +1,6 @@
+import type { Label } from '@purser/contract/records';
 import { effectiveNow } from '@purser/rules/domain/decision-states';
-import { currentLabels, type Label } from '@purser/rules/domain/labels';
+import { currentLabels } from '@purser/rules/domain/labels';
 import { recordEventData } from '@purser/rules/domain/webhooks';
 import { type Command, done, refuse } from '../lane/command.ts';
 

@@ -1,3 +1,4 @@
+import type { Decision } from '@purser/contract/decisions';
 import { apply } from '@purser/rules/domain/decision-history';
 import {
   authorizedMinor,
@@ -5,7 +6,6 @@ import {
   type DecisionState,
   effectiveNow,
 } from '@purser/rules/domain/decision-states';
-import type { Decision } from '@purser/rules/domain/decisions';
 import {
   exactRepeat,
   judgeOutcome,

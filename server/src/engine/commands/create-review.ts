@@ -1,6 +1,7 @@
+import type { Capability } from '@purser/contract/records';
 import type { Agent } from '@purser/rules/domain/agents';
 import { madeBy, type Origin } from '@purser/rules/domain/audit';
-import { type Capability, capabilityExpiry, capabilityStatusAt } from '@purser/rules/domain/capabilities';
+import { capabilityExpiry, capabilityStatusAt } from '@purser/rules/domain/capabilities';
 import { issuesCapability } from '@purser/rules/domain/decision-history';
 import { capabilityOf, type DecisionState, effectiveNow } from '@purser/rules/domain/decision-states';
 import type { DecisionKind } from '@purser/rules/domain/decisions';

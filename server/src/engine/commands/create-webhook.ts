@@ -1,10 +1,5 @@
-import {
-  DEFAULT_EVENTS,
-  MAX_WEBHOOKS,
-  type WebhookEndpoint,
-  type WebhookEventType,
-  webhookBody,
-} from '@purser/rules/domain/webhooks';
+import { MAX_WEBHOOKS, type WebhookEventType } from '@purser/contract/values/webhooks';
+import { DEFAULT_EVENTS, type WebhookEndpoint, webhookBody } from '@purser/rules/domain/webhooks';
 import { mayUseWebhooks } from '@purser/rules/domain/workspace';
 import { type Command, done, refuse } from '../lane/command.ts';
 

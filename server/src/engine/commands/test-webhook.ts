@@ -1,4 +1,4 @@
-import { TEST_EVENT_TYPE } from '@purser/rules/domain/webhooks';
+import { TEST_EVENT_TYPE } from '@purser/contract/values/webhooks';
 import { type Command, done, refuse } from '../lane/command.ts';
 import { NO_SUCH_WEBHOOK } from './update-webhook.ts';
 

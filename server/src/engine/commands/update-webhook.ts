@@ -1,7 +1,7 @@
+import type { WebhookEventType } from '@purser/contract/values/webhooks';
 import {
   type DisabledReason,
   type WebhookEndpoint,
-  type WebhookEventType,
   type WebhookStatus,
   webhookBody,
 } from '@purser/rules/domain/webhooks';

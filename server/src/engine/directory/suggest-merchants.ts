@@ -1,3 +1,4 @@
+import type { Authority } from '@purser/contract/authority';
 import {
   MAX_EXAMPLES,
   MAX_LOOKED_AT,
@@ -5,7 +6,6 @@ import {
   SUGGESTION_DAYS,
   SUGGESTIONS,
 } from '@purser/contract/values/merchants';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { effectiveDecision } from '@purser/rules/domain/decisions';
 import { allowedBy } from '@purser/rules/merchants/allowlist';
 import { blockedBy } from '@purser/rules/merchants/blocklist';

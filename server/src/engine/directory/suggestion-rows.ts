@@ -1,7 +1,7 @@
+import type { Label } from '@purser/contract/records';
 import type { PurposeAssessment } from '@purser/rules/domain/assessment';
 import { actionIn, assessmentIn } from '@purser/rules/domain/decision-document';
 import type { DecisionKind, OutcomeState, ReviewState } from '@purser/rules/domain/decisions';
-import type { Label } from '@purser/rules/domain/labels';
 import type { Queryable } from '../storage/database.ts';
 import { actionOf, assessmentOf } from '../storage/decisions.ts';
 

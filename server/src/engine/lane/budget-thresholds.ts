@@ -1,6 +1,6 @@
+import type { CountedLimit } from '@purser/contract/limit-standing';
 import { BUDGET_THRESHOLDS, shownBudget } from '@purser/rules/counters/shared-budgets';
 import { type Origin, SYSTEM } from '@purser/rules/domain/audit';
-import type { CountedLimit } from '@purser/rules/domain/reservations';
 import type { WorkingSet } from './working-set.ts';
 
 /**

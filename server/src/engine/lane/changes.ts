@@ -1,3 +1,4 @@
+import type { Label } from '@purser/contract/records';
 import type { Agent } from '@purser/rules/domain/agents';
 import type { AuditRecord } from '@purser/rules/domain/audit';
 import type { AuthorityRow } from '@purser/rules/domain/authorities';
@@ -6,7 +7,6 @@ import type { Consumption } from '@purser/rules/domain/capabilities';
 import type { DecisionState } from '@purser/rules/domain/decision-states';
 import type { DecisionRow } from '@purser/rules/domain/decisions';
 import type { ApiKey, KeyUse } from '@purser/rules/domain/keys';
-import type { Label } from '@purser/rules/domain/labels';
 import type { InLedger, LedgerEvent } from '@purser/rules/domain/ledger';
 import type { Outcome } from '@purser/rules/domain/outcomes';
 import type { ExpiredReservation } from '@purser/rules/domain/reservations';

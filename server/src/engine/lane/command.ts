@@ -1,5 +1,5 @@
+import type { ErrorCode } from '@purser/contract/errors';
 import type { Origin } from '@purser/rules/domain/audit';
-import type { ErrorCode } from '@purser/rules/errors';
 import type { Needs } from './tables.ts';
 import type { WorkingSet } from './working-set.ts';
 

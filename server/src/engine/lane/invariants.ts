@@ -1,6 +1,6 @@
+import type { Decision } from '@purser/contract/decisions';
 import type { BudgetRow } from '@purser/rules/domain/budget';
 import type { DecisionState } from '@purser/rules/domain/decision-states';
-import type { Decision } from '@purser/rules/domain/decisions';
 import type { LedgerEvent, LedgerHead } from '@purser/rules/domain/ledger';
 
 /** Statements that hold after every command, whatever it was asked to do. A command that breaks one has a bug, or found rows that do. */

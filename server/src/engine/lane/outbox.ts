@@ -1,10 +1,10 @@
+import type { WebhookEventType } from '@purser/contract/values/webhooks';
 import {
   eventPayload,
   takes,
   type WebhookDelivery,
   type WebhookEndpoint,
   type WebhookEvent,
-  type WebhookEventType,
 } from '@purser/rules/domain/webhooks';
 import type { QueueChange } from '../storage/webhooks.ts';
 

@@ -1,3 +1,5 @@
+import type { Decision } from '@purser/contract/decisions';
+import type { Label } from '@purser/contract/records';
 import { type CountedIn, changesIn, counterChanges } from '@purser/rules/counters/counted-in';
 import type { JoiningAuthority } from '@purser/rules/domain/authorities';
 import type { BudgetRow } from '@purser/rules/domain/budget';
@@ -14,8 +16,8 @@ import {
   needsStateRow,
   stateAt,
 } from '@purser/rules/domain/decision-states';
-import type { Decision, DecisionCore } from '@purser/rules/domain/decisions';
-import { type Label, type LabelLink, labelDataHash } from '@purser/rules/domain/labels';
+import type { DecisionCore } from '@purser/rules/domain/decisions';
+import { type LabelLink, labelDataHash } from '@purser/rules/domain/labels';
 import type { LedgerEventType, SubjectType } from '@purser/rules/domain/ledger';
 import { type Outcome, outcomeDataHash } from '@purser/rules/domain/outcomes';
 import { expiredReservationDataHash } from '@purser/rules/domain/reservations';

@@ -1,14 +1,12 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Decision } from '@purser/contract/decisions';
+import type { WebhookEventType } from '@purser/contract/values/webhooks';
 import type { Agent } from '@purser/rules/domain/agents';
 import { type AuditedChange, type AuditRecord, auditedChange, type Origin } from '@purser/rules/domain/audit';
-import type { Authority, AuthorityRow } from '@purser/rules/domain/authorities';
+import type { AuthorityRow } from '@purser/rules/domain/authorities';
 import type { BudgetRow } from '@purser/rules/domain/budget';
 import { countedByNew } from '@purser/rules/domain/decision-states';
-import {
-  type Decision,
-  type DecisionRow,
-  decisionDataHash,
-  type EarlierDecision,
-} from '@purser/rules/domain/decisions';
+import { type DecisionRow, decisionDataHash, type EarlierDecision } from '@purser/rules/domain/decisions';
 import {
   eventHash,
   type LedgerEvent,
@@ -17,7 +15,6 @@ import {
   recordHash,
   type SubjectType,
 } from '@purser/rules/domain/ledger';
-import type { WebhookEventType } from '@purser/rules/domain/webhooks';
 import type { Workspace, WorkspaceStop } from '@purser/rules/domain/workspace';
 import type { NewId } from '@purser/rules/values/ids';
 import { parseAuthority } from '../storage/authorities.ts';

@@ -1,8 +1,9 @@
+import type { ReasonCode } from '@purser/contract/reasons';
+import type { Label } from '@purser/contract/records';
 import { MAX_EXAMPLES } from '@purser/contract/values/reports';
 import type { Mode } from '@purser/rules/domain/agents';
 import type { PurposeAssessment } from '@purser/rules/domain/assessment';
-import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '@purser/rules/domain/decisions';
-import type { Label } from '@purser/rules/domain/labels';
+import type { DecisionKind, OutcomeState, ReviewState } from '@purser/rules/domain/decisions';
 
 export { MAX_EXAMPLES };
 

@@ -1,4 +1,6 @@
-import { DECISIONS, type DecisionKind, type ReasonCode } from '@purser/rules/domain/decisions';
+import type { ReasonCode } from '@purser/contract/reasons';
+import { DECISIONS } from '@purser/contract/values/decisions';
+import type { DecisionKind } from '@purser/rules/domain/decisions';
 import type { ReportCounter } from './counters.ts';
 import {
   byBytes,

@@ -1,7 +1,9 @@
+import type { ReasonCode } from '@purser/contract/reasons';
+import type { Label } from '@purser/contract/records';
+import { LABELS, PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
 import { STOPS, type Stop } from '@purser/contract/values/reports';
-import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '@purser/rules/domain/assessment';
-import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '@purser/rules/domain/decisions';
-import { LABELS, type Label } from '@purser/rules/domain/labels';
+import type { PurposeAssessment } from '@purser/rules/domain/assessment';
+import type { DecisionKind, OutcomeState, ReviewState } from '@purser/rules/domain/decisions';
 import { type SummedAmount, summedAmount } from '@purser/rules/values/money';
 import {
   BY_KEY_MAKER,

@@ -1,9 +1,5 @@
-import type {
-  Authority,
-  AuthorityRow,
-  JoinedLimits,
-  JoiningAuthority,
-} from '@purser/rules/domain/authorities';
+import type { Authority } from '@purser/contract/authority';
+import type { AuthorityRow, JoinedLimits, JoiningAuthority } from '@purser/rules/domain/authorities';
 import { LRUCache } from 'lru-cache';
 import type { Queryable } from './database.ts';
 import { type PageRows, pageRows, type SizedRow, withinBytes } from './pages.ts';

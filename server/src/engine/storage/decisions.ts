@@ -1,7 +1,8 @@
+import type { Decision } from '@purser/contract/decisions';
 import type { JoiningAuthority } from '@purser/rules/domain/authorities';
 import { coreIn, DOCUMENT_MARKS, decodeDecision } from '@purser/rules/domain/decision-document';
 import type { DecisionState } from '@purser/rules/domain/decision-states';
-import type { Decision, DecisionCore, DecisionRow, EarlierDecision } from '@purser/rules/domain/decisions';
+import type { DecisionCore, DecisionRow, EarlierDecision } from '@purser/rules/domain/decisions';
 import { firstIdAt } from '@purser/rules/values/ids';
 import { JOINING_AFTER, type JoiningRow, joiningOf } from './authorities.ts';
 import type { Client, Queryable } from './database.ts';

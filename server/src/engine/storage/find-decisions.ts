@@ -1,6 +1,7 @@
+import type { ReasonCode } from '@purser/contract/reasons';
+import type { Label } from '@purser/contract/records';
 import { MAX_LOOKED_AT } from '@purser/contract/values/decisions';
-import type { DecisionKind, OutcomeState, ReasonCode, ReviewState } from '@purser/rules/domain/decisions';
-import type { Label } from '@purser/rules/domain/labels';
+import type { DecisionKind, OutcomeState, ReviewState } from '@purser/rules/domain/decisions';
 import { firstIdAt } from '@purser/rules/values/ids';
 import { mapInSlices } from '@purser/rules/values/slices';
 import type { Queryable } from './database.ts';

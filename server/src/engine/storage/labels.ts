@@ -1,4 +1,4 @@
-import type { Label } from '@purser/rules/domain/labels';
+import type { Label } from '@purser/contract/records';
 import type { Queryable } from './database.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 

@@ -1,5 +1,5 @@
 import { SIGN_IN_METHODS } from '@purser/contract/values/people';
-import type { Role } from '@purser/rules/domain/keys';
+import type { Role } from '@purser/contract/values/scopes';
 import type { SessionState } from '@purser/rules/domain/people';
 import type { Queryable } from './database.ts';
 import { IS_ACTIVE, IS_PENDING } from './members.ts';

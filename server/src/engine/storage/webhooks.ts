@@ -1,9 +1,5 @@
-import type {
-  DeliveredEventType,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookEvent,
-} from '@purser/rules/domain/webhooks';
+import type { DeliveredEventType } from '@purser/contract/values/webhooks';
+import type { WebhookDelivery, WebhookEndpoint, WebhookEvent } from '@purser/rules/domain/webhooks';
 import type { Client, Queryable } from './database.ts';
 import { type InWorkspace, makeInsert, mapParts, type WorkspaceRows } from './rows.ts';
 

@@ -1,3 +1,4 @@
+import type { Decision } from '@purser/contract/decisions';
 import type { CounterRow } from '@purser/rules/counters/counters';
 import type { BudgetRow } from '@purser/rules/domain/budget';
 import { apply, beginHistory, type PlacedEvent } from '@purser/rules/domain/decision-history';
@@ -7,7 +8,7 @@ import {
   holdExpiresAt,
   needsStateRow,
 } from '@purser/rules/domain/decision-states';
-import type { Decision, DecisionCore } from '@purser/rules/domain/decisions';
+import type { DecisionCore } from '@purser/rules/domain/decisions';
 import type { Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadExpiringHolds } from '../storage/decision-states.ts';

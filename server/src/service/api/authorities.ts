@@ -1,5 +1,6 @@
+import type { Authority } from '@purser/contract/authority';
 import { routes } from '@purser/contract/routes/authorities';
-import type { Authority, AuthorityRow } from '@purser/rules/domain/authorities';
+import type { AuthorityRow } from '@purser/rules/domain/authorities';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import type { PastSpends } from '@purser/rules/policy/past-spends';
 import type pg from 'pg';

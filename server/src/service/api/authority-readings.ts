@@ -1,6 +1,6 @@
+import type { Authority } from '@purser/contract/authority';
 import { routes } from '@purser/contract/routes/authority-readings';
 import type { Assess } from '@purser/rules/domain/assessment';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { ApiError } from '@purser/rules/errors';
 import { exampleSpends } from '@purser/rules/purpose/example-spends';
 import { showReading } from '@purser/rules/purpose/shown-reading';

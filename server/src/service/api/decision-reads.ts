@@ -1,6 +1,6 @@
 import type { ListQuery } from '@purser/contract/decision-filters';
+import type { Decision } from '@purser/contract/decisions';
 import { COLUMNS, EXPORT_TYPES, routes } from '@purser/contract/routes/decision-reads';
-import type { Decision } from '@purser/rules/domain/decisions';
 import type { Caller } from '@purser/rules/domain/keys';
 import { ApiError } from '@purser/rules/errors';
 import { csvLine } from '@purser/rules/values/csv';

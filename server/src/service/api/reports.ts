@@ -1,8 +1,8 @@
+import type { Authority } from '@purser/contract/authority';
 import { DEFAULT_DAYS, MAX_AGENTS, type ReportQuery } from '@purser/contract/reports';
 import { CSV_TYPE } from '@purser/contract/route';
 import { routes } from '@purser/contract/routes/reports';
 import type { Agent } from '@purser/rules/domain/agents';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import { showReading } from '@purser/rules/purpose/shown-reading';
 import { csvLine } from '@purser/rules/values/csv';

@@ -1,9 +1,10 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Action } from '@purser/contract/decisions';
 import { DEFAULT_DECISIONS, routes } from '@purser/contract/routes/simulations';
 import type { Assess } from '@purser/rules/domain/assessment';
-import { type Authority, authorityHash } from '@purser/rules/domain/authorities';
+import { authorityHash } from '@purser/rules/domain/authorities';
 import { decodeDecision } from '@purser/rules/domain/decision-document';
 import type { PlacedEvent } from '@purser/rules/domain/decision-history';
-import type { Action } from '@purser/rules/domain/spends';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import { directoryAt } from '@purser/rules/merchants/directory';
 import { missingList } from '@purser/rules/policy/authority-problem';

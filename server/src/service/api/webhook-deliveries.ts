@@ -1,11 +1,6 @@
 import { type ReplayBody, routes } from '@purser/contract/routes/webhook-deliveries';
-import {
-  eventsOf,
-  headersOfAttempt,
-  MAX_REPLAYED,
-  WEBHOOK_EVENT_TYPES,
-  type WebhookAttempt,
-} from '@purser/rules/domain/webhooks';
+import { MAX_REPLAYED, WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
+import { eventsOf, headersOfAttempt, type WebhookAttempt } from '@purser/rules/domain/webhooks';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import { firstIdAt } from '@purser/rules/values/ids';
 import type pg from 'pg';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ROLES } from '@purser/rules/domain/keys';
+import { ROLES } from '@purser/contract/values/scopes';
 import { MODEL_SETTINGS } from './model-settings.ts';
 import {
   boolean,

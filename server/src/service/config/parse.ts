@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { EMAIL, normaliseEmail } from '@purser/rules/domain/people';
+import { EMAIL } from '@purser/contract/values/people';
+import { normaliseEmail } from '@purser/rules/domain/people';
 import { MerchantsFileError, type OwnMerchant, parseMerchants } from '@purser/rules/purpose/own-merchants';
 import { isActiveCurrency } from '@purser/rules/values/money';
 import ipaddr from 'ipaddr.js';

@@ -1,13 +1,15 @@
+import type { Authority } from '@purser/contract/authority';
+import type { LimitStanding } from '@purser/contract/limit-standing';
+import type { VelocityLimit } from '@purser/contract/velocity-limits';
 import { changesIn, counterChanges } from '@purser/rules/counters/counted-in';
 import { type CounterUse, countsAt, storedSlot } from '@purser/rules/counters/counters';
 import { budgetsOf } from '@purser/rules/counters/shared-budgets';
 import { slotAt } from '@purser/rules/counters/windows';
 import type { Agent } from '@purser/rules/domain/agents';
-import type { Authority, VelocityLimit } from '@purser/rules/domain/authorities';
 import { periodOf } from '@purser/rules/domain/budget';
 import { actionIn } from '@purser/rules/domain/decision-document';
 import { afterExpiry, isExpired } from '@purser/rules/domain/decision-states';
-import type { LimitStanding, NamedStanding } from '@purser/rules/domain/reservations';
+import type { NamedStanding } from '@purser/rules/domain/reservations';
 import { countersOfAgent, namesOfSubjects, type SpendCounter, standing } from '@purser/rules/policy/counters';
 import { joinedSlots } from '@purser/rules/policy/past-spends';
 import { budgetStandings } from '@purser/rules/policy/shared-budgets';

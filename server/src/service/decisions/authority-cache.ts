@@ -1,4 +1,4 @@
-import type { Authority } from '@purser/rules/domain/authorities';
+import type { Authority } from '@purser/contract/authority';
 import type pg from 'pg';
 import type { KnownAuthority } from '../../engine/commands/create-decision.ts';
 import { getAgent } from '../../engine/storage/agents.ts';

@@ -1,14 +1,13 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Assessment, Decision, SpendRequest } from '@purser/contract/decisions';
 import { type AuthorityTestStep, verdictOf } from '@purser/contract/routes/authority-tests';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { Mode } from '@purser/rules/domain/agents';
-import type { Assess, Assessment } from '@purser/rules/domain/assessment';
+import type { Assess } from '@purser/rules/domain/assessment';
 import type { Origin } from '@purser/rules/domain/audit';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { decodeDecision } from '@purser/rules/domain/decision-document';
-import type { Decision } from '@purser/rules/domain/decisions';
 import { sha256 } from '@purser/rules/domain/ledger';
 import { NO_FACTS } from '@purser/rules/domain/spend-facts';
-import type { SpendRequest } from '@purser/rules/domain/spends';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import type {
   CreateDecisionInput,

@@ -1,8 +1,9 @@
+import type { SpendRequest } from '@purser/contract/decisions';
+import type { ReasonCode } from '@purser/contract/reasons';
 import type { Mode } from '@purser/rules/domain/agents';
 import type { Origin } from '@purser/rules/domain/audit';
-import type { DecisionKind, ReasonCode } from '@purser/rules/domain/decisions';
+import type { DecisionKind } from '@purser/rules/domain/decisions';
 import type { Caller } from '@purser/rules/domain/keys';
-import type { SpendRequest } from '@purser/rules/domain/spends';
 import { ApiError } from '@purser/rules/errors';
 import type {
   Assessed,

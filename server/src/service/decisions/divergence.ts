@@ -1,3 +1,5 @@
+import type { Decision } from '@purser/contract/decisions';
+import type { CountedLimit } from '@purser/contract/limit-standing';
 import type { BudgetCounter } from '@purser/rules/domain/budget';
 import {
   apply,
@@ -6,8 +8,7 @@ import {
   type DecisionHistory,
 } from '@purser/rules/domain/decision-history';
 import { budgetImpact, isExpired } from '@purser/rules/domain/decision-states';
-import type { Decision } from '@purser/rules/domain/decisions';
-import { type CountedLimit, reservationIdOf } from '@purser/rules/domain/reservations';
+import { reservationIdOf } from '@purser/rules/domain/reservations';
 import type { Verdict } from '@purser/rules/policy/decide';
 
 /** A decision for which the draft holds another amount, or counts in limits over time: its real history, and the draft's. */

@@ -1,10 +1,10 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Decision } from '@purser/contract/decisions';
+import type { CountedLimit } from '@purser/contract/limit-standing';
 import { counterChanges } from '@purser/rules/counters/counted-in';
 import type { CountedSlot, CounterRow } from '@purser/rules/counters/counters';
 import type { LoadedBudget, SharedBudget } from '@purser/rules/counters/shared-budgets';
-import type { Authority } from '@purser/rules/domain/authorities';
 import type { DecisionHistory } from '@purser/rules/domain/decision-history';
-import type { Decision } from '@purser/rules/domain/decisions';
-import type { CountedLimit } from '@purser/rules/domain/reservations';
 import {
   type CountersOf,
   countersOf,

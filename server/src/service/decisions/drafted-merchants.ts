@@ -1,6 +1,6 @@
+import type { Action, Decision } from '@purser/contract/decisions';
 import type { PlacedEvent } from '@purser/rules/domain/decision-history';
-import type { Decision, DecisionKind, ReviewState } from '@purser/rules/domain/decisions';
-import type { Action } from '@purser/rules/domain/spends';
+import type { DecisionKind, ReviewState } from '@purser/rules/domain/decisions';
 import { knownMerchantKey, makesMerchantKnown } from '@purser/rules/policy/known-merchants';
 
 /** Whom an agent would be known to have paid by what became of decisions as a draft makes them. */

@@ -1,11 +1,12 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Decision } from '@purser/contract/decisions';
 import { addToRows, type CounterRow, counterName, storedSlot } from '@purser/rules/counters/counters';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { Agent, Mode } from '@purser/rules/domain/agents';
 import type { Origin } from '@purser/rules/domain/audit';
-import { type Authority, type AuthorityRow, authorityHash } from '@purser/rules/domain/authorities';
+import { type AuthorityRow, authorityHash } from '@purser/rules/domain/authorities';
 import { decodeDecision } from '@purser/rules/domain/decision-document';
 import { type DecisionState, initialState, isExpired } from '@purser/rules/domain/decision-states';
-import type { Decision } from '@purser/rules/domain/decisions';
 import { GENESIS } from '@purser/rules/domain/ledger';
 import type { Outcome } from '@purser/rules/domain/outcomes';
 import { canonicalJson } from '@purser/rules/values/canonical-json';

@@ -1,6 +1,5 @@
-import type { Authority } from '@purser/rules/domain/authorities';
-import type { Decision } from '@purser/rules/domain/decisions';
-import type { SpendRequest } from '@purser/rules/domain/spends';
+import type { Authority } from '@purser/contract/authority';
+import type { Decision, SpendRequest } from '@purser/contract/decisions';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { loadAuthorityVersions, parseAuthority } from '../../engine/storage/authorities.ts';

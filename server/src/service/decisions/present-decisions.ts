@@ -1,8 +1,8 @@
+import type { Decision } from '@purser/contract/decisions';
 import type { Agent } from '@purser/rules/domain/agents';
 import { capabilityIdOf, capabilityStatusAt, consumptionSummary } from '@purser/rules/domain/capabilities';
 import { decodeDecision, withToken } from '@purser/rules/domain/decision-document';
 import { currentDecision } from '@purser/rules/domain/decision-states';
-import type { Decision } from '@purser/rules/domain/decisions';
 import type { Caller } from '@purser/rules/domain/keys';
 import { reviewBody } from '@purser/rules/domain/reviews';
 import type pg from 'pg';

@@ -1,4 +1,4 @@
-import type { Purpose } from '@purser/rules/domain/authorities';
+import type { Purpose } from '@purser/contract/authority';
 import { carriesMeaning, LOOSE_STEMS } from '@purser/rules/purpose/language/everyday-words';
 import { tokenize } from '@purser/rules/purpose/language/text';
 

@@ -1,7 +1,7 @@
+import type { Authority } from '@purser/contract/authority';
 import { addToRows, type CounterRow } from '@purser/rules/counters/counters';
 import { reachSeconds } from '@purser/rules/counters/windows';
 import type { Agent } from '@purser/rules/domain/agents';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { initialState } from '@purser/rules/domain/decision-states';
 import { countersOfAgent } from '@purser/rules/policy/counters';
 import { countedOfPast, newCounterIds, type PastSpends } from '@purser/rules/policy/past-spends';

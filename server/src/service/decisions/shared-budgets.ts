@@ -1,6 +1,6 @@
+import type { Authority } from '@purser/contract/authority';
 import { counterChanges } from '@purser/rules/counters/counted-in';
 import type { LoadedBudget, SharedBudget } from '@purser/rules/counters/shared-budgets';
-import type { Authority } from '@purser/rules/domain/authorities';
 import { afterExpiry } from '@purser/rules/domain/decision-states';
 import { ApiError } from '@purser/rules/errors';
 import { budgetsProblem } from '@purser/rules/policy/shared-budgets';

@@ -1,10 +1,11 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Decision } from '@purser/contract/decisions';
+import type { Label } from '@purser/contract/records';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { Assess } from '@purser/rules/domain/assessment';
-import { type Authority, assessmentInputs } from '@purser/rules/domain/authorities';
+import { assessmentInputs } from '@purser/rules/domain/authorities';
 import type { BudgetCounter } from '@purser/rules/domain/budget';
 import type { PlacedEvent } from '@purser/rules/domain/decision-history';
-import type { Decision } from '@purser/rules/domain/decisions';
-import type { Label } from '@purser/rules/domain/labels';
 import { NO_FACTS } from '@purser/rules/domain/spend-facts';
 import { type Directory, vouchingEntry } from '@purser/rules/merchants/directory';
 import { decide } from '@purser/rules/policy/decide';

@@ -1,6 +1,8 @@
+import type { Decision } from '@purser/contract/decisions';
+import type { ReasonCode } from '@purser/contract/reasons';
+import type { Label } from '@purser/contract/records';
 import type { SKIP_REASONS } from '@purser/contract/values/reports';
-import type { Decision, DecisionKind, ReasonCode } from '@purser/rules/domain/decisions';
-import type { Label } from '@purser/rules/domain/labels';
+import type { DecisionKind } from '@purser/rules/domain/decisions';
 import type { Verdict } from '@purser/rules/policy/decide';
 import { valueIn } from '@purser/rules/values/maps';
 import { addMinor } from '@purser/rules/values/money';

@@ -1,7 +1,7 @@
-import type { Authority, Purpose } from '@purser/rules/domain/authorities';
+import type { Authority, Purpose } from '@purser/contract/authority';
+import type { SpendRequest } from '@purser/contract/decisions';
 import { type FeedbackRow, purposeHash } from '@purser/rules/domain/feedback';
 import { NO_FACTS, type Precedent, type Precedents, type SpendFacts } from '@purser/rules/domain/spend-facts';
-import type { SpendRequest } from '@purser/rules/domain/spends';
 import type { Directory } from '@purser/rules/merchants/directory';
 import { payeeKey } from '@purser/rules/merchants/keys';
 import { pushTo, valueIn } from '@purser/rules/values/maps';

@@ -1,5 +1,5 @@
-import type { Authority } from '@purser/rules/domain/authorities';
-import type { SpendRequest } from '@purser/rules/domain/spends';
+import type { Authority } from '@purser/contract/authority';
+import type { SpendRequest } from '@purser/contract/decisions';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeShares, type Shares } from '../http/shares.ts';
 import { makeAskModel } from './ask-model.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SpendRequest } from '@purser/rules/domain/spends';
+import type { SpendRequest } from '@purser/contract/decisions';
 import { valueIn } from '@purser/rules/values/maps';
 import { LRUCache } from 'lru-cache';
 import { type CircuitBreaker, makeCircuitBreaker } from './circuit-breaker.ts';

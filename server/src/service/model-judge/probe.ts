@@ -1,6 +1,6 @@
+import type { Authority } from '@purser/contract/authority';
+import type { SpendRequest } from '@purser/contract/decisions';
 import type { PurposeAssessment } from '@purser/rules/domain/assessment';
-import type { Authority } from '@purser/rules/domain/authorities';
-import type { SpendRequest } from '@purser/rules/domain/spends';
 import type { ModelAnswer, ModelClient } from './model-client.ts';
 import { promptFor, seenByModel } from './prompt.ts';
 import type { Form } from './protocols.ts';

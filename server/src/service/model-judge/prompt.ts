@@ -1,6 +1,7 @@
-import { PURPOSE_ASSESSMENTS, type PurposeAssessment } from '@purser/rules/domain/assessment';
-import type { Authority } from '@purser/rules/domain/authorities';
-import type { SpendRequest } from '@purser/rules/domain/spends';
+import type { Authority } from '@purser/contract/authority';
+import type { SpendRequest } from '@purser/contract/decisions';
+import { PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
+import type { PurposeAssessment } from '@purser/rules/domain/assessment';
 import { allowedMerchant } from '@purser/rules/purpose/allowed-merchants';
 import { formatMoney } from '@purser/rules/values/money';
 

@@ -1,4 +1,4 @@
-import { PURPOSE_ASSESSMENTS } from '@purser/rules/domain/assessment';
+import { PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SeenByModel } from './prompt.ts';

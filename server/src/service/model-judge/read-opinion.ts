@@ -1,8 +1,5 @@
-import {
-  PURPOSE_ASSESSMENTS,
-  type PurposeAssessment,
-  type PurposeEvidence,
-} from '@purser/rules/domain/assessment';
+import { PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
+import type { PurposeAssessment, PurposeEvidence } from '@purser/rules/domain/assessment';
 import type { SeenByModel } from './prompt.ts';
 import { fieldOf, listOf } from './protocols.ts';
 

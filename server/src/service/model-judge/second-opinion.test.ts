@@ -1,5 +1,5 @@
-import type { Assessment } from '@purser/rules/domain/assessment';
-import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '@purser/rules/domain/assessment';
+import type { Assessment } from '@purser/contract/decisions';
+import { EVIDENCE_EFFECTS, PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Opinion } from './read-opinion.ts';

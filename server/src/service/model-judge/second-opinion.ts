@@ -1,12 +1,11 @@
+import type { Authority } from '@purser/contract/authority';
+import type { Assessment, SpendRequest } from '@purser/contract/decisions';
 import {
-  type Assessment,
   type Judgement,
   type PurposeAssessment,
   type PurposeEvidence,
   storedAssessment,
 } from '@purser/rules/domain/assessment';
-import type { Authority } from '@purser/rules/domain/authorities';
-import type { SpendRequest } from '@purser/rules/domain/spends';
 import { allowedMerchant } from '@purser/rules/purpose/allowed-merchants';
 import type { LabelledSpend } from './prompt.ts';
 import type { Opinion } from './read-opinion.ts';

@@ -1,6 +1,10 @@
-import { MODES, type Mode } from '@purser/rules/domain/agents';
-import { DECISIONS, type DecisionKind, REASON_CODES, type ReasonCode } from '@purser/rules/domain/decisions';
-import { ATTEMPT_STATUSES, type AttemptStatus } from '@purser/rules/domain/webhooks';
+import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
+import { MODES } from '@purser/contract/values/agents';
+import { DECISIONS } from '@purser/contract/values/decisions';
+import { ATTEMPT_STATUSES } from '@purser/contract/values/webhooks';
+import type { Mode } from '@purser/rules/domain/agents';
+import type { DecisionKind } from '@purser/rules/domain/decisions';
+import type { AttemptStatus } from '@purser/rules/domain/webhooks';
 import { REFUSAL_REASONS, type RefusalReason } from '@purser/rules/errors';
 import {
   type Aggregator,

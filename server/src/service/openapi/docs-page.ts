@@ -1,4 +1,4 @@
-import { ERRORS } from '@purser/rules/errors';
+import { ERRORS } from '@purser/contract/errors';
 import { DOCS_STYLE } from './docs-style.ts';
 import type { JsonSchema, OpenApi, Operation, Parameter, Response } from './document-types.ts';
 import { KEYED_ERRORS } from './error-responses.ts';

@@ -1,5 +1,5 @@
+import { ERRORS, type ErrorCode } from '@purser/contract/errors';
 import type { RouteData } from '@purser/contract/route';
-import { ERRORS, type ErrorCode } from '@purser/rules/errors';
 import { mayNeedProof } from '../http/access.ts';
 import type { JsonSchema, Response } from './document-types.ts';
 

@@ -1,5 +1,5 @@
 import type { RouteData } from '@purser/contract/route';
-import { ROLES, scopesOfRole } from '@purser/rules/domain/keys';
+import { ROLES, scopesOfRole } from '@purser/contract/values/scopes';
 import type { TSchema } from 'typebox';
 import { ErrorBody } from '../http/schemas.ts';
 import type { JsonSchema, OpenApi, Operation, Parameter, Response, ResponseRef } from './document-types.ts';

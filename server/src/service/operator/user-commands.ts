@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { EMAIL } from '@purser/contract/values/people';
+import { ROLES, type Role } from '@purser/contract/values/scopes';
 import { OPERATOR } from '@purser/rules/domain/audit';
-import { ROLES, type Role } from '@purser/rules/domain/keys';
-import { EMAIL, normaliseEmail, type User } from '@purser/rules/domain/people';
+import { normaliseEmail, type User } from '@purser/rules/domain/people';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { inviteMember } from '../../engine/commands/people/invite-member.ts';
 import { revokeSessions } from '../../engine/commands/people/revoke-sessions.ts';

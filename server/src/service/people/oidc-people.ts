@@ -1,7 +1,7 @@
-import { OIDC_REFUSALS } from '@purser/contract/values/people';
+import { EMAIL, OIDC_REFUSALS } from '@purser/contract/values/people';
+import { ROLES, type Role } from '@purser/contract/values/scopes';
 import { type Actor, type Origin, SYSTEM } from '@purser/rules/domain/audit';
-import { ROLES, type Role } from '@purser/rules/domain/keys';
-import { type Credited, EMAIL, nameProblem, normaliseEmail, type User } from '@purser/rules/domain/people';
+import { type Credited, nameProblem, normaliseEmail, type User } from '@purser/rules/domain/people';
 import { ApiError } from '@purser/rules/errors';
 import { normaliseText, TEXT_RULES } from '@purser/rules/values/text';
 import type pg from 'pg';

@@ -1,5 +1,5 @@
+import { scopesOfRole } from '@purser/contract/values/scopes';
 import type { Origin } from '@purser/rules/domain/audit';
-import { scopesOfRole } from '@purser/rules/domain/keys';
 import { NOT_SIGNED_IN, type User } from '@purser/rules/domain/people';
 import { ApiError } from '@purser/rules/errors';
 import { acceptMembership } from '../../engine/commands/people/accept-membership.ts';

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { kindOfScopes, scopesOfRole } from '@purser/rules/domain/keys';
+import { scopesOfRole } from '@purser/contract/values/scopes';
+import { kindOfScopes } from '@purser/rules/domain/keys';
 import { type Credited, isFuture, NOT_SIGNED_IN, sessionRefusal } from '@purser/rules/domain/people';
 import { authUnavailable } from '@purser/rules/errors';
 import type { Logger } from 'pino';

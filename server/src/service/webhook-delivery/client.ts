@@ -1,6 +1,7 @@
 import net from 'node:net';
 import tls from 'node:tls';
-import { type DeliveryError, RESPONSE_LIMIT_BYTES } from '@purser/rules/domain/webhooks';
+import type { DeliveryError } from '@purser/contract/values/webhooks';
+import { RESPONSE_LIMIT_BYTES } from '@purser/rules/domain/webhooks';
 import { type Dispatcher, Pool } from 'undici';
 import type { Resolve } from './addresses.ts';
 import { literalAddress, mayConnect, sameAddress } from './urls.ts';

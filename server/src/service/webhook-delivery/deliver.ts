@@ -1,11 +1,6 @@
+import type { DeliveredEventType } from '@purser/contract/values/webhooks';
 import { SYSTEM } from '@purser/rules/domain/audit';
-import {
-  type DeliveredEventType,
-  DISABLED_AFTER_MS,
-  deliveryHeaders,
-  retryWaitMs,
-  validSecrets,
-} from '@purser/rules/domain/webhooks';
+import { DISABLED_AFTER_MS, deliveryHeaders, retryWaitMs, validSecrets } from '@purser/rules/domain/webhooks';
 import { makeIdsAt } from '@purser/rules/values/ids';
 import { updateWebhook } from '../../engine/commands/update-webhook.ts';
 import type { EndpointConnections, PostResult } from './client.ts';

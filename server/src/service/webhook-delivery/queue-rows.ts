@@ -1,9 +1,5 @@
-import type {
-  DeliveredEventType,
-  SealedSecret,
-  WebhookAttempt,
-  WebhookStatus,
-} from '@purser/rules/domain/webhooks';
+import type { DeliveredEventType } from '@purser/contract/values/webhooks';
+import type { SealedSecret, WebhookAttempt, WebhookStatus } from '@purser/rules/domain/webhooks';
 import { CLOCK_TOLERANCE_MS } from '@purser/rules/values/clock-tolerance';
 import type pg from 'pg';
 import type { Queryable } from '../../engine/storage/database.ts';

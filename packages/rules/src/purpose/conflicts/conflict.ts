@@ -1,5 +1,5 @@
+import type { Authority } from '@purser/contract/authority';
 import type { PurposeEvidence } from '../../domain/assessment.ts';
-import type { Authority } from '../../domain/authorities.ts';
 import type { SpendFacts } from '../../domain/spend-facts.ts';
 import type { AuthorityReading } from '../reading/authority-terms.ts';
 import type { SpendReading } from '../reading/spend-reading.ts';

@@ -1,5 +1,5 @@
+import type { Action } from '@purser/contract/decisions';
 import type { PaidSpend } from '../../domain/spend-facts.ts';
-import type { Action } from '../../domain/spends.ts';
 import { merchantKey, payeeKey } from '../../merchants/keys.ts';
 import { normaliseMerchant } from '../../merchants/names.ts';
 import { PAYS_BACK } from '../data/spend-language.ts';

@@ -1,4 +1,4 @@
-import type { Authority } from '../../domain/authorities.ts';
+import type { Authority } from '@purser/contract/authority';
 import { BROAD, HOME, ON_REQUEST, SENTENCE_END } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
 import { COMMON_STEMS, carriesMeaning, firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';

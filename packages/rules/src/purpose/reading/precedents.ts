@@ -1,7 +1,7 @@
+import type { Action } from '@purser/contract/decisions';
 import type { SpendNames } from '../../domain/feedback.ts';
 import { sha256, shownHash } from '../../domain/ledger.ts';
 import type { Precedent, SpendFacts } from '../../domain/spend-facts.ts';
-import type { Action } from '../../domain/spends.ts';
 import { payeeKey } from '../../merchants/keys.ts';
 import { normaliseMerchant } from '../../merchants/names.ts';
 import { carriesMeaning, LOOSE_STEMS } from '../language/everyday-words.ts';

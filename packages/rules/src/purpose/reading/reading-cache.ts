@@ -1,5 +1,5 @@
+import type { Authority } from '@purser/contract/authority';
 import { LRUCache } from 'lru-cache';
-import type { Authority } from '../../domain/authorities.ts';
 import { TRADES } from '../data/trades.ts';
 import { readAuthority } from './authority-reading.ts';
 import type { AuthorityReading } from './authority-terms.ts';

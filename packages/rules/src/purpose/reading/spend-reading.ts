@@ -1,5 +1,5 @@
+import type { SpendRequest } from '@purser/contract/decisions';
 import { LRUCache } from 'lru-cache';
-import type { SpendRequest } from '../../domain/spends.ts';
 import { namesOfDescriptor } from '../../merchants/descriptors.ts';
 import { type Trade, tradesOfCode } from '../data/trades.ts';
 import {

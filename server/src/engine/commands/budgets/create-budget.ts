@@ -1,9 +1,5 @@
-import {
-  budgetChain,
-  MAX_BUDGET_DEPTH,
-  MAX_BUDGETS,
-  type SharedBudget,
-} from '@purser/rules/counters/shared-budgets';
+import { MAX_BUDGET_DEPTH, MAX_BUDGETS } from '@purser/contract/values/budgets';
+import { budgetChain, type SharedBudget } from '@purser/rules/counters/shared-budgets';
 import { type Command, done, refuse } from '../../lane/command.ts';
 
 export interface CreateBudgetInput

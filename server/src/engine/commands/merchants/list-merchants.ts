@@ -1,7 +1,8 @@
-import type { Authority } from '@purser/rules/domain/authorities';
+import type { Authority } from '@purser/contract/authority';
+import { MAX_ENTRIES } from '@purser/contract/values/merchants';
 import { blockedBy } from '@purser/rules/merchants/blocklist';
 import type { ListedVerdict } from '@purser/rules/merchants/directory';
-import { listingKey, MAX_ENTRIES, type MerchantEntry } from '@purser/rules/merchants/directory';
+import { listingKey, type MerchantEntry } from '@purser/rules/merchants/directory';
 import { type Command, done, refuse } from '../../lane/command.ts';
 
 /** A merchant to be listed. */

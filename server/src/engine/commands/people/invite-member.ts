@@ -1,4 +1,4 @@
-import type { Role } from '@purser/rules/domain/keys';
+import type { Role } from '@purser/contract/values/scopes';
 import type { Invitation } from '@purser/rules/domain/people';
 import { type Command, done, refuse } from '../../lane/command.ts';
 import { creatorOf, isTaken } from '../../lane/principals.ts';

@@ -1,5 +1,5 @@
+import type { Role } from '@purser/contract/values/scopes';
 import type { Origin } from '@purser/rules/domain/audit';
-import type { Role } from '@purser/rules/domain/keys';
 import {
   type Credited,
   INVALID_INVITATION,

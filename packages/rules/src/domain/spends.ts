@@ -1,1 +1,0 @@
-export type { Action, SpendRequest, TraceStep } from '@purser/contract/decisions';
