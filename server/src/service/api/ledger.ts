@@ -12,7 +12,7 @@ import { exportLedger } from '../../engine/verification/export-ledger.ts';
 import { saveVerification } from '../../engine/verification/last-verification.ts';
 import { verificationBody, verifyLedger } from '../../engine/verification/verify-ledger.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
-import { type Route, serve } from '../http/route.ts';
+import { type Handler, type Route, type Serving, serve } from '../http/route.ts';
 import { attachment, csvOfList, wantsCsv } from './csv-answers.ts';
 
 const COLUMNS = [
@@ -32,8 +32,7 @@ const csvOf = (event: LedgerEvent): string => {
   return csvLine(COLUMNS.map((column) => ({ ...rest, ...hashes })[column]));
 };
 
-/** Makes the routes for the hash-chained history. */
-export function makeLedgerRoutes(options: {
+export interface LedgerRouteOptions {
   db: pg.Pool;
   /** Filters may have to look at very many events. */
   lists_db: pg.Pool;
@@ -43,96 +42,111 @@ export function makeLedgerRoutes(options: {
   keys: readonly VerifyingKey[];
   checkpoint_dir: string;
   signer: { sign(workspace_id: string): Promise<void> };
-}): Route[] {
-  const { db, lists_db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer } = options;
+}
+
+/** Makes the routes for the hash-chained history. */
+export function makeLedgerRoutes(options: LedgerRouteOptions): Route[] {
+  // A file holds its turn until its reader has it.
+  const listsOrExports: Serving['shares'] = (headers) => (wantsCsv(headers) ? 'exports' : 'lists');
   return [
-    serve(routes.listLedgerEvents, {
-      // A file holds its turn until its reader has it.
-      shares: (headers) => (wantsCsv(headers) ? 'exports' : 'lists'),
-    })(async (call) => {
-      const { limit, cursor, order = 'desc', ...filters } = call.query;
-      const { workspace_id } = call.caller;
-      const list = ['listLedgerEvents', workspace_id, order, filters];
-      const past = cursors.open(list, cursor) as number | null;
-      if (wantsCsv(call.headers)) {
-        const is_page = limit !== undefined || cursor !== undefined;
-        const end = (await getHead(lists_db, workspace_id))?.seq ?? 0;
-        const chunks = csvOfList(
-          COLUMNS,
-          csvOf,
-          async ({ after, limit: at_once }) => {
-            const found = await listLedgerEvents(lists_db, workspace_id, filters, {
-              order,
-              past: after,
-              limit: at_once,
-            });
-            // Oldest first, a chain that goes on growing would have no end.
-            const rows = found.rows.filter(({ seq }) => seq <= end);
-            return { rows, next: rows.length < found.rows.length ? null : found.next };
-          },
-          { after: past, limit: is_page ? (limit ?? 50) : null },
-        );
-        return {
-          status: 200,
-          stream: { chunks, content_type: CSV_TYPE },
-          headers: attachment(`ledger-entries-${workspace_id}.csv`),
-        };
-      }
-      const { rows, next } = await listLedgerEvents(lists_db, workspace_id, filters, {
-        order,
-        past,
-        limit: limit ?? 50,
-      });
-      const next_cursor = next === null ? null : cursors.seal(list, next);
-      return { status: 200, body: { data: rows.map(ledgerEventBody), next_cursor } };
-    }),
-    serve(routes.getLedgerEvent, { shares: 'reads' })(async (call) => {
-      const { seq } = call.params;
-      const [event] = /^[1-9]\d{0,14}$/.test(seq)
-        ? await loadLedgerEvents(db, call.caller.workspace_id, { after: Number(seq) - 1, limit: 1 })
-        : [];
-      if (event?.seq !== Number(seq)) throw new ApiError('not_found', 'No such event.');
-      return { status: 200, body: ledgerEventBody(event) };
-    }),
-    serve(routes.listCheckpoints, { shares: 'reads' })(async (call) => {
-      const { limit = 50, cursor } = call.query;
-      const { workspace_id } = call.caller;
-      const list = ['listCheckpoints', workspace_id];
-      const before = cursors.open(list, cursor) as number | null;
-      const found = await loadCheckpoints(db, workspace_id, limit + 1, before);
-      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.seq));
-      const data = rows.map(({ seq, hash, signed_at, key_id, note }) => ({
-        seq,
-        hash: shownHash(hash),
-        signed_at,
-        key_id,
-        note,
-      }));
-      return { status: 200, body: { data, next_cursor } };
-    }),
-    serve(routes.verifyLedger, { takes_long: true, shares: 'verifications' })(async (call) => {
-      const began_ms = now_ms();
-      const since = call.query.since ?? 0;
-      const { workspace_id } = call.caller;
-      const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names });
-      if (since === 0) await saveVerification(db, workspace_id, found);
-      const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
-      return { status: 200, body: { ...verificationBody(found), duration_ms } };
-    }),
-    serve(routes.exportLedger, { takes_long: true, shares: 'exports' })(async (call) => {
-      const { workspace_id } = call.caller;
-      // So that all of what follows is signed.
-      await signer.sign(workspace_id);
-      const since = call.query.since ?? 0;
-      const is_withheld = !call.caller.scopes.includes('admin');
+    serve(routes.listLedgerEvents, { shares: listsOrExports })(handleListEvents(options)),
+    serve(routes.getLedgerEvent, { shares: 'reads' })(handleGetEvent(options)),
+    serve(routes.listCheckpoints, { shares: 'reads' })(handleListCheckpoints(options)),
+    serve(routes.verifyLedger, { takes_long: true, shares: 'verifications' })(handleVerify(options)),
+    serve(routes.exportLedger, { takes_long: true, shares: 'exports' })(handleExport(options)),
+  ];
+}
+
+function handleListEvents(options: LedgerRouteOptions): Handler<typeof routes.listLedgerEvents> {
+  const { lists_db, cursors } = options;
+  return async ({ caller: { workspace_id }, query, headers }) => {
+    const { limit, cursor, order = 'desc', ...filters } = query;
+    const list = ['listLedgerEvents', workspace_id, order, filters];
+    const past = cursors.open(list, cursor) as number | null;
+    const load: EventLoader = ({ after, limit }) =>
+      listLedgerEvents(lists_db, workspace_id, filters, { order, past: after, limit });
+    if (wantsCsv(headers)) {
+      const is_page = limit !== undefined || cursor !== undefined;
+      const end = (await getHead(lists_db, workspace_id))?.seq ?? 0;
+      const page = { after: past, limit: is_page ? (limit ?? 50) : null };
       return {
         status: 200,
-        stream: {
-          chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, is_withheld }),
-          content_type: EXPORT_TYPE,
-        },
-        headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },
+        stream: { chunks: csvOfList(COLUMNS, csvOf, upTo(end, load), page), content_type: CSV_TYPE },
+        headers: attachment(`ledger-entries-${workspace_id}.csv`),
       };
-    }),
-  ];
+    }
+    const { rows, next } = await load({ after: past, limit: limit ?? 50 });
+    const next_cursor = next === null ? null : cursors.seal(list, next);
+    return { status: 200, body: { data: rows.map(ledgerEventBody), next_cursor } };
+  };
+}
+
+type EventLoader = (page: {
+  after: number | null;
+  limit: number;
+}) => Promise<{ rows: LedgerEvent[]; next: number | null }>;
+
+/** Loads no event after `end`. Oldest first, a chain that goes on growing would have no end. */
+function upTo(end: number, load: EventLoader): EventLoader {
+  return async (page) => {
+    const found = await load(page);
+    const rows = found.rows.filter(({ seq }) => seq <= end);
+    return { rows, next: rows.length < found.rows.length ? null : found.next };
+  };
+}
+
+function handleGetEvent({ db }: LedgerRouteOptions): Handler<typeof routes.getLedgerEvent> {
+  return async ({ caller, params: { seq } }) => {
+    const [event] = /^[1-9]\d{0,14}$/.test(seq)
+      ? await loadLedgerEvents(db, caller.workspace_id, { after: Number(seq) - 1, limit: 1 })
+      : [];
+    if (event?.seq !== Number(seq)) throw new ApiError('not_found', 'No such event.');
+    return { status: 200, body: ledgerEventBody(event) };
+  };
+}
+
+function handleListCheckpoints(options: LedgerRouteOptions): Handler<typeof routes.listCheckpoints> {
+  const { db, cursors } = options;
+  return async ({ caller: { workspace_id }, query: { limit = 50, cursor } }) => {
+    const list = ['listCheckpoints', workspace_id];
+    const before = cursors.open(list, cursor) as number | null;
+    const found = await loadCheckpoints(db, workspace_id, limit + 1, before);
+    const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.seq));
+    const data = rows.map(({ seq, hash, signed_at, key_id, note }) => ({
+      seq,
+      hash: shownHash(hash),
+      signed_at,
+      key_id,
+      note,
+    }));
+    return { status: 200, body: { data, next_cursor } };
+  };
+}
+
+function handleVerify(options: LedgerRouteOptions): Handler<typeof routes.verifyLedger> {
+  const { db, ledger_db, now_ms, keys, checkpoint_dir } = options;
+  return async ({ caller: { workspace_id }, query: { since = 0 } }) => {
+    const began_ms = now_ms();
+    const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names });
+    if (since === 0) await saveVerification(db, workspace_id, found);
+    const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
+    return { status: 200, body: { ...verificationBody(found), duration_ms } };
+  };
+}
+
+function handleExport(options: LedgerRouteOptions): Handler<typeof routes.exportLedger> {
+  const { ledger_db, keys, checkpoint_dir, signer } = options;
+  return async ({ caller: { workspace_id, scopes }, query: { since = 0 } }) => {
+    // So that all of what follows is signed.
+    await signer.sign(workspace_id);
+    const is_withheld = !scopes.includes('admin');
+    return {
+      status: 200,
+      stream: {
+        chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, is_withheld }),
+        content_type: EXPORT_TYPE,
+      },
+      headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },
+    };
+  };
 }

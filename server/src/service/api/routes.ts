@@ -11,7 +11,7 @@ import { makeAuthorizeSpend, type PreAssess } from '../decisions/authorize-spend
 import { makePreAssess } from '../decisions/pre-assess.ts';
 import { DecisionView } from '../decisions/present-decisions.ts';
 import { makeTrackRecords } from '../decisions/track-record.ts';
-import { makeCursors } from '../http/cursors.ts';
+import { type Cursors, makeCursors } from '../http/cursors.ts';
 import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
 import type { Call, Route } from '../http/route.ts';
 import { type Core, newId, newKey, newToken } from '../installation/runtime.ts';
@@ -63,6 +63,113 @@ const REPLAY_SHARE = 0.25;
 const newWebhookSecret = () => secretText(randomBytes(32));
 const newNonce = () => randomBytes(12);
 
+/** Makes the accounts of the event loop's time that answers, assessments and replays may take. */
+function makeTimes({ now_ms, presence }: Core) {
+  const isAlone = (workspace_id: string) => presence.isAlone(workspace_id);
+  return {
+    answer_time: makeWorkTime({ reason: 'answers_time', share: ANSWER_SHARE, now_ms, isAlone }),
+    assess_time: makeWorkTime({ reason: 'assessments_time', share: ASSESS_SHARE, now_ms, isAlone }),
+    replay_time: makeWorkTime({
+      reason: 'replays_time',
+      share: REPLAY_SHARE,
+      now_ms,
+      isAlone: () => presence.isQuiet(),
+      is_background: true,
+      // Their number is bounded by the turns at `simulations`, and one that has begun is not refused halfway.
+      max_wait_ms: Number.POSITIVE_INFINITY,
+    }),
+  };
+}
+
+/** Makes what several groups of routes use. */
+function makeRouteParts(core: Core, config: RouteConfig) {
+  const { review_ttl_seconds, capability_ttl_seconds } = config;
+  return {
+    cursors: makeCursors(core.secrets.cursorMacs),
+    assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
+    createDecision: makeCreateDecision({ review_ttl_seconds, capability_ttl_seconds }),
+    createReview: makeCreateReview({ capability_ttl_seconds }),
+    ...makeTimes(core),
+  };
+}
+
+type RouteParts = ReturnType<typeof makeRouteParts>;
+
+/** Makes the routes of decisions and of what becomes of them. */
+function makeSpendRoutes(core: Core, parts: RouteParts, preAssess: PreAssess | null): Route[] {
+  const { db, lane, lists_db } = core;
+  const { assess, assess_time, createDecision, createReview, cursors } = parts;
+  const tokens = core.secrets.capabilityTokens;
+  const findAgentId = makeFindAgentId(db);
+  const view = new DecisionView({ db, tokens });
+  const authorizeSpend = makeAuthorizeSpend({
+    lane,
+    createDecision,
+    findAgentId,
+    authorities: makeAuthorityCache(),
+    preAssess:
+      preAssess ??
+      makePreAssess({
+        assess,
+        historyOf: makeTrackRecords(core),
+        directoryOf: makeDirectories(db),
+        assess_time,
+      }),
+    countDecision: core.metrics.countDecision,
+  });
+  return [
+    ...makeDecisionRoutes({ authorizeSpend, view }),
+    ...makeDecisionReadRoutes({ lists_db, cursors, findAgentId, view }),
+    ...makeReviewRoutes({ db, lane, createReview }),
+    ...makeOutcomeRoutes({ db, lane }),
+    ...makeCapabilityRoutes({ lane, tokens }),
+  ];
+}
+
+/** Makes the routes of agents, their authorities, and what tries an authority out. */
+function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts): Route[] {
+  const { assess, assess_time, createDecision, createReview, cursors, replay_time } = parts;
+  return [
+    ...makeAgentRoutes({ db, lane, cursors }),
+    ...makeAuthorityRoutes({ db, lane, cursors }),
+    ...makeBudgetRoutes({ db, lane, cursors }),
+    ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
+    ...makeReadingRoutes({ db, assess, assess_time }),
+    ...makeSimulationRoutes({ db, assess, replay_time }),
+    ...makeAuthorityTestRoutes({ db, assess, createDecision, createReview, replay_time }),
+  ];
+}
+
+/** Makes the routes of webhooks, and of the events that they deliver. */
+function makeEventRoutes(
+  { db, lists_db, lane, secrets }: Core,
+  config: RouteConfig,
+  cursors: Cursors,
+): Route[] {
+  return [
+    ...makeWebhookRoutes({
+      db,
+      lane,
+      cursors,
+      allow_private: config.webhook_allow_private_network,
+      newSecret: newWebhookSecret,
+      sealSecret: (workspace_id, secret) => secrets.sealWebhookSecret(workspace_id, secret, newNonce()),
+    }),
+    ...makeWebhookDeliveryRoutes({ db, lists_db, lane, cursors, openSecret: secrets.openWebhookSecret }),
+  ];
+}
+
+/** Makes the routes of reports and of the history. */
+function makeHistoryRoutes(core: Core, cursors: Cursors): Route[] {
+  const { db, lists_db, ledger_db, reports_db, now_ms, checkpoint_dir, signer, secrets } = core;
+  const keys = secrets.verifyingKeys;
+  return [
+    ...makeChangeRoutes({ db, now_ms }),
+    ...makeReportRoutes({ db, reports_db }),
+    ...makeLedgerRoutes({ db, lists_db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer }),
+  ];
+}
+
 /**
  * Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone.
  * `people`: what the process has of it already.
@@ -77,91 +184,20 @@ export function makeApiRoutes(
     makeOwnLimiter,
   ),
 ): Route[] {
-  const { db, lane, lists_db, metrics, now_ms, presence, reports_db, secrets } = core;
-  const isAlone = (workspace_id: string) => presence.isAlone(workspace_id);
-  const cursors = makeCursors(secrets.cursorMacs);
-  const assess = makeBuiltInAssessor(config.purpose_merchants_file ?? []);
-  const createDecision = makeCreateDecision({
-    review_ttl_seconds: config.review_ttl_seconds,
-    capability_ttl_seconds: config.capability_ttl_seconds,
-  });
-  const createReview = makeCreateReview({ capability_ttl_seconds: config.capability_ttl_seconds });
-  const tokens = secrets.capabilityTokens;
-  const findAgentId = makeFindAgentId(db);
-  const assess_time = makeWorkTime({ reason: 'assessments_time', share: ASSESS_SHARE, now_ms, isAlone });
-  const answer_time = makeWorkTime({ reason: 'answers_time', share: ANSWER_SHARE, now_ms, isAlone });
-  const replay_time = makeWorkTime({
-    reason: 'replays_time',
-    share: REPLAY_SHARE,
-    now_ms,
-    isAlone: () => presence.isQuiet(),
-    is_background: true,
-    // Their number is bounded by the turns at `simulations`, and one that has begun is not refused halfway.
-    max_wait_ms: Number.POSITIVE_INFINITY,
-  });
-  const view = new DecisionView({ db, tokens });
+  const { db, lane, metrics, presence, secrets } = core;
+  const parts = makeRouteParts(core, config);
+  const { cursors, answer_time } = parts;
+  const keyDigest = (key: string) => secrets.keyDigests(key)[0];
   const routes = [
-    ...makeDecisionRoutes({
-      authorizeSpend: makeAuthorizeSpend({
-        lane,
-        createDecision,
-        findAgentId,
-        authorities: makeAuthorityCache(),
-        preAssess:
-          preAssess ??
-          makePreAssess({
-            assess,
-            historyOf: makeTrackRecords(core),
-            directoryOf: makeDirectories(db),
-            assess_time,
-          }),
-        countDecision: metrics.countDecision,
-      }),
-      view,
-    }),
-    ...makeDecisionReadRoutes({ lists_db, cursors, findAgentId, view }),
-    ...makeReviewRoutes({ db, lane, createReview }),
-    ...makeOutcomeRoutes({ db, lane }),
-    ...makeCapabilityRoutes({ lane, tokens }),
-    ...makeAgentRoutes({ db, lane, cursors }),
-    ...makeAuthorityRoutes({ db, lane, cursors }),
-    ...makeBudgetRoutes({ db, lane, cursors }),
-    ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
-    ...makeReadingRoutes({ db, assess, assess_time }),
-    ...makeSimulationRoutes({ db, assess, replay_time }),
-    ...makeAuthorityTestRoutes({ db, assess, createDecision, createReview, replay_time }),
-    ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest: (key) => secrets.keyDigests(key)[0] }),
-    ...makeWebhookRoutes({
-      db,
-      lane,
-      cursors,
-      allow_private: config.webhook_allow_private_network,
-      newSecret: newWebhookSecret,
-      sealSecret: (workspace_id, secret) => secrets.sealWebhookSecret(workspace_id, secret, newNonce()),
-    }),
-    ...makeWebhookDeliveryRoutes({
-      db,
-      lists_db,
-      lane,
-      cursors,
-      openSecret: secrets.openWebhookSecret,
-    }),
+    ...makeSpendRoutes(core, parts, preAssess),
+    ...makeAuthorizingRoutes(core, parts),
+    ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest }),
+    ...makeEventRoutes(core, config, cursors),
     ...makeMemberRoutes({ db, lane, cursors, links, site, flows }),
     ...makeWorkspaceRoutes({ db, lane, cursors }),
-    ...makeChangeRoutes({ db, now_ms }),
-    ...makeReportRoutes({ db, reports_db }),
-    ...makeLedgerRoutes({
-      db,
-      lists_db,
-      ledger_db: core.ledger_db,
-      cursors,
-      now_ms,
-      keys: secrets.verifyingKeys,
-      checkpoint_dir: core.checkpoint_dir,
-      signer: core.signer,
-    }),
+    ...makeHistoryRoutes(core, cursors),
   ];
-  const resources = makeResources(metrics.watchUse, isAlone);
+  const resources = makeResources(metrics.watchUse, (workspace_id) => presence.isAlone(workspace_id));
   return routes.map((route) => withTurns(route, resources, { answer_time, presence }));
 }
 

@@ -22,7 +22,7 @@ import { type ListedAuditRecord, listAuditRecords } from '../../engine/storage/a
 import { getHead } from '../../engine/storage/ledger.ts';
 import { loadWorkspace, readClock } from '../../engine/storage/workspaces.ts';
 import type { Cursors } from '../http/cursors.ts';
-import { type Call, type Route, serve } from '../http/route.ts';
+import { type Call, type Handler, type Route, serve } from '../http/route.ts';
 import { originOf } from '../people/callers.ts';
 import { attachment, csvOfList, wantsCsv } from './csv-answers.ts';
 
@@ -59,98 +59,113 @@ const csvOf = (record: ListedAuditRecord): string => {
   ]);
 };
 
-/** The workspace and what was done in it. */
-export function makeWorkspaceRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
-  const { db, lane, cursors } = options;
+export interface WorkspaceRouteOptions {
+  db: pg.Pool;
+  lane: Lane;
+  cursors: Cursors;
+}
 
-  async function stopOf(workspace_id: string): Promise<WorkspaceStop | null> {
-    return decodeStop((await getHead(db, workspace_id))?.stop ?? null);
-  }
-
-  async function stopOrResume(
-    call: Pick<Call, 'caller' | 'request_id' | 'client_address'>,
-    input: StopWorkspaceInput,
-  ) {
-    const { workspace_id } = call.caller;
-    const { workspace, stop } = await lane.submit(workspace_id, stopWorkspace, input, originOf(call));
-    return { status: 200 as const, body: await bodyOf(workspace, stop) };
-  }
-
-  async function bodyOf(
-    workspace: Workspace,
-    stopped: WorkspaceStop | null,
-  ): Promise<Static<typeof WorkspaceBody>> {
-    const [used, clock_ms] = await Promise.all([countAgents(db, workspace.workspace_id), readClock(db)]);
-    const { trial_plan, trial_started_at, trial_ends_at } = workspace;
-    return {
-      id: workspace.workspace_id,
-      name: workspace.name,
-      mode: workspace.mode,
-      plan: workspace.plan,
-      trial:
-        trial_plan === null || trial_started_at === null || trial_ends_at === null
-          ? null
-          : {
-              plan: trial_plan,
-              started_at: trial_started_at,
-              ends_at: trial_ends_at,
-              active: trialActive(workspace, clock_ms),
-            },
-      features: { enforce: mayEnforce(workspace), webhooks: mayUseWebhooks(workspace, clock_ms) },
-      quotas: { agents: { used, limit: agentQuota(workspace, clock_ms) } },
-      stopped,
-      separation_of_duties: workspace.separation_of_duties,
-      created_at: workspace.created_at,
-    };
-  }
-
+/** Makes the routes for the workspace and what was done in it. */
+export function makeWorkspaceRoutes(options: WorkspaceRouteOptions): Route[] {
   return [
-    serve(routes.getWorkspace, { shares: 'reads' })(async (call) => {
-      const { workspace_id } = call.caller;
-      const [workspace, stop] = await Promise.all([loadWorkspace(db, workspace_id), stopOf(workspace_id)]);
-      if (workspace === undefined) throw new ApiError('not_found', 'No such workspace.');
-      return { status: 200, body: await bodyOf(workspace, stop) };
-    }),
+    serve(routes.getWorkspace, { shares: 'reads' })(handleGet(options)),
     serve(routes.updateWorkspace, {
       isWeighty: ({ body: { name, ...changes } }) => Object.keys(changes).length > 0,
-    })(async (call) => {
-      const { workspace_id } = call.caller;
-      const workspace = await lane.submit(workspace_id, updateWorkspace, call.body, originOf(call));
-      return { status: 200, body: await bodyOf(workspace, await stopOf(workspace_id)) };
-    }),
-    serve(routes.stopWorkspace)(async (call) => stopOrResume(call, call.body)),
-    serve(routes.resumeWorkspace)(async (call) => stopOrResume(call, { reason: null })),
+    })(handleUpdate(options)),
+    serve(routes.stopWorkspace)(async (call) => stopOrResume(options, call, call.body)),
+    serve(routes.resumeWorkspace)(async (call) => stopOrResume(options, call, { reason: null })),
     serve(routes.listAuditRecords, {
       // A file holds its turn until its reader has it.
       shares: (headers) => (wantsCsv(headers) ? 'exports' : 'reads'),
-    })(async (call) => {
-      const { limit, cursor, ...filters } = call.query;
-      const { workspace_id } = call.caller;
-      const list = ['listAuditRecords', workspace_id, filters];
-      const after = cursors.open(list, cursor) as number | null;
-      const shown = call.caller.scopes.includes('admin')
-        ? (record: ListedAuditRecord) => record
-        : withoutPersonal<ListedAuditRecord>;
-      if (wantsCsv(call.headers)) {
-        const is_page = limit !== undefined || cursor !== undefined;
-        const chunks = csvOfList(
-          COLUMNS,
-          (record: ListedAuditRecord) => csvOf(shown(record)),
-          (page) => listAuditRecords(db, workspace_id, filters, page),
-          { after, limit: is_page ? (limit ?? 50) : null },
-        );
-        return {
-          status: 200,
-          stream: { chunks, content_type: CSV_TYPE },
-          headers: attachment(`audit-${workspace_id}.csv`),
-        };
-      }
-      const { rows, next } = await listAuditRecords(db, workspace_id, filters, {
-        after,
-        limit: limit ?? 50,
-      });
-      const next_cursor = next === null ? null : cursors.seal(list, next);
-      return { status: 200, body: { data: rows.map((record) => auditBody(shown(record))), next_cursor } };
-    }),
+    })(handleListAuditRecords(options)),
   ];
+}
+
+function handleGet({ db }: WorkspaceRouteOptions): Handler<typeof routes.getWorkspace> {
+  return async ({ caller: { workspace_id } }) => {
+    const [workspace, stop] = await Promise.all([loadWorkspace(db, workspace_id), stopOf(db, workspace_id)]);
+    if (workspace === undefined) throw new ApiError('not_found', 'No such workspace.');
+    return { status: 200, body: await bodyOf(db, workspace, stop) };
+  };
+}
+
+function handleUpdate({ db, lane }: WorkspaceRouteOptions): Handler<typeof routes.updateWorkspace> {
+  return async (call) => {
+    const { workspace_id } = call.caller;
+    const workspace = await lane.submit(workspace_id, updateWorkspace, call.body, originOf(call));
+    return { status: 200, body: await bodyOf(db, workspace, await stopOf(db, workspace_id)) };
+  };
+}
+
+async function stopOrResume(
+  { db, lane }: WorkspaceRouteOptions,
+  call: Pick<Call, 'caller' | 'request_id' | 'client_address'>,
+  input: StopWorkspaceInput,
+) {
+  const { workspace_id } = call.caller;
+  const { workspace, stop } = await lane.submit(workspace_id, stopWorkspace, input, originOf(call));
+  return { status: 200 as const, body: await bodyOf(db, workspace, stop) };
+}
+
+function handleListAuditRecords(options: WorkspaceRouteOptions): Handler<typeof routes.listAuditRecords> {
+  const { db, cursors } = options;
+  return async ({ caller: { workspace_id, scopes }, query, headers }) => {
+    const { limit, cursor, ...filters } = query;
+    const list = ['listAuditRecords', workspace_id, filters];
+    const after = cursors.open(list, cursor) as number | null;
+    const shown = scopes.includes('admin')
+      ? (record: ListedAuditRecord) => record
+      : withoutPersonal<ListedAuditRecord>;
+    if (wantsCsv(headers)) {
+      const is_page = limit !== undefined || cursor !== undefined;
+      const chunks = csvOfList(
+        COLUMNS,
+        (record: ListedAuditRecord) => csvOf(shown(record)),
+        (page) => listAuditRecords(db, workspace_id, filters, page),
+        { after, limit: is_page ? (limit ?? 50) : null },
+      );
+      return {
+        status: 200,
+        stream: { chunks, content_type: CSV_TYPE },
+        headers: attachment(`audit-${workspace_id}.csv`),
+      };
+    }
+    const page = { after, limit: limit ?? 50 };
+    const { rows, next } = await listAuditRecords(db, workspace_id, filters, page);
+    const next_cursor = next === null ? null : cursors.seal(list, next);
+    return { status: 200, body: { data: rows.map((record) => auditBody(shown(record))), next_cursor } };
+  };
+}
+
+async function stopOf(db: pg.Pool, workspace_id: string): Promise<WorkspaceStop | null> {
+  return decodeStop((await getHead(db, workspace_id))?.stop ?? null);
+}
+
+async function bodyOf(
+  db: pg.Pool,
+  workspace: Workspace,
+  stopped: WorkspaceStop | null,
+): Promise<Static<typeof WorkspaceBody>> {
+  const [used, clock_ms] = await Promise.all([countAgents(db, workspace.workspace_id), readClock(db)]);
+  const { trial_plan, trial_started_at, trial_ends_at } = workspace;
+  return {
+    id: workspace.workspace_id,
+    name: workspace.name,
+    mode: workspace.mode,
+    plan: workspace.plan,
+    trial:
+      trial_plan === null || trial_started_at === null || trial_ends_at === null
+        ? null
+        : {
+            plan: trial_plan,
+            started_at: trial_started_at,
+            ends_at: trial_ends_at,
+            active: trialActive(workspace, clock_ms),
+          },
+    features: { enforce: mayEnforce(workspace), webhooks: mayUseWebhooks(workspace, clock_ms) },
+    quotas: { agents: { used, limit: agentQuota(workspace, clock_ms) } },
+    stopped,
+    separation_of_duties: workspace.separation_of_duties,
+    created_at: workspace.created_at,
+  };
 }

@@ -9,7 +9,7 @@ import type { Lane } from '../../../engine/lane/lane.ts';
 import type { Queryable } from '../../../engine/storage/database.ts';
 import { type ListedMember, listInvitations, listMembers } from '../../../engine/storage/members.ts';
 import { type Cursors, pageOf } from '../../http/cursors.ts';
-import { type Route, serve } from '../../http/route.ts';
+import { type Handler, type Route, serve } from '../../http/route.ts';
 import { originOf } from '../../people/callers.ts';
 import type { LinkTokens } from '../../people/links.ts';
 import type { SignInFlows } from '../../people/sign-in.ts';
@@ -48,86 +48,106 @@ const invitationBody = (invitation: Invitation & { clock_ms: number }) => ({
   expires_at: invitation.expires_at,
 });
 
-/** Routes for members, invitations and sign-ins. */
-export function makeMemberRoutes(options: {
+export interface MemberRouteOptions {
   db: Queryable;
   lane: Lane;
   cursors: Cursors;
   links: LinkTokens;
   site: Site;
   flows: Pick<SignInFlows, 'recorded'>;
-}): Route[] {
-  const { db, lane, cursors, links, site, flows } = options;
+}
+
+/** Makes the routes for members, invitations and sign-ins. */
+export function makeMemberRoutes(options: MemberRouteOptions): Route[] {
   return [
-    serve(routes.listMembers, { shares: 'reads' })(async (call) => {
-      const { limit = 50, cursor } = call.query;
-      const { workspace_id } = call.caller;
-      const list = ['listMembers', workspace_id];
-      const after = cursors.open(list, cursor) as string | null;
-      const found = await listMembers(db, workspace_id, { after, limit: limit + 1 });
-      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.user_id));
-      return { status: 200, body: { data: rows.map(memberBody), next_cursor } };
-    }),
-    serve(routes.updateMember)(async (call) => {
-      const { user_id } = call.params;
-      const { workspace_id } = call.caller;
-      const input = { user_id, role: call.body.role, keep_keys: call.query.keep_keys === true };
-      await lane.submit(workspace_id, updateMember, input, originOf(call));
-      const [member] = await listMembers(db, workspace_id, { after: null, limit: 1, user_id });
-      if (member === undefined) throw new ApiError('not_found', NO_SUCH_MEMBER);
-      return { status: 200, body: memberBody(member) };
-    }),
-    serve(routes.removeMember)(async (call) => {
-      const input = { user_id: call.params.user_id, keep_keys: call.query.keep_keys === true };
-      await lane.submit(call.caller.workspace_id, removeMember, input, originOf(call));
-      return { status: 204 };
-    }),
-    serve(routes.createInvitation)(async (call) => {
-      const { email, role, principal_id = null } = call.body;
-      const { workspace_id } = call.caller;
-      const { invitation_id, expires_at, ...made } = await lane.submit(
-        workspace_id,
-        inviteMember,
-        { email: normaliseEmail(email), role, principal_id, acting_principal: call.caller.principal_id },
-        originOf(call),
-      );
-      const url = `${site.consoleUrl('invitation')}#${links.invitation(workspace_id, invitation_id)}`;
-      const body = {
-        id: invitation_id,
-        email: made.email,
-        role,
-        principal_id: made.principal_id,
-        url,
-        expires_at,
-      };
-      return { status: 201, body };
-    }),
-    serve(routes.listInvitations, { shares: 'reads' })(async (call) => {
-      const { limit = 50, cursor } = call.query;
-      const { workspace_id } = call.caller;
-      const list = ['listInvitations', workspace_id];
-      const after = cursors.open(list, cursor) as string | null;
-      const found = await listInvitations(db, workspace_id, { after, limit: limit + 1 });
-      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.invitation_id));
-      return { status: 200, body: { data: rows.map(invitationBody), next_cursor } };
-    }),
-    serve(routes.revokeInvitation)(async (call) => {
-      const input = { invitation_id: call.params.id };
-      await lane.submit(call.caller.workspace_id, revokeInvitation, input, originOf(call));
-      return { status: 204 };
-    }),
-    serve(routes.listSignIns, { shares: 'reads' })(async (call) => {
-      const { limit = 50, cursor, member } = call.query;
-      const { workspace_id } = call.caller;
-      const list = ['listSignIns', workspace_id, member ?? null];
-      const after = cursors.open(list, cursor) as string | null;
-      // What this process answered before is in the list, also where its record is still being written.
-      await flows.recorded();
-      const of_members = member ?? null;
-      const found = await listSignIns(db, workspace_id, { after, limit: limit + 1, of_members });
-      const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.sign_in_id));
-      const data = rows.map(({ sign_in_id: id, ...signIn }) => ({ id, ...signIn }));
-      return { status: 200, body: { data, next_cursor } };
-    }),
+    serve(routes.listMembers, { shares: 'reads' })(handleListMembers(options)),
+    serve(routes.updateMember)(handleUpdateMember(options)),
+    serve(routes.removeMember)(handleRemoveMember(options)),
+    serve(routes.createInvitation)(handleCreateInvitation(options)),
+    serve(routes.listInvitations, { shares: 'reads' })(handleListInvitations(options)),
+    serve(routes.revokeInvitation)(handleRevokeInvitation(options)),
+    serve(routes.listSignIns, { shares: 'reads' })(handleListSignIns(options)),
   ];
+}
+
+function handleListMembers({ db, cursors }: MemberRouteOptions): Handler<typeof routes.listMembers> {
+  return async ({ caller: { workspace_id }, query: { limit = 50, cursor } }) => {
+    const list = ['listMembers', workspace_id];
+    const after = cursors.open(list, cursor) as string | null;
+    const found = await listMembers(db, workspace_id, { after, limit: limit + 1 });
+    const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.user_id));
+    return { status: 200, body: { data: rows.map(memberBody), next_cursor } };
+  };
+}
+
+function handleUpdateMember({ db, lane }: MemberRouteOptions): Handler<typeof routes.updateMember> {
+  return async (call) => {
+    const { user_id } = call.params;
+    const { workspace_id } = call.caller;
+    const input = { user_id, role: call.body.role, keep_keys: call.query.keep_keys === true };
+    await lane.submit(workspace_id, updateMember, input, originOf(call));
+    const [member] = await listMembers(db, workspace_id, { after: null, limit: 1, user_id });
+    if (member === undefined) throw new ApiError('not_found', NO_SUCH_MEMBER);
+    return { status: 200, body: memberBody(member) };
+  };
+}
+
+function handleRemoveMember({ lane }: MemberRouteOptions): Handler<typeof routes.removeMember> {
+  return async (call) => {
+    const input = { user_id: call.params.user_id, keep_keys: call.query.keep_keys === true };
+    await lane.submit(call.caller.workspace_id, removeMember, input, originOf(call));
+    return { status: 204 };
+  };
+}
+
+function handleCreateInvitation(options: MemberRouteOptions): Handler<typeof routes.createInvitation> {
+  const { lane, links, site } = options;
+  return async (call) => {
+    const { email, role, principal_id = null } = call.body;
+    const { workspace_id, principal_id: acting_principal } = call.caller;
+    const input = { email: normaliseEmail(email), role, principal_id, acting_principal };
+    const made = await lane.submit(workspace_id, inviteMember, input, originOf(call));
+    const token = links.invitation(workspace_id, made.invitation_id);
+    const body = {
+      id: made.invitation_id,
+      email: made.email,
+      role,
+      principal_id: made.principal_id,
+      url: `${site.consoleUrl('invitation')}#${token}`,
+      expires_at: made.expires_at,
+    };
+    return { status: 201, body };
+  };
+}
+
+function handleListInvitations({ db, cursors }: MemberRouteOptions): Handler<typeof routes.listInvitations> {
+  return async ({ caller: { workspace_id }, query: { limit = 50, cursor } }) => {
+    const list = ['listInvitations', workspace_id];
+    const after = cursors.open(list, cursor) as string | null;
+    const found = await listInvitations(db, workspace_id, { after, limit: limit + 1 });
+    const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.invitation_id));
+    return { status: 200, body: { data: rows.map(invitationBody), next_cursor } };
+  };
+}
+
+function handleRevokeInvitation({ lane }: MemberRouteOptions): Handler<typeof routes.revokeInvitation> {
+  return async (call) => {
+    const input = { invitation_id: call.params.id };
+    await lane.submit(call.caller.workspace_id, revokeInvitation, input, originOf(call));
+    return { status: 204 };
+  };
+}
+
+function handleListSignIns(options: MemberRouteOptions): Handler<typeof routes.listSignIns> {
+  const { db, cursors, flows } = options;
+  return async ({ caller: { workspace_id }, query: { limit = 50, cursor, member: of_members = null } }) => {
+    const list = ['listSignIns', workspace_id, of_members];
+    const after = cursors.open(list, cursor) as string | null;
+    // What this process answered before is in the list, also where its record is still being written.
+    await flows.recorded();
+    const found = await listSignIns(db, workspace_id, { after, limit: limit + 1, of_members });
+    const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.sign_in_id));
+    const data = rows.map(({ sign_in_id: id, ...signIn }) => ({ id, ...signIn }));
+    return { status: 200, body: { data, next_cursor } };
+  };
 }
