@@ -10,7 +10,7 @@ import { freePort } from '../../../tools/demo/purser-process.ts';
 import { makeLimiters } from '../../src/service/http/limiters.ts';
 import { makeKeyLimit, makeUnknownKeyLimit } from '../../src/service/http/rate-limit.ts';
 import { connectSharedCounts, type SharedCounts } from '../../src/service/http/shared-counts.ts';
-import { makeAttempts } from '../../src/service/people/attempts.ts';
+import { Attempts } from '../../src/service/people/attempts.ts';
 import { startTestService } from '../support/running-service.ts';
 import { until } from '../support/until.ts';
 
@@ -93,7 +93,7 @@ describe.skipIf(!has_redis)('limits shared by Redis', () => {
 
   test('wrong passwords are counted by all nodes together, and right ones at once are all let in', async () => {
     const mac = (text: string) => createHash('sha256').update(text).digest();
-    const attempts = nodes.map(({ client }) => makeAttempts(makeLimiters(client, false), mac));
+    const attempts = nodes.map(({ client }) => new Attempts(makeLimiters(client, false), mac));
     const attempt = async (node: number, email: string, is_right: boolean, client_address = '192.0.2.1') => {
       const guesser = { as: 'stranger', client_address, email } as const;
       const judged = attempts[node]?.judge(

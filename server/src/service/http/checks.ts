@@ -25,105 +25,100 @@ export type Finding = { ok: true; value: unknown } | { ok: false; problem: strin
 const MAX_SEVERAL = 50;
 
 const TIMESTAMP_EXPECTED = 'must be an RFC 3339 timestamp with an offset, such as 2026-11-21T08:30:00Z';
-const STRING_EXPECTED: Finding = { ok: false, problem: 'must be a string' };
 
-function wrong(problem: string): Finding {
-  return { ok: false, problem };
-}
+type Check = (value: unknown) => Finding;
+
+const wrong = (problem: string): Finding => ({ ok: false, problem });
+
+const ofString =
+  (check: (text: string) => Finding): Check =>
+  (value) =>
+    typeof value === 'string' ? check(value) : wrong('must be a string');
+
+/** A check that changes nothing: it passes what `isGood` accepts, and says what it `must` be otherwise. */
+const unchanged =
+  (isGood: (text: string) => boolean, must: string) =>
+  (text: string): Finding =>
+    isGood(text) ? { ok: true, value: text } : wrong(must);
+
+const CHECKS: { [Kind in Rule['kind']]: (rule: Extract<Rule, { kind: Kind }>) => Check } = {
+  text({ text: kind, min, max }) {
+    const limits = { kind, min, max };
+    return ofString((text) => {
+      const normalised = normaliseText(text, limits);
+      return normalised.ok ? { ok: true, value: normalised.text } : wrong(normalised.problem);
+    });
+  },
+  pattern(rule) {
+    const pattern = new RegExp(rule.pattern, 'u');
+    return ofString(unchanged((text) => pattern.test(text), rule.must));
+  },
+  currency: () => ofString(unchanged(isActiveCurrency, 'must be an active ISO 4217 code in upper case')),
+  timestamp: () => ofString(unchanged((text) => instantMs(text) !== null, TIMESTAMP_EXPECTED)),
+  instant: () =>
+    ofString((text) => {
+      const moment_ms = instantMs(text);
+      return moment_ms === null
+        ? wrong(TIMESTAMP_EXPECTED)
+        : { ok: true, value: new Date(moment_ms).toISOString() };
+    }),
+  time_zone: () =>
+    ofString(
+      unchanged(
+        isTimeZone,
+        'must be a time zone name of the IANA database, in its exact spelling, such as Europe/Berlin',
+      ),
+    ),
+  free_object:
+    ({ max_bytes }) =>
+    (value) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        return wrong('must be an object');
+      }
+      return Buffer.byteLength(JSON.stringify(value)) <= max_bytes
+        ? { ok: true, value }
+        : wrong(`must be at most ${max_bytes} bytes of JSON`);
+    },
+  query_integer:
+    ({ min, max }) =>
+    (value) => {
+      // Only digits are accepted. Number() would also take " 1", "1e3" and "0x10".
+      const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+      return number >= min && number <= max
+        ? { ok: true, value: number }
+        : wrong(`must be an integer from ${min} to ${max}`);
+    },
+  query_boolean: () => (value) =>
+    value === 'true' || value === 'false'
+      ? { ok: true, value: value === 'true' }
+      : wrong('must be true or false'),
+  query_bound:
+    ({ side }) =>
+    (value) => {
+      const bound = typeof value === 'string' ? boundOfPeriod(value, side) : null;
+      return bound === null
+        ? wrong('must be a date (2026-11-21) or an RFC 3339 timestamp with an offset (2026-11-21T08:30:00Z)')
+        : { ok: true, value: bound };
+    },
+  one_of:
+    ({ values }) =>
+    (value) =>
+      values.includes(value as string) ? { ok: true, value } : wrong(`must be one of ${values.join(', ')}`),
+  query_several({ each }) {
+    const check = makeCheck(each);
+    return (value) => {
+      const parts = typeof value === 'string' ? [...new Set(value.split(','))].sort() : [];
+      if (parts.length > MAX_SEVERAL) return wrong(`must have at most ${MAX_SEVERAL} values`);
+      for (const part of parts) {
+        const found = check(part);
+        if (!found.ok) return wrong(`${found.problem}, or several of them separated by commas`);
+      }
+      return { ok: true, value: parts };
+    };
+  },
+};
 
 /** Makes the check of a rule. It is made once and called for every request. */
-export function makeCheck(rule: Rule): (value: unknown) => Finding {
-  switch (rule.kind) {
-    case 'text': {
-      const limits = { kind: rule.text, min: rule.min, max: rule.max };
-      return (value) => {
-        if (typeof value !== 'string') return STRING_EXPECTED;
-        const normalised = normaliseText(value, limits);
-        return normalised.ok ? { ok: true, value: normalised.text } : wrong(normalised.problem);
-      };
-    }
-    case 'pattern': {
-      const pattern = new RegExp(rule.pattern, 'u');
-      return (value) => {
-        if (typeof value !== 'string') return STRING_EXPECTED;
-        return pattern.test(value) ? { ok: true, value } : wrong(rule.must);
-      };
-    }
-    case 'currency':
-      return (value) => {
-        if (typeof value !== 'string') return STRING_EXPECTED;
-        return isActiveCurrency(value)
-          ? { ok: true, value }
-          : wrong('must be an active ISO 4217 code in upper case');
-      };
-    case 'timestamp':
-      return (value) => {
-        if (typeof value !== 'string') return STRING_EXPECTED;
-        return instantMs(value) !== null ? { ok: true, value } : wrong(TIMESTAMP_EXPECTED);
-      };
-    case 'instant':
-      return (value) => {
-        if (typeof value !== 'string') return STRING_EXPECTED;
-        const moment_ms = instantMs(value);
-        return moment_ms === null
-          ? wrong(TIMESTAMP_EXPECTED)
-          : { ok: true, value: new Date(moment_ms).toISOString() };
-      };
-    case 'time_zone':
-      return (value) => {
-        if (typeof value !== 'string') return STRING_EXPECTED;
-        return isTimeZone(value)
-          ? { ok: true, value }
-          : wrong(
-              'must be a time zone name of the IANA database, in its exact spelling, such as Europe/Berlin',
-            );
-      };
-    case 'free_object':
-      return (value) => {
-        if (typeof value !== 'object' || value === null || Array.isArray(value))
-          return wrong('must be an object');
-        return Buffer.byteLength(JSON.stringify(value)) <= rule.max_bytes
-          ? { ok: true, value }
-          : wrong(`must be at most ${rule.max_bytes} bytes of JSON`);
-      };
-    case 'query_integer':
-      return (value) => {
-        // Only digits are accepted. Number() would also take " 1", "1e3" and "0x10".
-        const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
-        return number >= rule.min && number <= rule.max
-          ? { ok: true, value: number }
-          : wrong(`must be an integer from ${rule.min} to ${rule.max}`);
-      };
-    case 'query_boolean':
-      return (value) =>
-        value === 'true' || value === 'false'
-          ? { ok: true, value: value === 'true' }
-          : wrong('must be true or false');
-    case 'query_bound':
-      return (value) => {
-        const bound = typeof value === 'string' ? boundOfPeriod(value, rule.side) : null;
-        return bound === null
-          ? wrong(
-              'must be a date (2026-11-21) or an RFC 3339 timestamp with an offset (2026-11-21T08:30:00Z)',
-            )
-          : { ok: true, value: bound };
-      };
-    case 'one_of':
-      return (value) =>
-        rule.values.includes(value as string)
-          ? { ok: true, value }
-          : wrong(`must be one of ${rule.values.join(', ')}`);
-    case 'query_several': {
-      const check = makeCheck(rule.each);
-      return (value) => {
-        const parts = typeof value === 'string' ? [...new Set(value.split(','))].sort() : [];
-        if (parts.length > MAX_SEVERAL) return wrong(`must have at most ${MAX_SEVERAL} values`);
-        for (const part of parts) {
-          const found = check(part);
-          if (!found.ok) return wrong(`${found.problem}, or several of them separated by commas`);
-        }
-        return { ok: true, value: parts };
-      };
-    }
-  }
+export function makeCheck(rule: Rule): Check {
+  return CHECKS[rule.kind](rule as never);
 }

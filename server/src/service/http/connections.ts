@@ -59,17 +59,62 @@ interface Line {
 }
 
 /**
- * Makes the connections of the service. The requests of one connection are begun one after another, each when the
- * answer before it is complete. So an answer in progress always has its connection, and Node always emits its `close`.
- * Node emits nothing for answers that wait behind another when the connection is lost, so resources taken for them
- * could never be released. A connection is ended with an error if more than `max_pipelined` requests wait, if its bytes
- * are not HTTP, and on CONNECT.
+ * The connections of the service. The requests of one connection are begun one after another, each when the answer before it
+ * is complete. So an answer in progress always has its connection, and Node always emits its `close`. Node emits nothing for
+ * answers that wait behind another when the connection is lost, so resources taken for them could never be released. A
+ * connection is ended with an error if more than `max_pipelined` requests wait, if its bytes are not HTTP, and on CONNECT.
  */
-export function makeConnections(options: ConnectionOptions) {
-  const { limits, shares, balance, newRequestId, onRejected, onDropped } = options;
-  const lines = new Map<Socket, Line>();
+export class Connections {
+  readonly #options: ConnectionOptions;
+  readonly #lines = new Map<Socket, Line>();
 
-  function open(socket: Socket): void {
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Makes an HTTP server that passes requests to `handle`, one at a time for each connection. */
+  makeServer(handle: Handle): Server {
+    const { limits, balance, onDropped, keep_alive_ms } = this.#options;
+    const server = createServer(
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECK_EVERY_MS,
+        keepAliveTimeout: keep_alive_ms,
+        // Otherwise Node answers a request without Host by itself, with an empty body.
+        requireHostHeader: false,
+      },
+      (message, response) => this.#accept({ message, response }, handle),
+    );
+    // Node drops headers beyond this number silently. The request checks their number itself.
+    server.maxHeadersCount = 0;
+    server.maxConnections = limits.max_connections;
+    server.on('drop', onDropped);
+    server.on('connection', (socket) => this.#open(socket));
+    if (balance !== null) spread(server, balance);
+    // An unknown expectation is ignored, as RFC 9110 allows. Node would answer 417 with an empty body.
+    server.on('checkExpectation', (message, response) => server.emit('request', message, response));
+    server.on('clientError', (error, socket) => this.#onClientError(error, socket as Socket));
+    server.on('connect', (message, socket) => this.#onConnect(message, socket as Socket));
+    return server;
+  }
+
+  /** Calls `done` once the connections that have no answer in progress are closed. */
+  drain(server: Server, done: () => void): void {
+    const closeIdle = () => {
+      for (const [socket, line] of this.#lines) if (line.current === null) socket.destroy();
+      done();
+    };
+    // Closing an idle connection at once could cut off a request that is already on its way. So for a moment every
+    // answer asks its client to close the connection. Those that are still open after that have been idle all the
+    // time: what has arrived in the meantime is read first, which a timer alone would come before.
+    setTimeout(() => setImmediate(closeIdle), this.#lines.size === 0 ? 0 : DRAIN_NOTICE_MS);
+    // A client that never completes the body of its request would otherwise delay the end of the process.
+    setTimeout(() => server.closeAllConnections(), DRAIN_NOTICE_MS + DRAIN_LIMIT_MS).unref();
+  }
+
+  #open(socket: Socket): void {
+    const { shares, balance, onDropped } = this.#options;
     const address = socket.remoteAddress ?? 'unknown';
     const release = shares.tryTake({ workspace_id: address, key_id: address });
     if (release === null) {
@@ -77,34 +122,21 @@ export function makeConnections(options: ConnectionOptions) {
       socket.destroy();
       return;
     }
-    lines.set(socket, { current: null, waiting: [], last_word: null });
-    balance?.opened(lines.size);
+    this.#lines.set(socket, { current: null, waiting: [], last_word: null });
+    balance?.opened(this.#lines.size);
     // Node removes its own error listener after CONNECT. Without any listener a reset connection would end the process.
     socket.on('error', () => {});
     socket.once('close', () => {
-      lines.delete(socket);
-      balance?.opened(lines.size);
+      this.#lines.delete(socket);
+      balance?.opened(this.#lines.size);
       release();
     });
   }
 
-  function begin(line: Line, asked: Asked, handle: Handle): void {
-    const { message, response } = asked;
-    line.current = asked;
-    // Node emits it once.
-    response.on('close', () => {
-      line.current = null;
-      if (line.last_word !== null) sendFinalError(message.socket, line);
-      const next = line.waiting.shift();
-      // If the answer before it ended the connection, the next request has no socket and is not begun.
-      if (next?.response.socket != null) begin(line, next, handle);
-    });
-    handle(message, response);
-  }
-
-  function accept(asked: Asked, handle: Handle): void {
+  #accept(asked: Asked, handle: Handle): void {
+    const { limits, newRequestId } = this.#options;
     const { socket } = asked.message;
-    const line = lines.get(socket);
+    const line = this.#lines.get(socket);
     if (line === undefined || line.last_word !== null || !socket.writable) return;
     if (line.current === null) begin(line, asked, handle);
     else if (line.waiting.length < limits.max_pipelined) line.waiting.push(asked);
@@ -113,14 +145,28 @@ export function makeConnections(options: ConnectionOptions) {
         'connection',
         `must have at most ${limits.max_pipelined} requests waiting for a response`,
       );
-      reject({ socket, error, request_id: newRequestId(), code: undefined });
+      this.#reject({ socket, error, request_id: newRequestId(), code: undefined });
     }
   }
 
+  #onClientError({ code }: NodeJS.ErrnoException, socket: Socket): void {
+    if (code === 'ECONNRESET') socket.destroy();
+    else {
+      const request_id = this.#options.newRequestId();
+      this.#reject({ socket, error: malformedRequest(code), request_id, code });
+    }
+  }
+
+  #onConnect({ headers }: IncomingMessage, socket: Socket): void {
+    const request_id = requestId(headers, this.#options.newRequestId);
+    const error = new ApiError('not_found', 'No such route.');
+    this.#reject({ socket, error, request_id, code: 'CONNECT' });
+  }
+
   /** Ends a connection with an error after the answer in progress. Waiting requests were not begun and are dropped. */
-  function reject(rejection: Rejection): void {
+  #reject(rejection: Rejection): void {
     const { socket } = rejection;
-    const line = lines.get(socket);
+    const line = this.#lines.get(socket);
     if (line === undefined || !socket.writable) {
       socket.destroy();
       return;
@@ -129,7 +175,7 @@ export function makeConnections(options: ConnectionOptions) {
     line.last_word = rawErrorAnswer(rejection.error, rejection.request_id);
     line.waiting = [];
     socket.pause();
-    onRejected(rejection);
+    this.#options.onRejected(rejection);
     const { current } = line;
     // If the error is in the body of the request in progress, the error is its answer. If a part of its answer was sent
     // already, the client would take the error for the rest of it, so the connection is cut instead.
@@ -138,73 +184,36 @@ export function makeConnections(options: ConnectionOptions) {
       else sendFinalError(socket, line);
     }
   }
+}
 
-  function sendFinalError(socket: Socket, { last_word }: Line): void {
-    if (last_word === null) return;
-    if (!socket.writable) {
-      socket.destroy();
-      return;
-    }
-    const late = setTimeout(() => socket.destroy(), LAST_WORD_MS);
-    socket.once('close', () => clearTimeout(late));
-    // The remaining input is read and discarded. Closing a socket with unread input resets the connection, and the
-    // client would not see the answer.
-    socket.removeAllListeners('data');
-    socket.on('data', () => {});
-    socket.resume();
-    socket.end(last_word);
+function begin(line: Line, asked: Asked, handle: Handle): void {
+  const { message, response } = asked;
+  line.current = asked;
+  // Node emits it once.
+  response.on('close', () => {
+    line.current = null;
+    if (line.last_word !== null) sendFinalError(message.socket, line);
+    const next = line.waiting.shift();
+    // If the answer before it ended the connection, the next request has no socket and is not begun.
+    if (next?.response.socket != null) begin(line, next, handle);
+  });
+  handle(message, response);
+}
+
+function sendFinalError(socket: Socket, { last_word }: Line): void {
+  if (last_word === null) return;
+  if (!socket.writable) {
+    socket.destroy();
+    return;
   }
-
-  function onClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-    if (error.code === 'ECONNRESET') socket.destroy();
-    else
-      reject({ socket, error: malformedRequest(error.code), request_id: newRequestId(), code: error.code });
-  }
-
-  return {
-    /** Makes an HTTP server that passes requests to `handle`, one at a time for each connection. */
-    makeServer(handle: Handle): Server {
-      const server = createServer(
-        {
-          headersTimeout: HEADERS_TIMEOUT_MS,
-          requestTimeout: REQUEST_TIMEOUT_MS,
-          connectionsCheckingInterval: CHECK_EVERY_MS,
-          keepAliveTimeout: options.keep_alive_ms,
-          // Otherwise Node answers a request without Host by itself, with an empty body.
-          requireHostHeader: false,
-        },
-        (message, response) => accept({ message, response }, handle),
-      );
-      // Node drops headers beyond this number silently. The request checks their number itself.
-      server.maxHeadersCount = 0;
-      server.maxConnections = limits.max_connections;
-      server.on('drop', onDropped);
-      server.on('connection', open);
-      if (balance !== null) spread(server, balance);
-      // An unknown expectation is ignored, as RFC 9110 allows. Node would answer 417 with an empty body.
-      server.on('checkExpectation', (message, response) => server.emit('request', message, response));
-      server.on('clientError', (error, socket) => onClientError(error, socket as Socket));
-      server.on('connect', (message, socket) => {
-        const request_id = requestId(message.headers, newRequestId);
-        const error = new ApiError('not_found', 'No such route.');
-        reject({ socket: socket as Socket, error, request_id, code: 'CONNECT' });
-      });
-      return server;
-    },
-    /** Calls `done` once the connections that have no answer in progress are closed. */
-    drain(server: Server, done: () => void): void {
-      const closeIdle = () => {
-        for (const [socket, line] of lines) if (line.current === null) socket.destroy();
-        done();
-      };
-      // Closing an idle connection at once could cut off a request that is already on its way. So for a moment every
-      // answer asks its client to close the connection. Those that are still open after that have been idle all the
-      // time: what has arrived in the meantime is read first, which a timer alone would come before.
-      setTimeout(() => setImmediate(closeIdle), lines.size === 0 ? 0 : DRAIN_NOTICE_MS);
-      // A client that never completes the body of its request would otherwise delay the end of the process.
-      setTimeout(() => server.closeAllConnections(), DRAIN_NOTICE_MS + DRAIN_LIMIT_MS).unref();
-    },
-  };
+  const late = setTimeout(() => socket.destroy(), LAST_WORD_MS);
+  socket.once('close', () => clearTimeout(late));
+  // The remaining input is read and discarded. Closing a socket with unread input resets the connection, and the
+  // client would not see the answer.
+  socket.removeAllListeners('data');
+  socket.on('data', () => {});
+  socket.resume();
+  socket.end(last_word);
 }
 
 /** The parts of Node's sockets and servers that it keeps to itself, and that passing on a connection needs. */
@@ -255,8 +264,8 @@ function spread(server: Server, balance: Balance): void {
  * one at once.
  */
 export function stopListening(server: Server): Promise<void> {
-  // From here on the kernel lets no more than two wait, so that a flood of new connections has an end. Whoever comes
-  // beyond them tries again by itself and finds nobody listening. Node has no public way to say so.
+  // From here on the kernel lets no more than two wait, so that a flood of new connections has an end. Clients
+  // beyond these two try again by themselves and find nobody listening. Node has no public way to set this.
   (server as { _handle?: { listen(backlog: number): number } })._handle?.listen(1);
   return new Promise((resolve) => {
     let has_accepted = true;

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { ApiError } from '@purser/rules/errors';
 import { describe, expect, test, vi } from 'vitest';
 import { makeOwnLimiter } from '../http/limiters.ts';
-import { type Attempts, type Guesser, makeAttempts } from './attempts.ts';
+import { Attempts, type Guesser } from './attempts.ts';
 
 const ADA = { as: 'stranger', client_address: '192.0.2.1', email: 'ada@example.com' } as const;
 const mac = (text: string) => createHash('sha256').update(text).digest();
 
 /** Judges attempts of guessers, and keeps what came of it. */
-function makeDoor(attempts: Attempts = makeAttempts(makeOwnLimiter, mac)) {
+function makeDoor(attempts: Attempts = new Attempts(makeOwnLimiter, mac)) {
   const told = { locked: 0, judged_now: 0, most: 0 };
   const attempt = async (guesser: Guesser, outcome: 'right' | 'wrong' | 'not judged') => {
     try {
@@ -107,7 +107,7 @@ describe('of a device and of a session', () => {
 
 test('however many e-mails are invented, strangers have 65,536 counters', async () => {
   const names = new Set<string | number>();
-  const attempts = makeAttempts((...given) => {
+  const attempts = new Attempts((...given) => {
     const limiter = makeOwnLimiter(...given);
     const { consume } = limiter;
     return Object.assign(limiter, {

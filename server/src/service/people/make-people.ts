@@ -5,7 +5,7 @@ import type { Lane } from '../../engine/lane/lane.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import type { MakeLimiter } from '../http/limiters.ts';
 import type { Secrets } from '../installation/secrets.ts';
-import { makeAttempts } from './attempts.ts';
+import { Attempts } from './attempts.ts';
 import { type Devices, makeDevices } from './devices.ts';
 import { type LinkTokens, makeLinkTokens } from './links.ts';
 import { makeProvider, type OidcConfig, type Provider } from './oidc.ts';
@@ -80,7 +80,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
     lane,
     sessions,
     passwords: makePasswords(),
-    attempts: makeAttempts(options.makeLimiter, secrets.macs('attempts')[0]),
+    attempts: new Attempts(options.makeLimiter, secrets.macs('attempts')[0]),
     devices,
     behind: makeDeferredRecords(options.log),
     setup_macs: secrets.macs('setup-code'),
