@@ -190,7 +190,7 @@ function makeServers(parts: Parts, ends: Ends) {
   const options: ServerOptions = {
     routes,
     authenticate: parts.authenticate,
-    authenticateSession: people.sessions.authenticate,
+    authenticateSession: (headers) => people.sessions.authenticate(headers),
     knownBrowser: (headers) => people.devices.of(headers)?.device_id ?? null,
     checkSameSite: (headers) => people.site.checkSameSite(headers, { required: true }),
     rate_limit_per_minute: config.rate_limit_per_minute,

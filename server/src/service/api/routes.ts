@@ -18,7 +18,7 @@ import { type Core, newId, newKey, newToken } from '../installation/runtime.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeOidcSignIn } from '../people/oidc-people.ts';
 import { makeOwnAccount } from '../people/own-account.ts';
-import { makePasskeys } from '../people/passkeys.ts';
+import { Passkeys } from '../people/passkeys.ts';
 import { makeWorkTime } from '../scheduling/work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
@@ -250,7 +250,7 @@ export function makePersonRoutes(core: Core, config: PeopleConfig, people: Peopl
   const { flows, site, provider, sessions } = people;
   const oidc = provider === null ? null : { name: config.oidc_name };
   const offers = { password: config.password_sign_in === 'on', passkey: site.relyingParty() !== null, oidc };
-  const passkeys = makePasskeys({ db, flows, site });
+  const passkeys = new Passkeys({ db, flows, site });
   const signIn = makeOidcSignIn({ db, lane, flows, rules: config });
   const routes = [
     ...makeAuthRoutes({ flows, passkeys, site, offers }),

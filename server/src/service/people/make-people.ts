@@ -11,7 +11,7 @@ import { type LinkTokens, makeLinkTokens } from './links.ts';
 import { makeProvider, type OidcConfig, type Provider } from './oidc.ts';
 import type { OidcRules } from './oidc-people.ts';
 import { makePasswords } from './passwords.ts';
-import { makeSessions, type SessionLimits, type Sessions } from './sessions.ts';
+import { type SessionLimits, Sessions } from './sessions.ts';
 import { SignInFlows } from './sign-in.ts';
 import { makeDeferredRecords, useOidcState } from './sign-in-rows.ts';
 import { makeSite, type Site } from './site.ts';
@@ -63,7 +63,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
   const { db, secrets, lane, newId } = options;
   const site = makeSite({ public_url: config.public_url, installation: secrets.secret_id });
   const links = makeLinkTokens(secrets.macs('link'));
-  const sessions = makeSessions({
+  const sessions = new Sessions({
     db: options.sessions_db,
     clock: options.clock,
     site,

@@ -61,126 +61,174 @@ function roleOfClaims(claims: Readonly<Record<string, unknown>>, rules: OidcRule
   return ROLES.find((role) => wanted[role] !== null && held.includes(wanted[role])) ?? null;
 }
 
-/**
- * Makes what lets in whom the provider vouches for. A person is known by issuer and subject; the e-mail counts only where
- * the provider has verified it, and only until it is linked. Throws `OidcRefusal`.
- */
-export function makeOidcSignIn(options: {
+export interface OidcSignInOptions {
   db: pg.Pool;
   lane: Lane;
   flows: SignInFlows;
   rules: OidcRules;
-}): (proved: ProvedIdentity, from: From, earlier: readonly Buffer[]) => Promise<SignedIn> {
-  const { db, lane, flows, rules } = options;
+}
 
-  const originOf = ({ request_id, client_address }: From, actor: Actor): Origin => ({
-    actor,
-    request_id,
-    client_address,
-  });
+const originOf = ({ request_id, client_address }: From, actor: Actor): Origin => ({
+  actor,
+  request_id,
+  client_address,
+});
 
-  /** The verified e-mail in the form in which it is compared; null if there is none. */
-  function emailOf({ verified_email }: ProvedIdentity): string | null {
-    const email = verified_email === null ? null : normaliseEmail(verified_email);
-    return email !== null && EMAIL.test(email) ? email : null;
-  }
+/** The verified e-mail in the form in which it is compared; null if there is none. */
+function emailOf({ verified_email }: ProvedIdentity): string | null {
+  const email = verified_email === null ? null : normaliseEmail(verified_email);
+  return email !== null && EMAIL.test(email) ? email : null;
+}
 
-  function checkDomain(email: string | null): void {
-    const { oidc_allowed_domains: allowed } = rules;
-    if (allowed.length === 0) return;
-    if (email === null) throw new OidcRefusal('email_unverified');
-    if (!allowed.includes(email.slice(email.lastIndexOf('@') + 1)))
-      throw new OidcRefusal('domain_not_allowed');
-  }
+function checkDomain(email: string | null, { oidc_allowed_domains: allowed }: OidcRules): void {
+  if (allowed.length === 0) return;
+  if (email === null) throw new OidcRefusal('email_unverified');
+  if (!allowed.includes(email.slice(email.lastIndexOf('@') + 1))) throw new OidcRefusal('domain_not_allowed');
+}
 
-  /**
-   * The person's account: linked already, or linked now by the verified e-mail, which ends every other credential where nobody
-   * had proved that e-mail; undefined if there is none.
-   */
-  async function accountOf({ identity }: ProvedIdentity, email: string | null): Promise<User | undefined> {
-    const linked = await findUserByIdentity(db, identity);
-    if (linked?.disabled_at != null) throw new OidcRefusal('account_disabled');
-    if (linked !== undefined) return linked;
-    if (email === null) throw new OidcRefusal('email_unverified');
-    const user = await findUserByEmail(db, email);
-    if (user === undefined) return undefined;
-    if (user.disabled_at !== null) throw new OidcRefusal('account_disabled');
-    const credential_epoch = await linkIdentity(db, user.user_id, identity);
-    if (credential_epoch === null) throw new OidcRefusal('email_taken');
-    return { ...user, credential_epoch };
-  }
+/** The name that the provider says; where that is none, the first part of the e-mail. */
+function nameOf({ name }: ProvedIdentity, email: string): string {
+  const said = normaliseText(name ?? '', TEXT_RULES.name);
+  return said.ok && nameProblem(said.text) === null
+    ? said.text
+    : (email.split('@')[0] as string).slice(0, TEXT_RULES.name.max);
+}
 
-  /**
-   * Joins the installation's own workspace first, by invitation or by the role in the settings. Then joins the other
-   * workspaces that invited the person, so none of these becomes the person's first.
-   */
-  async function join(
+/**
+ * The person's account: linked already, or linked now by the verified e-mail, which ends every other credential where nobody
+ * had proved that e-mail; undefined if there is none.
+ */
+async function accountOf(
+  db: pg.Pool,
+  { identity }: ProvedIdentity,
+  email: string | null,
+): Promise<User | undefined> {
+  const linked = await findUserByIdentity(db, identity);
+  if (linked?.disabled_at != null) throw new OidcRefusal('account_disabled');
+  if (linked !== undefined) return linked;
+  if (email === null) throw new OidcRefusal('email_unverified');
+  const user = await findUserByEmail(db, email);
+  if (user === undefined) return undefined;
+  if (user.disabled_at !== null) throw new OidcRefusal('account_disabled');
+  const credential_epoch = await linkIdentity(db, user.user_id, identity);
+  if (credential_epoch === null) throw new OidcRefusal('email_taken');
+  return { ...user, credential_epoch };
+}
+
+/** Lets one person join the workspaces that they may join. */
+class Joining {
+  readonly #options: OidcSignInOptions;
+  readonly #proved: ProvedIdentity;
+  readonly #email: string;
+  readonly #known: User | undefined;
+  readonly #from: From;
+  #user: Credited | undefined;
+
+  /** `known`: the person's account, if there is one already. */
+  constructor(
+    options: OidcSignInOptions,
     proved: ProvedIdentity,
     email: string,
     known: User | undefined,
     from: From,
-  ): Promise<Credited | undefined> {
-    const said = normaliseText(proved.name ?? '', TEXT_RULES.name);
-    const own =
-      said.ok && nameProblem(said.text) === null
-        ? said.text
-        : (email.split('@')[0] as string).slice(0, TEXT_RULES.name.max);
-    let user: Credited | undefined = known;
-    const joinBy = async (
-      workspace_id: string,
-      admittance: Parameters<typeof joinWorkspace.needs>[0]['admittance'],
-    ) => {
-      const { identity } = proved;
-      const whose = { user_id: user?.user_id ?? null, workspace_ids: [workspace_id] };
-      const name = await nameToJoinWith(db, known ?? { name: own, email }, whose);
-      if (known !== undefined) await flows.giveName(known, name, from);
-      const input = { admittance, email, user: user ?? null, name, password_hash: null, identity };
-      user = await lane.submit(workspace_id, joinWorkspace, input, originOf(from, JOINING));
-    };
+  ) {
+    this.#options = options;
+    this.#proved = proved;
+    this.#email = email;
+    this.#known = known;
+    this.#from = from;
+    this.#user = known;
+  }
+
+  /**
+   * Joins the installation's own workspace first, by invitation or by the role in the settings. Then joins the other
+   * workspaces that invited the person, so none of these becomes the person's first. Returns the person; undefined if no
+   * workspace lets them in.
+   */
+  async run(): Promise<Credited | undefined> {
+    const { db, flows } = this.#options;
     const first = await flows.firstWorkspace();
-    const invitations = await listPendingInvitations(db, email);
+    const invitations = await listPendingInvitations(db, this.#email);
     const joinInvited = async (is_first: boolean) => {
       for (const { workspace_id, invitation_id, principal_id } of invitations) {
         if ((workspace_id === first) !== is_first) continue;
-        await joinBy(workspace_id, { by: 'invitation', invitation_id, principal_id }).catch(ignoreRefusal);
+        const admittance = { by: 'invitation', invitation_id, principal_id } as const;
+        await this.#joinBy(workspace_id, admittance).catch(ignoreRefusal);
       }
     };
     await joinInvited(true);
-    const role = roleOfClaims(proved.claims, rules) ?? rules.oidc_default_role;
-    if (role !== 'none') {
-      const memberships = user === undefined ? [] : await listMemberships(db, user.user_id);
-      const here = memberships.find((each) => each.workspace_id === first);
-      if (here === undefined) await joinBy(first, { by: 'provider', role }).catch(ignoreRefusal);
-      else if (here.is_pending && user !== undefined) {
-        const { user_id } = user;
-        await lane.submit(first, acceptMembership, { user_id }, originOf(from, JOINING)).catch(ignoreRefusal);
-      }
-    }
+    await this.#joinByRole(first);
     await joinInvited(false);
-    return user;
+    return this.#user;
   }
 
-  /** Gives a member of the first workspace the role that the claims name now. */
-  async function followRole(proved: ProvedIdentity, user_id: string, from: From): Promise<void> {
-    const role = roleOfClaims(proved.claims, rules);
-    if (role === null) return;
-    const first = await flows.firstWorkspace();
-    const here = (await listMemberships(db, user_id)).find((each) => each.workspace_id === first);
-    if (here === undefined || here.is_pending || here.role === role) return;
-    await lane
-      .submit(first, updateMember, { user_id, role, keep_keys: false }, originOf(from, SYSTEM))
-      .catch(ignoreRefusal);
+  /** Joins a workspace by the role in the settings, or accepts the membership that the person has yet to accept. */
+  async #joinByRole(workspace_id: string): Promise<void> {
+    const { db, lane, rules } = this.#options;
+    const role = roleOfClaims(this.#proved.claims, rules) ?? rules.oidc_default_role;
+    if (role === 'none') return;
+    const user = this.#user;
+    const memberships = user === undefined ? [] : await listMemberships(db, user.user_id);
+    const here = memberships.find((each) => each.workspace_id === workspace_id);
+    if (here === undefined) await this.#joinBy(workspace_id, { by: 'provider', role }).catch(ignoreRefusal);
+    else if (here.is_pending && user !== undefined) {
+      const input = { user_id: user.user_id };
+      const origin = originOf(this.#from, JOINING);
+      await lane.submit(workspace_id, acceptMembership, input, origin).catch(ignoreRefusal);
+    }
   }
 
+  async #joinBy(
+    workspace_id: string,
+    admittance: Parameters<typeof joinWorkspace.needs>[0]['admittance'],
+  ): Promise<void> {
+    const { db, lane, flows } = this.#options;
+    const { identity } = this.#proved;
+    const email = this.#email;
+    const known = this.#known;
+    const whose = { user_id: this.#user?.user_id ?? null, workspace_ids: [workspace_id] };
+    const name = await nameToJoinWith(db, known ?? { name: nameOf(this.#proved, email), email }, whose);
+    if (known !== undefined) await flows.giveName(known, name, this.#from);
+    const input = { admittance, email, user: this.#user ?? null, name, password_hash: null, identity };
+    this.#user = await lane.submit(workspace_id, joinWorkspace, input, originOf(this.#from, JOINING));
+  }
+}
+
+/** Gives a member of the first workspace the role that the claims name now. */
+async function followRole(
+  { db, lane, flows, rules }: OidcSignInOptions,
+  proved: ProvedIdentity,
+  user_id: string,
+  from: From,
+): Promise<void> {
+  const role = roleOfClaims(proved.claims, rules);
+  if (role === null) return;
+  const first = await flows.firstWorkspace();
+  const here = (await listMemberships(db, user_id)).find((each) => each.workspace_id === first);
+  if (here === undefined || here.is_pending || here.role === role) return;
+  await lane
+    .submit(first, updateMember, { user_id, role, keep_keys: false }, originOf(from, SYSTEM))
+    .catch(ignoreRefusal);
+}
+
+/**
+ * Makes the function that lets in whom the provider vouches for. A person is known by issuer and subject; the e-mail counts
+ * only where the provider has verified it, and only until it is linked. Throws `OidcRefusal`.
+ */
+export function makeOidcSignIn(
+  options: OidcSignInOptions,
+): (proved: ProvedIdentity, from: From, earlier: readonly Buffer[]) => Promise<SignedIn> {
+  const { db, flows, rules } = options;
   return async (proved, from, earlier) => {
     const email = emailOf(proved);
-    checkDomain(email);
-    const account = await accountOf(proved, email);
+    checkDomain(email, rules);
+    const account = await accountOf(db, proved, email);
     // An e-mail that is not the account's own says nothing of whom it was invited as.
     const joining = email !== null && (account === undefined || account.email === email) ? email : null;
-    const user = joining === null ? account : await join(proved, joining, account, from);
+    const user =
+      joining === null ? account : await new Joining(options, proved, joining, account, from).run();
     if (user === undefined) throw new OidcRefusal('not_invited');
-    await followRole(proved, user.user_id, from);
+    await followRole(options, proved, user.user_id, from);
     if ((await listMemberships(db, user.user_id)).length === 0) throw new OidcRefusal('not_invited');
     return flows.letIn(user, 'oidc', from, { proved_at_ms: proved.proved_at_ms, earlier });
   };

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { scopesOfRole } from '@purser/contract/values/scopes';
-import { kindOfScopes } from '@purser/rules/domain/keys';
+import { type Caller, kindOfScopes } from '@purser/rules/domain/keys';
 import { type Credited, isFuture, NOT_SIGNED_IN, sessionRefusal } from '@purser/rules/domain/people';
 import { authUnavailable } from '@purser/rules/errors';
 import type { Logger } from 'pino';
@@ -49,26 +49,7 @@ export interface SignedInPerson extends Pick<Credited, 'user_id' | 'credential_e
   earlier?: readonly Buffer[];
 }
 
-/** The sessions of people. */
-export interface Sessions {
-  /** Tells who is signed in; null: the request has no cookie of a session. Throws `auth_unavailable`. */
-  authenticate(headers: IncomingHttpHeaders): Promise<AuthResult> | null;
-  /**
-   * Begins a session with a token that no session had before, ends the one that the browser had, and returns its id and the
-   * `set-cookie` for it. Returns null if the person is in another credential epoch by now, or disabled. Throws `unavailable`
-   * while the database's clock is in doubt, which would date the session.
-   */
-  begin(who: SignedInPerson, visit: Visit): Promise<{ session_id: string; cookie: string } | null>;
-  /** The digests by which the session of a request would be known; none where it has no cookie of one. */
-  digestsOf(headers: IncomingHttpHeaders): Buffer[];
-  /** Returns the sessions that are not over of the person whose session it is, newest first, at most 200. */
-  list(current: { user_id: string; session_id: string }): Promise<OwnSession[]>;
-  /** Stores when sessions were last used. */
-  flush(): Promise<void>;
-}
-
-/** Makes it. Nothing is remembered: a session that was ended is refused on the very next request, on every node. */
-export function makeSessions(options: {
+export interface SessionsOptions {
   db: Queryable;
   /** The watch over the database's clock. */
   clock: Pick<ClockWatch, 'doubt' | 'passedMs'>;
@@ -78,18 +59,146 @@ export function makeSessions(options: {
   newToken: () => string;
   newSessionId: () => string;
   log: Logger;
-}): Sessions {
-  const { db, clock, site, limits, macs, log } = options;
-  const uses = new Map<string, number>();
-  const find = makeBatchLoader<readonly Buffer[], Session>({
-    keyOf: ([digest]) => (digest as Buffer).toString('hex'),
+}
+
+const NOBODY: AuthResult = { ok: false, message: NOT_SIGNED_IN };
+
+/** The sessions of people. Nothing is remembered: a session that was ended is refused on the very next request, on every node. */
+export class Sessions {
+  readonly #options: SessionsOptions;
+  /** When sessions were last used, as far as that is not stored yet. */
+  readonly #uses = new Map<string, number>();
+  readonly #find: ReturnType<typeof makeFindSession>;
+  /** The minutes without a request after which a session is over. The strongest role of the person counts, wherever it is. */
+  readonly #idle: { admin: number; others: number };
+
+  constructor(options: SessionsOptions) {
+    const { session_idle_minutes: admin } = options.limits;
+    this.#options = options;
+    this.#find = makeFindSession(options);
+    this.#idle = { admin, others: Math.max(OTHERS_IDLE_MINUTES, admin) };
+  }
+
+  /** Tells who is signed in; null: the request has no cookie of a session. Throws `auth_unavailable`. */
+  authenticate(headers: IncomingHttpHeaders): Promise<AuthResult> | null {
+    const token = this.#options.site.sessionCookie(headers);
+    return token === undefined ? null : this.#judge(token);
+  }
+
+  /** The digests by which the session of a request would be known; none where it has no cookie of one. */
+  digestsOf(headers: IncomingHttpHeaders): Buffer[] {
+    const token = this.#options.site.sessionCookie(headers);
+    return token === undefined || !TOKEN.test(token) ? [] : this.#digests(token);
+  }
+
+  /**
+   * Begins a session with a token that no session had before, ends the one that the browser had, and returns its id and the
+   * `set-cookie` for it. Returns null if the person is in another credential epoch by now, or disabled. Throws `unavailable`
+   * while the database's clock is in doubt, which would date the session.
+   */
+  async begin(
+    { earlier = [], ...who }: SignedInPerson,
+    { headers, client_address }: Visit,
+  ): Promise<{ session_id: string; cookie: string } | null> {
+    const { db, clock, site, limits, macs, newToken, newSessionId } = this.#options;
+    site.checkTransport(headers);
+    const doubt = clock.doubt();
+    if (doubt !== null) throw clockSuspect(doubt);
+    const token = newToken();
+    const session_id = newSessionId();
+    const hours = limits.session_hours;
+    const has_begun = await insertSession(db, {
+      ...who,
+      digest: macs[0](token),
+      session_id,
+      hours,
+      client_address,
+      user_agent: headers['user-agent']?.slice(0, MAX_USER_AGENT) ?? null,
+      earlier: [...earlier, ...this.digestsOf(headers)],
+    });
+    if (!has_begun) return null;
+    return { session_id, cookie: site.setSession(token, hours * 3_600) };
+  }
+
+  /** Returns the sessions that are not over of the person whose session it is, newest first, at most 200. */
+  list(current: { user_id: string; session_id: string }): Promise<OwnSession[]> {
+    return listSessions(this.#options.db, current, this.#idle);
+  }
+
+  /** Stores when sessions were last used. */
+  async flush(): Promise<void> {
+    const uses = this.#uses;
+    if (uses.size === 0) return;
+    const noted = [...uses].map(([session_id, at_ms]) => ({ session_id, at_ms }));
+    await noteSessionUses(this.#options.db, noted);
+    for (const { session_id, at_ms } of noted) if (uses.get(session_id) === at_ms) uses.delete(session_id);
+  }
+
+  async #judge(token: string): Promise<AuthResult> {
+    const session = await this.#look(token);
+    if (session === undefined) return NOBODY;
+    const clock_ms = Math.max(session.clock_ms, this.#options.clock.passedMs());
+    const refusal = sessionRefusal(session, clock_ms);
+    // Who has yet to accept the membership is let in to do so, with no scopes.
+    if (refusal !== null || (session.role === null && !session.is_pending)) {
+      return { ok: false, message: refusal ?? NOT_SIGNED_IN };
+    }
+    const idle_ms = (session.is_admin_somewhere ? this.#idle.admin : this.#idle.others) * MINUTE_MS;
+    const seen_ms = Math.max(Date.parse(session.last_seen_at), this.#uses.get(session.session_id) ?? 0);
+    if (clock_ms - seen_ms >= idle_ms) return NOBODY;
+    this.#noteUse(session, idle_ms);
+    return { ok: true, caller: this.#callerOf(session, clock_ms) };
+  }
+
+  async #look(token: string): Promise<Session | undefined> {
+    if (!TOKEN.test(token)) return undefined;
+    try {
+      return await this.#find(this.#digests(token));
+    } catch (error) {
+      throw authUnavailable(error);
+    }
+  }
+
+  #callerOf(session: Session, clock_ms: number): Caller {
+    const { role, user_id, session_id, workspace_id, principal_id, credential_epoch } = session;
+    const is_proof_fresh =
+      !isFuture(session.proved_at, clock_ms) &&
+      clock_ms - Date.parse(session.proved_at) < this.#options.limits.reauthenticate_minutes * MINUTE_MS;
+    const scopes = role === null ? [] : scopesOfRole(role);
+    return {
+      workspace_id,
+      key_id: null,
+      session: { session_id, user_id, credential_epoch, role, is_proof_fresh },
+      kind: kindOfScopes(scopes),
+      scopes,
+      agent_id: null,
+      principal_id: role === null ? null : principal_id,
+    };
+  }
+
+  #noteUse({ session_id, last_seen_at, clock_ms }: Session, idle_ms: number): void {
+    const every_ms = Math.min(MAX_NOTED_MS, idle_ms / NOTED_IN_IDLE);
+    if (clock_ms - Date.parse(last_seen_at) < every_ms) return;
+    if (this.#uses.has(session_id) || this.#uses.size < MAX_USES) this.#uses.set(session_id, clock_ms);
+  }
+
+  #digests(token: string): Buffer[] {
+    return this.#options.macs.map((mac) => mac(token));
+  }
+}
+
+/** Makes the look-up of a session by the digests that its token may have. */
+function makeFindSession({ db, log }: SessionsOptions) {
+  const nameOf = (digest: Buffer) => digest.toString('hex');
+  return makeBatchLoader<readonly Buffer[], Session>({
+    keyOf: ([digest]) => nameOf(digest as Buffer),
     load: async (wanted) => {
       const found = await findSessions(db, wanted.flat());
-      const by_digest = new Map(found.map((session) => [session.digest.toString('hex'), session]));
+      const by_digest = new Map(found.map((session) => [nameOf(session.digest), session]));
       return new Map(
         wanted.flatMap((digests) => {
-          const session = digests.flatMap((digest) => by_digest.get(digest.toString('hex')) ?? [])[0];
-          return session === undefined ? [] : [[(digests[0] as Buffer).toString('hex'), session]];
+          const session = digests.flatMap((digest) => by_digest.get(nameOf(digest)) ?? [])[0];
+          return session === undefined ? [] : [[nameOf(digests[0] as Buffer), session]];
         }),
       );
     },
@@ -97,94 +206,4 @@ export function makeSessions(options: {
     max_waiting: MAX_WAITING,
     onFailure: (error) => log.error({ err: error }, 'sessions could not be looked up'),
   });
-
-  /** The minutes without a request after which a session is over. The strongest role of the person counts, wherever it is. */
-  const idle = {
-    admin: limits.session_idle_minutes,
-    others: Math.max(OTHERS_IDLE_MINUTES, limits.session_idle_minutes),
-  };
-  const idleMs = (is_admin: boolean) => (is_admin ? idle.admin : idle.others) * MINUTE_MS;
-
-  function noteUse({ session_id, last_seen_at, clock_ms }: Session, idle_ms: number): void {
-    const every_ms = Math.min(MAX_NOTED_MS, idle_ms / NOTED_IN_IDLE);
-    if (clock_ms - Date.parse(last_seen_at) < every_ms) return;
-    if (uses.has(session_id) || uses.size < MAX_USES) uses.set(session_id, clock_ms);
-  }
-
-  async function judge(token: string): Promise<AuthResult> {
-    if (!TOKEN.test(token)) return { ok: false, message: NOT_SIGNED_IN };
-    let session: Session | undefined;
-    try {
-      session = await find(macs.map((mac) => mac(token)));
-    } catch (error) {
-      throw authUnavailable(error);
-    }
-    if (session === undefined) return { ok: false, message: NOT_SIGNED_IN };
-    const { role, user_id, session_id, workspace_id, principal_id } = session;
-    const clock_ms = Math.max(session.clock_ms, clock.passedMs());
-    const refusal = sessionRefusal(session, clock_ms);
-    // Who has yet to accept the membership is let in to do so, with no scopes.
-    if (refusal !== null || (role === null && !session.is_pending)) {
-      return { ok: false, message: refusal ?? NOT_SIGNED_IN };
-    }
-    const idle_ms = idleMs(session.is_admin_somewhere);
-    const seen_ms = Math.max(Date.parse(session.last_seen_at), uses.get(session_id) ?? 0);
-    if (clock_ms - seen_ms >= idle_ms) return { ok: false, message: NOT_SIGNED_IN };
-    noteUse(session, idle_ms);
-    const is_proof_fresh =
-      !isFuture(session.proved_at, clock_ms) &&
-      clock_ms - Date.parse(session.proved_at) < limits.reauthenticate_minutes * MINUTE_MS;
-    const scopes = role === null ? [] : scopesOfRole(role);
-    return {
-      ok: true,
-      caller: {
-        workspace_id,
-        key_id: null,
-        session: { session_id, user_id, credential_epoch: session.credential_epoch, role, is_proof_fresh },
-        kind: kindOfScopes(scopes),
-        scopes,
-        agent_id: null,
-        principal_id: role === null ? null : principal_id,
-      },
-    };
-  }
-
-  function digestsOf(headers: IncomingHttpHeaders): Buffer[] {
-    const token = site.sessionCookie(headers);
-    return token === undefined || !TOKEN.test(token) ? [] : macs.map((mac) => mac(token));
-  }
-
-  return {
-    authenticate(headers) {
-      const token = site.sessionCookie(headers);
-      return token === undefined ? null : judge(token);
-    },
-    digestsOf,
-    async begin({ earlier = [], ...who }, { headers, client_address }) {
-      site.checkTransport(headers);
-      const doubt = clock.doubt();
-      if (doubt !== null) throw clockSuspect(doubt);
-      const token = options.newToken();
-      const session_id = options.newSessionId();
-      const hours = limits.session_hours;
-      const has_begun = await insertSession(db, {
-        ...who,
-        digest: macs[0](token),
-        session_id,
-        hours,
-        client_address,
-        user_agent: headers['user-agent']?.slice(0, MAX_USER_AGENT) ?? null,
-        earlier: [...earlier, ...digestsOf(headers)],
-      });
-      if (!has_begun) return null;
-      return { session_id, cookie: site.setSession(token, hours * 3_600) };
-    },
-    list: (current) => listSessions(db, current, idle),
-    async flush() {
-      if (uses.size === 0) return;
-      const noted = [...uses].map(([session_id, at_ms]) => ({ session_id, at_ms }));
-      await noteSessionUses(db, noted);
-      for (const { session_id, at_ms } of noted) if (uses.get(session_id) === at_ms) uses.delete(session_id);
-    },
-  };
 }
