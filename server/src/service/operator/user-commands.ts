@@ -76,57 +76,83 @@ async function workspaceOf(core: Core, given: string | undefined): Promise<strin
   return found[0]?.workspace_id as string;
 }
 
-/** Adds the operator's commands about people: `user list`, `invite`, `reset-link`, `disable`, `enable` and so on. */
-export function addUserCommands(program: Command, { operate, print }: UserCommandOptions): void {
-  const user = program.command('user').description('Manage the people who sign in.');
-  const withEmail = (command: Command) =>
-    command.requiredOption('--email <email>', 'whose', emailArgument).option('--json', 'print JSON');
-  const tell = (json: boolean | undefined, body: object, text: string) =>
-    print(json === true ? JSON.stringify(body) : text);
+/** The settings that the commands about one person have. */
+interface OfPerson {
+  email: string;
+  json?: boolean;
+}
 
+/** Adds the operator's commands about people: `user list`, `invite`, `reset-link`, `disable`, `enable` and so on. */
+export function addUserCommands(program: Command, options: UserCommandOptions): void {
+  const user = program.command('user').description('Manage the people who sign in.');
+  addList(user, options);
+  addInvite(user, options);
+  addResetLink(user, options);
+  addDisable(user, options);
+  addEnable(user, options);
+  addRevokeSessions(user, options);
+  addSetupLink(user, options);
+}
+
+const withEmail = (command: Command) =>
+  command.requiredOption('--email <email>', 'whose', emailArgument).option('--json', 'print JSON');
+
+/** Prints an answer as JSON where that is wanted, else as text. */
+function printAnswer(
+  { print }: UserCommandOptions,
+  json: boolean | undefined,
+  body: object,
+  text: string,
+): void {
+  print(json === true ? JSON.stringify(body) : text);
+}
+
+function addList(user: Command, { operate, print }: UserCommandOptions): void {
   user
     .command('list')
     .description('List all people and their workspaces.')
     .option('--json', 'print JSON')
-    .action((options: { json?: boolean }) =>
+    .action((given: { json?: boolean }) =>
       operate(async (core) => {
         const users = await listUsers(core.db);
-        if (options.json === true) return print(JSON.stringify(users));
+        if (given.json === true) return print(JSON.stringify(users));
         for (const { user_id, email, disabled_at, workspaces } of users) {
           const where = disabled_at === null ? workspaces.join(', ') || 'no workspace' : 'disabled';
           print(`${user_id}  ${email}  ${where}`);
         }
       }),
     );
+}
+
+function addInvite(user: Command, options: UserCommandOptions): void {
   withEmail(user.command('invite'))
     .description('Invite a person to a workspace and print the link, which is valid for 7 days.')
     .addOption(new Option('--role <role>', 'role of the person').choices(ROLES).makeOptionMandatory())
     .option('--workspace <id>', 'workspace, if there are several')
     .option('--principal <principal>', 'principal for their reviews, such as user:ada')
-    .action(
-      (options: { email: string; role: Role; workspace?: string; principal?: string; json?: boolean }) =>
-        operate(async (core, config) => {
-          const { email, role, principal: principal_id = null } = options;
-          if (principal_id !== null && !/^user:[!-~]{1,128}$/.test(principal_id)) {
-            throw new StartError('--principal: must be user: and 1 to 128 visible ASCII characters.');
-          }
-          const workspace_id = await workspaceOf(core, options.workspace);
-          const { invitation_id, expires_at } = await core.lane.submit(
-            workspace_id,
-            inviteMember,
-            { email, role, principal_id, acting_principal: null },
-            ORIGIN,
-          );
-          const token = makeLinkTokens(core.secrets.macs('link')).invitation(workspace_id, invitation_id);
-          const url = `${siteOf(core, config).consoleUrl('invitation')}#${token}`;
-          tell(options.json, { id: invitation_id, url, expires_at }, `Invitation  ${url}`);
-        }),
+    .action((given: OfPerson & { role: Role; workspace?: string; principal?: string }) =>
+      options.operate(async (core, config) => {
+        const { email, role, principal: principal_id = null } = given;
+        if (principal_id !== null && !/^user:[!-~]{1,128}$/.test(principal_id)) {
+          throw new StartError('--principal: must be user: and 1 to 128 visible ASCII characters.');
+        }
+        const workspace_id = await workspaceOf(core, given.workspace);
+        const input = { email, role, principal_id, acting_principal: null };
+        const made = await core.lane.submit(workspace_id, inviteMember, input, ORIGIN);
+        const { invitation_id: id, expires_at } = made;
+        const token = makeLinkTokens(core.secrets.macs('link')).invitation(workspace_id, id);
+        const url = `${siteOf(core, config).consoleUrl('invitation')}#${token}`;
+        printAnswer(options, given.json, { id, url, expires_at }, `Invitation  ${url}`);
+      }),
     );
+}
+
+function addResetLink(user: Command, options: UserCommandOptions): void {
   withEmail(user.command('reset-link'))
     .description('Print a link to set a new password, valid for one day and one use.')
-    .action((options: { email: string; json?: boolean }) =>
-      operate(async (core, config) => {
-        const found = await userOf(core, options.email);
+    .action((given: OfPerson) =>
+      options.operate(async (core, config) => {
+        const found = await userOf(core, given.email);
         if (found.disabled_at !== null) throw new StartError(`--email: ${found.email} is disabled.`);
         if (config.password_sign_in === 'off') {
           throw new StartError('PASSWORD_SIGN_IN is off: password sign-in is disabled.');
@@ -135,48 +161,61 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
         const token = links.reset(found, await readClock(core.db));
         await recordOf(core, found, 'reset_link_made');
         const url = `${siteOf(core, config).consoleUrl('reset')}#${token}`;
-        tell(options.json, { url }, `New password  ${url}`);
+        printAnswer(options, given.json, { url }, `New password  ${url}`);
       }),
     );
+}
+
+function addDisable(user: Command, options: UserCommandOptions): void {
   withEmail(user.command('disable'))
     .description('Disable an account everywhere, from its next request on, until it is enabled again.')
-    .action((options: { email: string; json?: boolean }) =>
-      operate(async (core) => {
-        const found = await userOf(core, options.email);
+    .action((given: OfPerson) =>
+      options.operate(async (core) => {
+        const found = await userOf(core, given.email);
         await disableUser(core.db, found.user_id);
         await recordOf(core, found, 'account_disabled');
         await endAllSessions(core, found);
-        tell(options.json, { user_id: found.user_id }, `${found.email} is disabled.`);
+        printAnswer(options, given.json, { user_id: found.user_id }, `${found.email} is disabled.`);
       }),
     );
+}
+
+function addEnable(user: Command, options: UserCommandOptions): void {
   withEmail(user.command('enable'))
     .description('Enable a disabled account again, with its password and passkeys.')
-    .action((options: { email: string; json?: boolean }) =>
-      operate(async (core) => {
-        const found = await userOf(core, options.email);
+    .action((given: OfPerson) =>
+      options.operate(async (core) => {
+        const found = await userOf(core, given.email);
         if (found.disabled_at === null) throw new StartError(`--email: ${found.email} is not disabled.`);
         await enableUser(core.db, found.user_id);
         await recordOf(core, found, 'account_enabled');
-        tell(options.json, { user_id: found.user_id }, `${found.email} is enabled.`);
+        printAnswer(options, given.json, { user_id: found.user_id }, `${found.email} is enabled.`);
       }),
     );
+}
+
+function addRevokeSessions(user: Command, options: UserCommandOptions): void {
   withEmail(user.command('revoke-sessions'))
     .description('End all sessions of a person, from their next request on.')
-    .action((options: { email: string; json?: boolean }) =>
-      operate(async (core) => {
-        const found = await userOf(core, options.email);
+    .action((given: OfPerson) =>
+      options.operate(async (core) => {
+        const found = await userOf(core, given.email);
         await endAllSessions(core, found);
-        tell(options.json, { user_id: found.user_id }, `${found.email} is signed out everywhere.`);
+        const text = `${found.email} is signed out everywhere.`;
+        printAnswer(options, given.json, { user_id: found.user_id }, text);
       }),
     );
+}
+
+function addSetupLink(user: Command, options: UserCommandOptions): void {
   user
     .command('setup-link')
     .description(
       'Print a link to create the first administrator, valid for one hour. Works only while no account exists.',
     )
     .option('--json', 'print JSON')
-    .action((options: { json?: boolean }) =>
-      operate(async (core, config) => {
+    .action((given: { json?: boolean }) =>
+      options.operate(async (core, config) => {
         if (await hasPeople(core.db)) {
           throw new StartError(
             'The service already has an administrator; use `user invite` or `user reset-link`.',
@@ -185,7 +224,7 @@ export function addUserCommands(program: Command, { operate, print }: UserComman
         const code = formatSetupCode(randomBytes(SETUP_CODE_BYTES));
         await saveSetupCode(core.db, code, core.secrets.macs('setup-code')[0]);
         const url = siteOf(core, config).consoleUrl(`setup#${code}`);
-        tell(options.json, { url }, `Console  ${url}`);
+        printAnswer(options, given.json, { url }, `Console  ${url}`);
       }),
     );
 }

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { FromPrimary } from './messages.ts';
-import { makeRouter } from './router.ts';
+import { Router } from './router.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 /** Makes a router with processes of these ids. A stopped process keeps its messages until it continues. */
 function makeProcesses(...ids: number[]) {
-  const router = makeRouter();
+  const router = new Router();
   const stopped = new Map<number, (() => void)[]>();
   const holds = new Map<number, number[]>();
   const means = new Map<number, number>();
