@@ -79,123 +79,156 @@ const agrees = (distance_ms: number) => Math.abs(distance_ms) <= CLOCK_TOLERANCE
  * has confirmed it. The first reading of a process is believed if the machine's clock or the newest batch agrees with it, or
  * if there is no batch yet.
  */
-export function makeClockWatch({ log, elapsed_ms, suspended_ms, wall_ms }: ClockWatchOptions): ClockWatch {
-  let believed_offset_ms: number | null = null;
-  /** When the offset last followed the clock, by the process's clock. */
-  let followed_ms = 0;
-  /** The confirmation that was known before a jump, and so is none of it. */
-  let confirmed_before_ms: number | null = null;
-  let jump: Jump | null = null;
-  let newest_ms = 0;
-  let suspended_before_ms = suspended_ms();
-  let settled_from_ms = Number.NEGATIVE_INFINITY;
-  const listeners: (() => void)[] = [];
+export function makeClockWatch(options: ClockWatchOptions): ClockWatch {
+  return new Watch(options);
+}
 
-  /** Returns the distance of a reading from what is expected; null where nothing is expected yet. */
-  function distance(reading: ClockReading): number | null {
-    if (believed_offset_ms === null) return null;
-    const found = apart(believed_offset_ms, reading);
-    if (agrees(found)) return found;
-    // The process's clock may have stopped while the machine was suspended, and the database's went on.
-    const suspended = suspended_ms();
-    believed_offset_ms += suspended - suspended_before_ms;
-    suspended_before_ms = suspended;
-    return apart(believed_offset_ms, reading);
+class Watch implements ClockWatch {
+  readonly #options: ClockWatchOptions;
+  readonly #listeners: (() => void)[] = [];
+  #believed_offset_ms: number | null = null;
+  /** When the offset last followed the clock, by the process's clock. */
+  #followed_ms = 0;
+  /** The confirmation that was known before a jump, and so is none of it. */
+  #confirmed_before_ms: number | null = null;
+  #jump: Jump | null = null;
+  #newest_ms = 0;
+  #suspended_before_ms: number;
+  #settled_from_ms = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ClockWatchOptions) {
+    this.#options = options;
+    this.#suspended_before_ms = options.suspended_ms();
   }
 
-  function isFirstBelieved({ clock_ms, newest_ms }: ClockReading): boolean {
-    if (newest_ms === null || agrees(clock_ms - wall_ms())) return true;
+  elapsed_ms(): number {
+    return this.#options.elapsed_ms();
+  }
+
+  observe(reading: ClockReading): boolean {
+    this.#newest_ms = Math.max(this.#newest_ms, reading.newest_ms ?? 0);
+    const found = this.#distance(reading);
+    if (found === null ? !this.#isFirstBelieved(reading) : !agrees(found)) return this.#doubtReading(reading);
+    const is_back = this.#jump !== null;
+    const { clock_ms, answered_ms } = reading;
+    this.#believe(found === null ? clock_ms - answered_ms : this.#followed(found, reading), reading);
+    if (is_back) {
+      this.#options.log.warn({ clock: iso(clock_ms) }, "the database's clock is back at the expected time");
+    }
+    return true;
+  }
+
+  doubt(): string | null {
+    if (this.#jump === null) return null;
+    const { clock_ms, expected_ms } = this.#jump;
+    return `The database's clock reads ${iso(clock_ms)}, but ${iso(expected_ms)} was expected; nothing is written until it is back, was steady for a minute, or an operator confirms it.`;
+  }
+
+  isSettled(): boolean {
+    return this.#jump === null && this.elapsed_ms() >= this.#settled_from_ms;
+  }
+
+  passedMs(): number {
+    return this.#believed_offset_ms === null
+      ? Number.NEGATIVE_INFINITY
+      : this.#believed_offset_ms + this.elapsed_ms() - CLOCK_TOLERANCE_MS;
+  }
+
+  aheadMs(): number {
+    return this.#believed_offset_ms === null
+      ? 0
+      : Math.max(0, this.#newest_ms - (this.#believed_offset_ms + this.elapsed_ms()));
+  }
+
+  onStep(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Returns the distance of a reading from what is expected; null where nothing is expected yet. */
+  #distance(reading: ClockReading): number | null {
+    if (this.#believed_offset_ms === null) return null;
+    const found = apart(this.#believed_offset_ms, reading);
+    if (agrees(found)) return found;
+    // The process's clock may have stopped while the machine was suspended, and the database's went on.
+    const suspended = this.#options.suspended_ms();
+    this.#believed_offset_ms += suspended - this.#suspended_before_ms;
+    this.#suspended_before_ms = suspended;
+    return apart(this.#believed_offset_ms, reading);
+  }
+
+  #isFirstBelieved({ clock_ms, newest_ms }: ClockReading): boolean {
+    if (newest_ms === null || agrees(clock_ms - this.#options.wall_ms())) return true;
     return newest_ms !== undefined && agrees(clock_ms - newest_ms);
   }
 
-  function believe(offset_ms: number, { answered_ms, confirmed_ms }: ClockReading): void {
-    believed_offset_ms = offset_ms;
-    followed_ms = answered_ms;
-    confirmed_before_ms = confirmed_ms ?? confirmed_before_ms;
-    jump = null;
-  }
-
   /** Returns the offset that follows a clock which is slewed. Steps under the tolerance add up to one that is not. */
-  function followed(offset_ms: number, found_ms: number, { answered_ms }: ClockReading): number {
-    const most_ms = MAX_SLEW * Math.max(0, answered_ms - followed_ms);
-    return offset_ms + Math.max(-most_ms, Math.min(most_ms, found_ms));
+  #followed(found_ms: number, { answered_ms }: ClockReading): number {
+    const most_ms = MAX_SLEW * Math.max(0, answered_ms - this.#followed_ms);
+    return (this.#believed_offset_ms as number) + Math.max(-most_ms, Math.min(most_ms, found_ms));
   }
 
-  function step(
-    { offset_ms, clock_ms, expected_ms }: Jump,
-    is_confirmed: boolean,
-    reading: ClockReading,
-  ): void {
+  #believe(offset_ms: number, { answered_ms, confirmed_ms }: ClockReading): void {
+    this.#believed_offset_ms = offset_ms;
+    this.#followed_ms = answered_ms;
+    this.#confirmed_before_ms = confirmed_ms ?? this.#confirmed_before_ms;
+    this.#jump = null;
+  }
+
+  /** Takes a reading that is not believed. Returns true if it ends the doubt. */
+  #doubtReading(reading: ClockReading): boolean {
+    const jump = this.#jumpOf(reading);
+    const is_confirmed = this.#isConfirmed(reading);
+    const agreed_ms = reading.answered_ms - jump.since_ms;
+    const has_agreed = jump.readings >= AGREED_READINGS && agreed_ms >= AGREED_FOR_MS;
+    if (!is_confirmed && !has_agreed) return false;
+    this.#step(jump, is_confirmed, reading);
+    return true;
+  }
+
+  /** Returns the jump that a reading agrees with: the one that is doubted already, or one that begins with it. */
+  #jumpOf(reading: ClockReading): Jump {
+    const { clock_ms, answered_ms } = reading;
+    if (this.#jump !== null && agrees(apart(this.#jump.offset_ms, reading))) {
+      this.#jump.readings += 1;
+      return this.#jump;
+    }
+    const expected_ms =
+      this.#believed_offset_ms === null ? this.#options.wall_ms() : this.#believed_offset_ms + answered_ms;
+    const since = { since_ms: answered_ms, readings: 1 };
+    this.#jump = { offset_ms: clock_ms - answered_ms, ...since, clock_ms, expected_ms };
+    this.#options.log.error(
+      { clock: iso(clock_ms), expected: iso(expected_ms), newest_batch: iso(this.#newest_ms) },
+      "the database's clock jumped; writes are refused until it is back, was steady for a minute, or is confirmed with confirm-clock",
+    );
+    return this.#jump;
+  }
+
+  #isConfirmed({ clock_ms, confirmed_ms }: ClockReading): boolean {
+    const since_confirmed_ms = clock_ms - (confirmed_ms ?? Number.NEGATIVE_INFINITY);
+    return (
+      confirmed_ms !== this.#confirmed_before_ms &&
+      since_confirmed_ms >= 0 &&
+      since_confirmed_ms <= CONFIRMED_FOR_MS
+    );
+  }
+
+  /** Believes the clock at its new time. */
+  #step({ offset_ms, clock_ms, expected_ms }: Jump, is_confirmed: boolean, reading: ClockReading): void {
+    const { log } = this.#options;
     const times = { clock: iso(clock_ms), expected: iso(expected_ms) };
-    believe(offset_ms, reading);
+    this.#believe(offset_ms, reading);
     if (is_confirmed) {
-      settled_from_ms = Number.NEGATIVE_INFINITY;
+      this.#settled_from_ms = Number.NEGATIVE_INFINITY;
       log.warn(times, "an operator confirmed the database's clock; writes continue at its time");
     } else {
-      settled_from_ms = reading.answered_ms + UNSETTLED_MS;
+      this.#settled_from_ms = reading.answered_ms + UNSETTLED_MS;
       log.warn(
         times,
         "the database's clock kept its new time for a minute; writes continue at it, and nothing is deleted by age for a day",
       );
     }
-    for (const listener of listeners) listener();
+    for (const listener of this.#listeners) listener();
   }
-
-  function doubtReading(reading: ClockReading): boolean {
-    const { clock_ms, answered_ms, confirmed_ms } = reading;
-    const moved = jump === null ? null : apart(jump.offset_ms, reading);
-    if (jump === null || moved === null || !agrees(moved)) {
-      const expected_ms = believed_offset_ms === null ? wall_ms() : believed_offset_ms + answered_ms;
-      jump = { offset_ms: clock_ms - answered_ms, since_ms: answered_ms, readings: 1, clock_ms, expected_ms };
-      log.error(
-        { clock: iso(clock_ms), expected: iso(expected_ms), newest_batch: iso(newest_ms) },
-        "the database's clock jumped; writes are refused until it is back, was steady for a minute, or is confirmed with confirm-clock",
-      );
-    } else {
-      jump.readings += 1;
-    }
-    const since_confirmed_ms = clock_ms - (confirmed_ms ?? Number.NEGATIVE_INFINITY);
-    const is_confirmed =
-      confirmed_ms !== confirmed_before_ms &&
-      since_confirmed_ms >= 0 &&
-      since_confirmed_ms <= CONFIRMED_FOR_MS;
-    const has_agreed = jump.readings >= AGREED_READINGS && answered_ms - jump.since_ms >= AGREED_FOR_MS;
-    if (!is_confirmed && !has_agreed) return false;
-    step(jump, is_confirmed, reading);
-    return true;
-  }
-
-  return {
-    elapsed_ms,
-    observe(reading) {
-      newest_ms = Math.max(newest_ms, reading.newest_ms ?? 0);
-      const found = distance(reading);
-      if (found === null ? !isFirstBelieved(reading) : !agrees(found)) return doubtReading(reading);
-      const before = jump;
-      believe(
-        found === null
-          ? reading.clock_ms - reading.answered_ms
-          : followed(believed_offset_ms as number, found, reading),
-        reading,
-      );
-      if (before !== null) {
-        log.warn({ clock: iso(reading.clock_ms) }, "the database's clock is back at the expected time");
-      }
-      return true;
-    },
-    doubt: () =>
-      jump === null
-        ? null
-        : `The database's clock reads ${iso(jump.clock_ms)}, but ${iso(jump.expected_ms)} was expected; nothing is written until it is back, was steady for a minute, or an operator confirms it.`,
-    isSettled: () => jump === null && elapsed_ms() >= settled_from_ms,
-    passedMs: () =>
-      believed_offset_ms === null
-        ? Number.NEGATIVE_INFINITY
-        : believed_offset_ms + elapsed_ms() - CLOCK_TOLERANCE_MS,
-    aheadMs: () =>
-      believed_offset_ms === null ? 0 : Math.max(0, newest_ms - (believed_offset_ms + elapsed_ms())),
-    onStep: (listener) => void listeners.push(listener),
-  };
 }
 
 /**

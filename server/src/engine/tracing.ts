@@ -15,14 +15,22 @@ export interface StatementsSpan {
   add(statement: string, answer: Promise<unknown>): void;
 }
 
+/** A request, as its span names it. */
+export interface TracedRequest {
+  headers: IncomingHttpHeaders;
+  method: string;
+  route: string;
+  request_id: string;
+}
+
 /** A command in a batch, as far as a trace tells of it. */
-interface TracedPart {
+export interface TracedPart {
   workspace_id: string;
   jobs: readonly { command: { name: string }; origin: { request_id: string | null } }[];
 }
 
 /** The results of a command that made or found a decision carry its document. */
-type TracedResults = readonly (readonly { kind: string; value?: unknown }[] | null)[];
+export type TracedResults = readonly (readonly { kind: string; value?: unknown }[] | null)[];
 
 /**
  * Tells a collector what takes how long: one span a request, one a batch of the lane, one a group of statements. Spans
@@ -30,12 +38,7 @@ type TracedResults = readonly (readonly { kind: string; value?: unknown }[] | nu
  */
 export interface Tracing {
   /** Begins the span of a request, below the caller's `traceparent` if it sent one. */
-  beginRequest(request: {
-    headers: IncomingHttpHeaders;
-    method: string;
-    route: string;
-    request_id: string;
-  }): RequestSpan;
+  beginRequest(request: TracedRequest): RequestSpan;
   /** Does the work of a batch in a span, below its first request and linked with the others. */
   traceBatch<T extends TracedResults>(
     client: object,

@@ -16,7 +16,7 @@ import { makeHedge } from '../model-judge/hedge.ts';
 import { type ModelClient, makeModelClient } from '../model-judge/model-client.ts';
 import { startProbing } from '../model-judge/probe.ts';
 import type { Asker, AskModel } from '../model-judge/second-opinion.ts';
-import { makeUsageCounter, type UsageCounter } from '../model-judge/usage.ts';
+import { UsageCounter } from '../model-judge/usage.ts';
 import { makeWorkTime } from '../scheduling/work-time.ts';
 import { ASSESS_SHARE } from './shared-resources.ts';
 
@@ -78,7 +78,7 @@ function makeClient(url: string, config: Config): ModelClient {
 
 function makeUsage({ db, metrics, log }: Core, config: Config): UsageCounter {
   const prices = config.purpose_model_prices;
-  return makeUsageCounter({
+  return new UsageCounter({
     prices,
     limit: config.purpose_model_daily_limit,
     store: {
@@ -181,7 +181,7 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
   return {
     preAssess: makePreAssess(core, config, model, asking.askModel),
     probed: wait(PROBE_WAIT_MS, waited.signal),
-    flushUsage: usage.flush,
+    flushUsage: () => usage.flush(),
     async stop() {
       stopping.abort();
       waited.abort();

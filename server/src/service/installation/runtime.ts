@@ -134,6 +134,8 @@ function makeRandom(): () => number {
   };
 }
 
+const now_ms = () => performance.now();
+
 /** Numbers from 0 up to 1 of cryptographic quality. */
 export const random = makeRandom();
 /** Returns a new API key. */
@@ -144,119 +146,112 @@ export const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
 export const newId = (kind: 'workspace' | 'request' | 'session' | 'sign_in') =>
   makeIdsAt(Date.now(), random)(kind);
 
-/** Makes connections, lane and secrets, which the service and the operator's commands both use. */
-export function makeCore(database: Database, log: Logger, tracing: Tracing | null = null): Core {
-  const now_ms = () => performance.now();
-  const metrics = makeMetrics();
+/** Makes the connections to the database, by the kind of work that has them. */
+function makePools({ address, guarded }: Database, log: Logger, tracing: Tracing | null) {
   const onBroken = (error: Error) => {
     if (error instanceof WrongSession)
       log.error({ err: error }, 'a connection lost the role or settings of the service and was closed');
     else log.warn({ err: error }, 'a database connection broke');
   };
-  const role = database.guarded ? { role: SERVICE_ROLE } : {};
-  const { address } = database;
-  const lane_pool = makePool(address, {
-    max: LANE_CONNECTIONS,
-    pipeline: true,
-    plan: 'index_lookup',
-    tracing,
-    onBroken,
-    ...role,
-  });
-  const db = makePool(address, { max: READ_CONNECTIONS, onBroken, ...role });
-  const lists_db = makePool(address, { max: LIST_CONNECTIONS, plan: 'index_scan', onBroken, ...role });
-  const keys_db = makePool(address, { max: KEY_CONNECTIONS, plan: 'index_lookup', onBroken, ...role });
-  const reports_db = makePool(address, { max: REPORT_CONNECTIONS, plan: 'index_lookup', onBroken, ...role });
-  const followers_db = makePool(address, {
-    max: FOLLOWER_CONNECTIONS,
-    plan: 'index_lookup',
-    onBroken,
-    ...role,
-  });
-  const probe_db = makePool(address, { max: PROBE_CONNECTIONS, onBroken, ...role });
-  const webhooks_db = makePool(address, {
-    max: WEBHOOK_CONNECTIONS,
-    plan: 'index_lookup',
-    onBroken,
-    ...role,
-  });
-  const ledger_db = makePool(address, {
-    max: LEDGER_CONNECTIONS,
-    pipeline: true,
-    plan: 'index_lookup',
-    statement_timeout_ms: LEDGER_STATEMENT_MS,
-    idle_timeout_ms: LEDGER_IDLE_MS,
-    lenient_types: true,
-    onBroken,
-    ...role,
-  });
-  const { checkpoint_dir } = database;
-  const { old_secret_keys: old = [], retired_keys: retired = [] } = database;
-  const secrets = deriveSecrets(database.secret_key, { old, retired });
-  const signer = makeCheckpointSigner({
-    db,
-    key: secrets.checkpointKey,
-    keys: secrets.verifyingKeys,
-    dir: checkpoint_dir,
+  const make = (max: number, options: Partial<Parameters<typeof makePool>[1]> = {}) =>
+    makePool(address, { max, onBroken, ...options, ...(guarded ? { role: SERVICE_ROLE } : {}) });
+  const plan = 'index_lookup';
+  return {
+    lane: make(LANE_CONNECTIONS, { pipeline: true, plan, tracing }),
+    reads: make(READ_CONNECTIONS),
+    lists: make(LIST_CONNECTIONS, { plan: 'index_scan' }),
+    keys: make(KEY_CONNECTIONS, { plan }),
+    reports: make(REPORT_CONNECTIONS, { plan }),
+    followers: make(FOLLOWER_CONNECTIONS, { plan }),
+    probes: make(PROBE_CONNECTIONS),
+    webhooks: make(WEBHOOK_CONNECTIONS, { plan }),
+    ledger: make(LEDGER_CONNECTIONS, {
+      pipeline: true,
+      plan,
+      statement_timeout_ms: LEDGER_STATEMENT_MS,
+      idle_timeout_ms: LEDGER_IDLE_MS,
+      lenient_types: true,
+    }),
+  };
+}
+
+function makeClock(log: Logger): ClockWatch {
+  return makeClockWatch({
     log,
+    elapsed_ms: now_ms,
+    // The system's uptime counts the time of a suspend, the process's clock does not.
+    suspended_ms: () => uptime() * 1000 - performance.now(),
+    wall_ms: Date.now,
   });
-  const clock =
-    database.clock ??
-    makeClockWatch({
-      log,
-      elapsed_ms: now_ms,
-      // The system's uptime counts the time of a suspend, the process's clock does not.
-      suspended_ms: () => uptime() * 1000 - performance.now(),
-      wall_ms: Date.now,
-    });
-  metrics.watch('purser_clock_in_doubt', () => (clock.doubt() === null ? 0 : 1));
-  metrics.watch('purser_clock_ahead_seconds', () => clock.aheadMs() / 1000);
-  let published = () => {};
-  const writes = makeWriteHealth({ now_ms, write: () => probeWrite(db) });
+}
+
+/** Makes the lane and its health. `onPublished` is called when it has put webhooks into the outbox. */
+function makeWrites(
+  { lane: pool, reads }: ReturnType<typeof makePools>,
+  { metrics, ...options }: Pick<Core, 'log' | 'clock' | 'metrics'> & { tracing: Tracing | null },
+  onPublished: () => void,
+): Pick<Core, 'lane' | 'writes'> {
+  const writes = makeWriteHealth({ now_ms, write: () => probeWrite(reads) });
   const lane = makeLane({
-    pool: lane_pool,
-    log,
+    ...options,
+    pool,
     random,
-    clock,
     now_ms,
     observeBatch: metrics.observeBatch,
-    tracing,
     onWritten: writes.noteCommit,
     onFailed(error) {
       metrics.countLaneFailure(sqlState(error));
       writes.noteFailure(error);
     },
-    onPublished: () => published(),
+    onPublished,
   });
+  return { lane, writes };
+}
+
+/** Shows the state of the parts in the metrics. */
+function watchParts(
+  { metrics, clock, lane, writes, signer }: Pick<Core, 'metrics' | 'clock' | 'lane' | 'writes' | 'signer'>,
+  pools: Readonly<Record<string, pg.Pool>>,
+): void {
+  metrics.watch('purser_clock_in_doubt', () => (clock.doubt() === null ? 0 : 1));
+  metrics.watch('purser_clock_ahead_seconds', () => clock.aheadMs() / 1000);
   metrics.watch('purser_lane_waiting_commands', lane.waiting);
   metrics.watch('purser_lane_last_commit_seconds', writes.idleSeconds);
   metrics.watch('purser_checkpoints_failing', signer.failing);
-  const pools = {
-    lane: lane_pool,
-    reads: db,
-    lists: lists_db,
-    keys: keys_db,
-    reports: reports_db,
-    followers: followers_db,
-    probes: probe_db,
-    webhooks: webhooks_db,
-    ledger: ledger_db,
-  };
   for (const [name, pool] of Object.entries(pools)) {
     const inUse = () => pool.totalCount - pool.idleCount;
     metrics.watchUse(`connections:${name}`, pool.options.max, inUse);
   }
+}
+
+/** Makes connections, lane and secrets, which the service and the operator's commands both use. */
+export function makeCore(database: Database, log: Logger, tracing: Tracing | null = null): Core {
+  const { checkpoint_dir, old_secret_keys: old = [], retired_keys: retired = [] } = database;
+  const metrics = makeMetrics();
+  const pools = makePools(database, log, tracing);
+  const secrets = deriveSecrets(database.secret_key, { old, retired });
+  const signer = makeCheckpointSigner({
+    db: pools.reads,
+    key: secrets.checkpointKey,
+    keys: secrets.verifyingKeys,
+    dir: checkpoint_dir,
+    log,
+  });
+  const clock = database.clock ?? makeClock(log);
+  let published = () => {};
+  const { lane, writes } = makeWrites(pools, { log, clock, metrics, tracing }, () => published());
+  watchParts({ metrics, clock, lane, writes, signer }, pools);
   return {
     lane,
     writes,
-    db,
-    lists_db,
-    keys_db,
-    reports_db,
-    followers_db,
-    probe_db,
-    webhooks_db,
-    ledger_db,
+    db: pools.reads,
+    lists_db: pools.lists,
+    keys_db: pools.keys,
+    reports_db: pools.reports,
+    followers_db: pools.followers,
+    probe_db: pools.probes,
+    webhooks_db: pools.webhooks,
+    ledger_db: pools.ledger,
     checkpoint_dir,
     signer,
     secrets,
@@ -267,7 +262,7 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
     clock,
     async readClock() {
       const asked_ms = clock.elapsed_ms();
-      const evidence = await readClockEvidence(probe_db);
+      const evidence = await readClockEvidence(pools.probes);
       clock.observe({ ...evidence, asked_ms, answered_ms: clock.elapsed_ms() });
     },
     onPublished(listener) {

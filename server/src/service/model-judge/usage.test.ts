@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type DailyLimit,
   type ModelConsumption,
-  makeUsageCounter,
   NOTHING_USED,
   sumConsumption,
+  UsageCounter,
   type UsageStore,
 } from './usage.ts';
 
@@ -36,7 +36,7 @@ const store: UsageStore = {
   },
 };
 const makeNode = (limit: DailyLimit | null = null) =>
-  makeUsageCounter({
+  new UsageCounter({
     prices: PRICES,
     limit,
     store,

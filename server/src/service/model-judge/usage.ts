@@ -78,14 +78,6 @@ export interface DayUsage {
   used: ModelConsumption;
 }
 
-/** Counts what each workspace uses of the model, and says when its day's limit is reached. */
-export interface UsageCounter {
-  /** Begins a call that will come to about `expected`. Null: the limit of the day does not allow it. */
-  begin(workspace_id: string, expected: Usage): ((usage: Usage) => void) | null;
-  /** Keeps what was counted, and learns what other nodes did. Never rejects. */
-  flush(): Promise<void>;
-}
-
 interface Day {
   day: string;
   /** False until this node knows what others kept. */
@@ -100,31 +92,75 @@ interface Day {
 
 const MAX_WORKSPACES = 100_000;
 
-/**
- * Makes the counter of one node. A limit is exceeded at most by what the calls that were under way came to beyond their
- * estimates, and by what other nodes used since the last flush. `now` gives the time as an ISO text (UTC).
- */
-export function makeUsageCounter(options: {
+const negative = (one: ModelConsumption): ModelConsumption => ({
+  calls: -one.calls,
+  input_tokens: -one.input_tokens,
+  cached_tokens: -one.cached_tokens,
+  output_tokens: -one.output_tokens,
+  cost_micros: -one.cost_micros,
+});
+
+export interface UsageCounterOptions {
   prices: Prices | null;
   limit: DailyLimit | null;
   store: UsageStore;
+  /** The time as an ISO text (UTC). */
   now: () => string;
   onUse: (workspace_id: string, used: ModelConsumption) => void;
   log: { warn(details: object, message: string): void };
-}): UsageCounter {
-  const { prices, limit, store } = options;
-  const days = new Map<string, Day>();
-  /** Usage of past days that is not stored yet. */
-  const left: DayUsage[] = [];
+}
 
-  function dayOf(workspace_id: string): Day {
-    const day = options.now().slice(0, 10);
-    const known = days.get(workspace_id);
+/**
+ * Counts what each workspace uses of the model, on one node, and says when its day's limit is reached. A limit is exceeded at
+ * most by what the calls that were under way came to beyond their estimates, and by what other nodes used since the last flush.
+ */
+export class UsageCounter {
+  readonly #options: UsageCounterOptions;
+  readonly #days = new Map<string, Day>();
+  /** Usage of past days that is not stored yet. */
+  readonly #left: DayUsage[] = [];
+  #last_flush = Promise.resolve();
+
+  constructor(options: UsageCounterOptions) {
+    this.#options = options;
+  }
+
+  /** Begins a call that will come to about `expected`. Null: the limit of the day does not allow it. */
+  begin(workspace_id: string, expected: Usage): ((usage: Usage) => void) | null {
+    const { prices, onUse } = this.#options;
+    const day = this.#dayOf(workspace_id);
+    const estimate = consumptionOf(expected, prices);
+    if (!this.#isWithin(day, estimate)) return null;
+    day.expected = sumConsumption(day.expected, estimate);
+    let is_settled = false;
+    return (usage) => {
+      if (is_settled) return;
+      is_settled = true;
+      day.expected = sumConsumption(day.expected, negative(estimate));
+      const used = consumptionOf(usage, prices);
+      const today = this.#dayOf(workspace_id);
+      today.fresh = sumConsumption(today.fresh, used);
+      onUse(workspace_id, used);
+    };
+  }
+
+  /**
+   * Keeps what was counted, and learns what other nodes did. Never rejects. One flush runs at a time, so that nothing is
+   * counted twice.
+   */
+  flush(): Promise<void> {
+    this.#last_flush = this.#last_flush.then(() => this.#flush());
+    return this.#last_flush;
+  }
+
+  #dayOf(workspace_id: string): Day {
+    const day = this.#options.now().slice(0, 10);
+    const known = this.#days.get(workspace_id);
     if (known?.day === day) return known;
     // What is left of yesterday was used yesterday, and its limit no longer matters.
     if (known !== undefined && known.fresh.calls > 0)
-      left.push({ workspace_id, day: known.day, used: known.fresh });
-    if (known === undefined && days.size >= MAX_WORKSPACES) forgetOne();
+      this.#left.push({ workspace_id, day: known.day, used: known.fresh });
+    if (known === undefined && this.#days.size >= MAX_WORKSPACES) this.#forgetOne();
     const today: Day = {
       day,
       is_known: false,
@@ -132,20 +168,21 @@ export function makeUsageCounter(options: {
       fresh: NOTHING_USED,
       expected: NOTHING_USED,
     };
-    days.set(workspace_id, today);
-    if (limit !== null) void flushInTurn();
+    this.#days.set(workspace_id, today);
+    if (this.#options.limit !== null) void this.flush();
     return today;
   }
 
-  function forgetOne(): void {
-    for (const [workspace_id, { fresh, expected }] of days) {
+  #forgetOne(): void {
+    for (const [workspace_id, { fresh, expected }] of this.#days) {
       if (fresh.calls > 0 || expected.calls > 0) continue;
-      days.delete(workspace_id);
+      this.#days.delete(workspace_id);
       return;
     }
   }
 
-  function isWithin(day: Day, next: ModelConsumption): boolean {
+  #isWithin(day: Day, next: ModelConsumption): boolean {
+    const { limit } = this.#options;
     if (limit === null) return true;
     const total = sumConsumption(sumConsumption(day.kept, day.fresh), day.expected);
     if ('tokens' in limit) {
@@ -155,17 +192,10 @@ export function makeUsageCounter(options: {
     return total.cost_micros + next.cost_micros <= limit.cost_micros;
   }
 
-  const negative = (one: ModelConsumption): ModelConsumption => ({
-    calls: -one.calls,
-    input_tokens: -one.input_tokens,
-    cached_tokens: -one.cached_tokens,
-    output_tokens: -one.output_tokens,
-    cost_micros: -one.cost_micros,
-  });
-
-  async function flush(): Promise<void> {
-    const due: (DayUsage & { of: Day | null })[] = left.splice(0).map((row) => ({ ...row, of: null }));
-    for (const [workspace_id, of] of days) {
+  async #flush(): Promise<void> {
+    const { limit, store, log } = this.#options;
+    const due: (DayUsage & { of: Day | null })[] = this.#left.splice(0).map((row) => ({ ...row, of: null }));
+    for (const [workspace_id, of] of this.#days) {
       if (of.fresh.calls > 0 || (limit !== null && !of.is_known))
         due.push({ workspace_id, day: of.day, used: of.fresh, of });
     }
@@ -179,35 +209,8 @@ export function makeUsageCounter(options: {
         of.is_known = true;
       }
     } catch (error) {
-      left.push(...due.filter(({ of }) => of === null));
-      options.log.warn({ err: error }, 'the costs of the purpose model could not be recorded');
+      this.#left.push(...due.filter(({ of }) => of === null));
+      log.warn({ err: error }, 'the costs of the purpose model could not be recorded');
     }
   }
-
-  /** One flush at a time, so that nothing is counted twice. */
-  let last = Promise.resolve();
-  function flushInTurn(): Promise<void> {
-    last = last.then(flush);
-    return last;
-  }
-
-  return {
-    begin(workspace_id, expected) {
-      const day = dayOf(workspace_id);
-      const estimate = consumptionOf(expected, prices);
-      if (!isWithin(day, estimate)) return null;
-      day.expected = sumConsumption(day.expected, estimate);
-      let is_settled = false;
-      return (usage) => {
-        if (is_settled) return;
-        is_settled = true;
-        day.expected = sumConsumption(day.expected, negative(estimate));
-        const used = consumptionOf(usage, prices);
-        const today = dayOf(workspace_id);
-        today.fresh = sumConsumption(today.fresh, used);
-        options.onUse(workspace_id, used);
-      };
-    },
-    flush: flushInTurn,
-  };
 }

@@ -111,94 +111,145 @@ const NO_STATE = 'none';
 /** Workspaces that are named in metrics; those beyond are counted together. */
 const MAX_LABELLED_WORKSPACES = 500;
 
-/** Makes the metrics of the process in a registry of their own. */
+/** Makes the metrics of the process in a registry of their own. They are shown in the order in which they are made. */
 export function makeMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  return {
+    ...makeRequestMetrics(registry),
+    ...makeLaneMetrics(registry),
+    ...makeModelMetrics(registry),
+    ...makeFollowerMetrics(registry),
+    ...makeGauges(registry),
+    text: () => registry.metrics(),
+    values: () => registry.getMetricsAsJSON(),
+    content_type: registry.contentType,
+  };
+}
 
+function makeRequestMetrics(registry: Registry) {
+  const registers = [registry];
   const requests = new Histogram({
     name: 'purser_http_request_duration_seconds',
     help: "Time from a request's headers to its response.",
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [registry],
+    registers,
   });
   const decisions = new Counter({
     name: 'purser_decisions_total',
     help: 'Decisions made; replays are not counted.',
     labelNames: ['decision', 'mode', 'reason_code'] as const,
-    registers: [registry],
+    registers,
   });
   const refusals = new Counter({
     name: 'purser_refusals_total',
     help: 'Requests that the service refused, and connections that it closed, by reason.',
     labelNames: ['reason'] as const,
-    registers: [registry],
+    registers,
   });
-  for (const reason of Object.keys(REFUSAL_REASONS)) refusals.inc({ reason }, 0);
   const webhook_attempts = new Counter({
     name: 'purser_webhook_attempts_total',
     help: 'Attempts to deliver a webhook, by result.',
     labelNames: ['status'] as const,
-    registers: [registry],
+    registers,
   });
+  for (const reason of Object.keys(REFUSAL_REASONS)) refusals.inc({ reason }, 0);
   for (const status of ATTEMPT_STATUSES) webhook_attempts.inc({ status }, 0);
   for (const decision of DECISIONS) {
     for (const mode of MODES) {
       for (const reason_code of REASON_CODES) decisions.inc({ decision, mode, reason_code }, 0);
     }
   }
-  const lane_failures = new Counter({
+  return {
+    countRequest: (method, route, status, duration_ms) =>
+      requests.observe({ method, route, status }, duration_ms / 1000),
+    countDecision: (decision, mode, reason_code) => decisions.inc({ decision, mode, reason_code }),
+    countRefusal: (reason) => refusals.inc({ reason }),
+    countWebhookAttempt: (status) => webhook_attempts.inc({ status }),
+  } satisfies Partial<Metrics>;
+}
+
+function makeLaneMetrics(registry: Registry) {
+  const registers = [registry];
+  const failures = new Counter({
     name: 'purser_lane_failures_total',
     help: 'Failed writes of the lane, by SQLSTATE class; "none" if the database did not respond.',
     labelNames: ['sqlstate_class'] as const,
-    registers: [registry],
+    registers,
   });
-  for (const sqlstate_class of [...SQLSTATE_CLASSES, NO_STATE]) lane_failures.inc({ sqlstate_class }, 0);
+  for (const sqlstate_class of [...SQLSTATE_CLASSES, NO_STATE]) failures.inc({ sqlstate_class }, 0);
   const batch_sizes = new Histogram({
     name: 'purser_lane_batch_commands',
     help: 'Commands per transaction of a lane.',
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
-    registers: [registry],
+    registers,
   });
   const commits = new Histogram({
     name: 'purser_lane_commit_duration_seconds',
     help: 'Time from the start of a batch to its commit.',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-    registers: [registry],
+    registers,
   });
-  const model_calls = new Histogram({
+  return {
+    observeBatch(commands, commit_ms) {
+      batch_sizes.observe(commands);
+      commits.observe(commit_ms / 1000);
+    },
+    countLaneFailure: (state) => failures.inc({ sqlstate_class: state?.slice(0, 2) ?? NO_STATE }),
+  } satisfies Partial<Metrics>;
+}
+
+function makeModelMetrics(registry: Registry) {
+  const registers = [registry];
+  const calls = new Histogram({
     name: 'purser_purpose_model_call_duration_seconds',
     help: 'Calls to the purpose model, by result.',
     labelNames: ['outcome'] as const,
     buckets: [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2.5, 5, 10],
-    registers: [registry],
+    registers,
   });
-  const model_cache_hits = new Counter({
+  const cache_hits = new Counter({
     name: 'purser_purpose_model_cache_hits_total',
     help: 'Opinions of the purpose model served from the cache.',
-    registers: [registry],
+    registers,
   });
-  const model_tokens = new Counter({
+  const tokens = new Counter({
     name: 'purser_purpose_model_tokens_total',
     help: 'Tokens of the purpose model, by workspace; "input" counts only uncached tokens.',
     labelNames: ['workspace_id', 'kind'] as const,
-    registers: [registry],
+    registers,
   });
-  const model_cost = new Counter({
+  const cost = new Counter({
     name: 'purser_purpose_model_cost_total',
     help: 'Cost of the purpose model at the configured prices, in units of the currency, by workspace.',
     labelNames: ['workspace_id', 'currency'] as const,
-    registers: [registry],
+    registers,
   });
-  const with_usage = new Set<string>();
   const second_opinions = new Counter({
     name: 'purser_purpose_second_opinions_total',
     help: 'Spends that needed a second opinion, by its effect or the reason for its absence.',
     labelNames: ['result'] as const,
-    registers: [registry],
+    registers,
   });
   for (const result of [...Object.keys(NO_OPINION), ...OPINION_EFFECTS]) second_opinions.inc({ result }, 0);
+  const with_usage = new Set<string>();
+  return {
+    observeModelCall: (outcome, duration_ms) => calls.observe({ outcome }, duration_ms / 1000),
+    countModelCacheHit: () => cache_hits.inc(),
+    countModelUsage(id, currency, { input_tokens, cached_tokens, output_tokens, cost_micros }) {
+      const workspace_id = with_usage.has(id) || with_usage.size < MAX_LABELLED_WORKSPACES ? id : 'others';
+      with_usage.add(workspace_id);
+      tokens.inc({ workspace_id, kind: 'input' }, Math.max(0, input_tokens - cached_tokens));
+      tokens.inc({ workspace_id, kind: 'cached_input' }, cached_tokens);
+      tokens.inc({ workspace_id, kind: 'output' }, output_tokens);
+      if (currency !== null) cost.inc({ workspace_id, currency }, cost_micros / 1_000_000);
+    },
+    countSecondOpinion: (result) => second_opinions.inc({ result }),
+  } satisfies Partial<Metrics>;
+}
+
+function makeFollowerMetrics(registry: Registry) {
   const skipped_events = new Gauge({
     name: 'purser_skipped_events',
     help: 'Events that a follower of the chain could not process and skipped, as listed in the table skipped_events.',
@@ -207,39 +258,45 @@ export function makeMetrics(): Metrics {
     registers: [registry],
   });
   for (const follower of FOLLOWERS) skipped_events.set({ follower }, 0);
+  return {
+    setSkippedEvents(skipped) {
+      for (const follower of FOLLOWERS) skipped_events.set({ follower }, skipped[follower]);
+    },
+  } satisfies Partial<Metrics>;
+}
+
+/** Makes the gauges whose values are read at each scrape. */
+function makeGauges(registry: Registry) {
+  const registers = [registry];
   const watched = new Map<PlainGauge, () => number>();
+  const workers = new Map<string, () => number>();
+  const uses = new Map<string, { total: number; inUse: () => number }>();
   for (const [name, options] of Object.entries(PLAIN_GAUGES)) {
     new Gauge({
       name,
       ...options,
-      registers: [registry],
+      registers,
       collect() {
         this.set(watched.get(name as PlainGauge)?.() ?? 0);
       },
     });
   }
-  const workers = new Map<string, () => number>();
   new Gauge({
     name: 'purser_worker_last_round_seconds',
     help: 'Seconds since the last successful round of a worker, or since its start.',
     labelNames: ['worker'] as const,
     aggregator: 'max',
-    registers: [registry],
+    registers,
     collect() {
       for (const [worker, idleSeconds] of workers) this.set({ worker }, idleSeconds());
     },
   });
-  new Counter({
-    name: RESTARTS.name,
-    help: RESTARTS.help,
-    registers: [registry],
-  });
-  const uses = new Map<string, { total: number; inUse: () => number }>();
+  new Counter({ ...RESTARTS, registers });
   new Gauge({
     name: 'purser_resource_in_use',
     help: 'Amount in use of each resource that requests share: database connections, writes and bodies in progress, and so on.',
     labelNames: ['resource'] as const,
-    registers: [registry],
+    registers,
     collect() {
       for (const [resource, { inUse }] of uses) this.set({ resource }, inUse());
     },
@@ -248,50 +305,14 @@ export function makeMetrics(): Metrics {
     name: 'purser_resource_limit',
     help: 'Capacity of each shared resource.',
     labelNames: ['resource'] as const,
-    registers: [registry],
+    registers,
     collect() {
       for (const [resource, { total }] of uses) this.set({ resource }, total);
     },
   });
-
   return {
-    countRequest: (method, route, status, duration_ms) =>
-      requests.observe({ method, route, status }, duration_ms / 1000),
-    countDecision: (decision, mode, reason_code) => decisions.inc({ decision, mode, reason_code }),
-    countRefusal: (reason) => refusals.inc({ reason }),
-    countWebhookAttempt: (status) => webhook_attempts.inc({ status }),
-    observeBatch(commands, commit_ms) {
-      batch_sizes.observe(commands);
-      commits.observe(commit_ms / 1000);
-    },
-    observeModelCall: (outcome, duration_ms) => model_calls.observe({ outcome }, duration_ms / 1000),
-    countModelCacheHit: () => model_cache_hits.inc(),
-    countModelUsage(id, currency, { input_tokens, cached_tokens, output_tokens, cost_micros }) {
-      const workspace_id = with_usage.has(id) || with_usage.size < MAX_LABELLED_WORKSPACES ? id : 'others';
-      with_usage.add(workspace_id);
-      model_tokens.inc({ workspace_id, kind: 'input' }, Math.max(0, input_tokens - cached_tokens));
-      model_tokens.inc({ workspace_id, kind: 'cached_input' }, cached_tokens);
-      model_tokens.inc({ workspace_id, kind: 'output' }, output_tokens);
-      if (currency !== null) model_cost.inc({ workspace_id, currency }, cost_micros / 1_000_000);
-    },
-    countSecondOpinion: (result) => second_opinions.inc({ result }),
-    watch(gauge, read) {
-      watched.set(gauge, read);
-    },
-    watchWorker(worker, idleSeconds) {
-      workers.set(worker, idleSeconds);
-    },
-    countLaneFailure(state) {
-      lane_failures.inc({ sqlstate_class: state?.slice(0, 2) ?? NO_STATE });
-    },
-    watchUse(resource, total, inUse) {
-      uses.set(resource, { total, inUse });
-    },
-    setSkippedEvents(skipped) {
-      for (const follower of FOLLOWERS) skipped_events.set({ follower }, skipped[follower]);
-    },
-    text: () => registry.metrics(),
-    values: () => registry.getMetricsAsJSON(),
-    content_type: registry.contentType,
-  };
+    watch: (gauge, read) => void watched.set(gauge, read),
+    watchWorker: (worker, idleSeconds) => void workers.set(worker, idleSeconds),
+    watchUse: (resource, total, inUse) => void uses.set(resource, { total, inUse }),
+  } satisfies Partial<Metrics>;
 }

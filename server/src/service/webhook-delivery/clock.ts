@@ -19,22 +19,22 @@ export function makeDatabaseClock(options: {
   readClock: () => Promise<number>;
   watch: Pick<ClockWatch, 'elapsed_ms' | 'observe' | 'doubt'>;
 }): Clock {
-  const { elapsed_ms, observe, doubt } = options.watch;
+  const { watch } = options;
   let ahead_ms: number | null = null;
   let asked_at_ms = 0;
   return {
     now_ms() {
       if (ahead_ms === null) throw new Error('the clock was read before it was set');
-      return Math.floor(elapsed_ms() + ahead_ms);
+      return Math.floor(watch.elapsed_ms() + ahead_ms);
     },
     async sync() {
-      if (ahead_ms !== null && elapsed_ms() - asked_at_ms < KEPT_MS) return;
-      const asked_ms = elapsed_ms();
+      if (ahead_ms !== null && watch.elapsed_ms() - asked_at_ms < KEPT_MS) return;
+      const asked_ms = watch.elapsed_ms();
       const clock_ms = await options.readClock();
-      const answered_ms = elapsed_ms();
-      const is_believed = observe({ clock_ms, asked_ms, answered_ms });
+      const answered_ms = watch.elapsed_ms();
+      const is_believed = watch.observe({ clock_ms, asked_ms, answered_ms });
       if (is_believed) ahead_ms = clock_ms - answered_ms;
-      else if (ahead_ms === null) throw new Error(doubt() ?? 'the clock is not trusted');
+      else if (ahead_ms === null) throw new Error(watch.doubt() ?? 'the clock is not trusted');
       asked_at_ms = answered_ms;
     },
   };

@@ -65,7 +65,7 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
       readClock: () => readClock(webhooks_db),
       watch: core.clock,
     }),
-    onClockStep: core.clock.onStep,
+    onClockStep: (listener) => core.clock.onStep(listener),
     random,
     worker: randomUUID(),
     openSecret: secrets.openWebhookSecret,
@@ -95,6 +95,7 @@ export function startWorkers(
     return startLoop({ name, pause_ms, round, log, now_ms: core.now_ms });
   };
   const believed = () => clock.doubt() === null;
+  const isSettled = () => clock.isSettled();
   const delivery = startWebhooks(core, config);
   const loops = [
     loop('watch-clock', CLOCK_PAUSE_MS, core.readClock),
@@ -110,9 +111,9 @@ export function startWorkers(
       makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log }),
     ),
     loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsBackfill({ pool, log })),
-    loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), clock.isSettled),
-    loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), clock.isSettled),
-    loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db), clock.isSettled),
+    loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), isSettled),
+    loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), isSettled),
+    loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db), isSettled),
     loop('sign-checkpoints', SIGN_PAUSE_MS, core.signer.round, believed),
   ];
   if (of_requests !== null) {
@@ -120,7 +121,7 @@ export function startWorkers(
     loops.push(
       loop('note-key-uses', KEY_USES_PAUSE_MS, key_uses.flush, believed),
       loop('rewrap-keys', KEY_USES_PAUSE_MS, rewrapping.flush, believed),
-      loop('note-session-uses', KEY_USES_PAUSE_MS, sessions.flush),
+      loop('note-session-uses', KEY_USES_PAUSE_MS, () => sessions.flush()),
     );
     if (second_opinion !== null) {
       const { flushUsage: round } = second_opinion;
