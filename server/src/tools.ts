@@ -12,10 +12,11 @@ export { REASON_CODES } from '@purser/contract/reasons';
 export { MODES } from '@purser/contract/values/agents';
 export { DECISIONS, PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
 export type { Mode } from '@purser/rules/domain/agents';
-export type { Assess, PurposeAssessment } from '@purser/rules/domain/assessment';
+export type { Assess, Judgement, PurposeAssessment } from '@purser/rules/domain/assessment';
 export { periodOf } from '@purser/rules/domain/budget';
 export { type DecisionKind, type DecisionRow, decisionDataHash } from '@purser/rules/domain/decisions';
 export { eventHash, sha256 } from '@purser/rules/domain/ledger';
+export { type Answer, answerAfter, answeredBy } from '@purser/rules/domain/questions';
 export {
   type ListedMerchant,
   NO_FACTS,

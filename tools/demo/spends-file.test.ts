@@ -13,6 +13,7 @@ const SPEND = {
   expected: { purpose: 'PURPOSE_ALIGNED', why: 'Paper.' },
   attack: null,
   tags: [],
+  other_words: [],
 };
 
 function line(changes: Record<string, unknown> = {}): string {

@@ -13,6 +13,8 @@ export interface ExpectedSpend {
   /** What kind of attack was tried, whether it could work or not. */
   attack: string | null;
   tags: string[];
+  /** Other honest descriptions of such a spend. */
+  other_words: string[];
 }
 
 /** A file of spends that cannot be used; the message names the file and the line. */
@@ -30,7 +32,16 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** The spend in one parsed line, or what is wrong with it. What the service judges is left to the service. */
 function readSpend(value: unknown): ExpectedSpend | string {
   if (!isObject(value)) return 'is not a JSON object';
-  const { id, authority_id, authority, request, expected, attack = null, tags = [] } = value;
+  const {
+    id,
+    authority_id,
+    authority,
+    request,
+    expected,
+    attack = null,
+    tags = [],
+    other_words = [],
+  } = value;
   if (typeof id !== 'string' || id === '') return 'has no "id" that is a text';
   if (typeof authority_id !== 'string' || authority_id === '') return 'has no "authority_id" that is a text';
   if (authority !== null && !isObject(authority)) return 'has no "authority" that is an object or null';
@@ -41,8 +52,18 @@ function readSpend(value: unknown): ExpectedSpend | string {
     return `has no "expected.purpose" that is one of ${PURPOSE_ASSESSMENTS.join(', ')}`;
   if (attack !== null && typeof attack !== 'string') return 'has an "attack" that is neither a text nor null';
   if (!Array.isArray(tags)) return 'has "tags" that are no list';
+  if (!Array.isArray(other_words)) return 'has "other_words" that are no list';
   const why = typeof expected.why === 'string' ? expected.why : '';
-  return { id, authority_id, authority, request, expected: { purpose, why }, attack, tags: tags.map(String) };
+  return {
+    id,
+    authority_id,
+    authority,
+    request,
+    expected: { purpose, why },
+    attack,
+    tags: tags.map(String),
+    other_words: other_words.map(String),
+  };
 }
 
 /**

@@ -20,6 +20,7 @@ function sent(
       expected: { purpose: expected, why: '' },
       attack,
       tags: [],
+      other_words: [],
     },
     decided:
       decided === null

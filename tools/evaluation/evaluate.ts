@@ -21,9 +21,10 @@ import { measureMadeJudges, renderMadeJudges } from './made-judges.ts';
 import { judgeCases } from './measure.ts';
 import { makeJudge, measureModel, renderModel } from './model.ts';
 import { measureAdditions, measureWarm } from './modes.ts';
+import { type MonthSettings, measureMonths, renderMonths } from './month-report.ts';
 import { type Measured, renderPage, renderTerminal, renderUnseen, unseenIn } from './report.ts';
 import { renderTimes } from './times.ts';
-import { countLooks, isUnseen, recordLook } from './unseen.ts';
+import { countLooks, isUnseen, recordLook, recordMonthLook } from './unseen.ts';
 
 const OWN_FILES = [
   './cases/trades-unseen.jsonl',
@@ -172,6 +173,36 @@ export async function evaluateJudges(files: readonly string[], stdout: ToolConte
   for (const file of seenOr(files)) {
     const measured = await measureMadeJudges(await readCases(relative('.', file)), assessBuiltIn);
     stdout.write(`${renderMadeJudges(basename(file), measured)}\n`);
+  }
+}
+
+/**
+ * Prints the month of each file; without any, of the project's own that may be looked at as often as one likes. `unseen`: why
+ * the months of files that are put aside are looked at, which each bear one look.
+ */
+export async function evaluateMonth(
+  {
+    files,
+    without,
+    unseen,
+    settings,
+  }: {
+    files: readonly string[];
+    without: ReadonlySet<string>;
+    unseen: string | undefined;
+    settings: MonthSettings;
+  },
+  stdout: ToolContext['stdout'],
+): Promise<void> {
+  const assess = without.size === 0 ? assessBuiltIn : makeBuiltInAssessor([], without);
+  for (const file of unseen === undefined ? seenOr(files) : files) {
+    const cases = await readCases(relative('.', file));
+    if (unseen !== undefined) {
+      const day = new Date().toISOString().slice(0, 10);
+      await recordMonthLook({ day, method: METHOD, file: basename(file), why: unseen });
+    }
+    const rows = measureMonths(cases, assess, settings);
+    stdout.write(`${basename(file)}: ${renderMonths(rows, settings)}\n`);
   }
 }
 

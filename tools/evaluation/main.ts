@@ -18,6 +18,10 @@ harmless words added, and after a SHADOW whose suggestions were confirmed. No se
   --model           rules and the model of PURPOSE_MODEL_URL and PURPOSE_MODEL together: how often it agrees, what
                     passes, what is kept, time, tokens, cost, and whether it may clear; asks it about every open case
   --judges          rules and judges made for it that are wrong in known ways, instead of a model: what they let pass
+  --month           a month of agents with 200 spends each, 3 % of them wrong, and a careful person who answers: how much
+                    goes to a person, how much of that is wrong, and what passes; one file at a time with --file
+  --seed N          the seed of the month (default 1, 2 and 3)
+  --agents N        agents in the month (default 12)
   --time            how long a spend, the dearest text and the dearest reading take, at best
   --write           writes the tables to docs/reference/purpose-evaluation.md; those of the unseen cases stay as they
                     were last looked at
@@ -37,6 +41,9 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
         json: { type: 'boolean', default: false },
         model: { type: 'boolean', default: false },
         judges: { type: 'boolean', default: false },
+        month: { type: 'boolean', default: false },
+        seed: { type: 'string' },
+        agents: { type: 'string', default: '12' },
         time: { type: 'boolean', default: false },
         write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -47,19 +54,27 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
       return 0;
     }
     if (!/^\d{1,4}$/.test(values.mistakes)) throw new TypeError('--mistakes must be a whole number.');
-    const { unseen, write, json, model, judges, time } = values;
+    if (!/^\d{1,9}$/.test(values.seed ?? '0')) throw new TypeError('--seed must be a whole number.');
+    if (!/^[1-9]\d{0,3}$/.test(values.agents)) throw new TypeError('--agents must be a whole number from 1.');
+    const { unseen, write, json, model, judges, month, time } = values;
     const is_alone = [...values.file, ...values.without].length === 0 && values.mistakes === '0';
-    if (unseen !== undefined && (!is_alone || json || model || judges || time)) {
+    if (unseen !== undefined && !month && (!is_alone || json || model || judges || time)) {
       throw new TypeError('--unseen shows totals of all files and goes with --write alone.');
     }
     for (const name of values.without) if (TABLES.has(name)) leaveOut(name);
     // The tables are read when the assessor is loaded, so it is loaded only now.
-    const { evaluate, evaluateJudges, evaluateModel, evaluateTime, isExpected } = await import(
+    const { evaluate, evaluateJudges, evaluateModel, evaluateMonth, evaluateTime, isExpected } = await import(
       './evaluate.ts'
     );
     // npm changes to the package's directory and tells where it was called.
     const files = values.file.map((file) => resolve(env.INIT_CWD ?? '.', file));
     try {
+      if (month) {
+        const seeds = values.seed === undefined ? [1, 2, 3] : [Number(values.seed)];
+        const settings = { agents: Number(values.agents), spends: 200, seeds };
+        await evaluateMonth({ files, without: new Set(values.without), unseen, settings }, stdout);
+        return 0;
+      }
       if (model) return await evaluateModel(files, { env, stdout, stderr });
       if (judges) await evaluateJudges(files, stdout);
       if (time) await evaluateTime(files, stdout);

@@ -96,6 +96,7 @@ const case_of = (
   expected: { purpose: expected, why: '' },
   attack: more.attack ?? null,
   tags: [],
+  other_words: [],
 });
 
 describe('the measurement', () => {

@@ -7,6 +7,8 @@ const UNSEEN: ReadonlySet<string> = new Set([
   'trades-unseen.jsonl',
   'apart-held-out.jsonl',
   'desks-held-out.jsonl',
+  'month-first.jsonl',
+  'month-second.jsonl',
 ]);
 
 /** Who looks more often begins to tune on what was put aside to judge by. */
@@ -42,6 +44,28 @@ export async function recordLook(
   }
   await appendFile(file, `${day}; ${method}; ${reason}\n`);
   return looks + 1;
+}
+
+/** Looks at the month of files that are put aside. From `tools/dist/evaluation`, where the program runs. */
+const MONTH_LOOKS = fileURLToPath(new URL('../../evaluation/looks-at-months.txt', import.meta.url));
+
+/**
+ * Writes down that the month of a file that is put aside is looked at, before it is shown. Throws `TypeError` without a
+ * reason, and where the file was looked at before: each is used once.
+ */
+export async function recordMonthLook(
+  { day, method, file, why }: { day: string; method: string; file: string; why: string },
+  looks = MONTH_LOOKS,
+): Promise<void> {
+  const reason = why.replace(/\s+/g, ' ').trim();
+  if (reason === '') throw new TypeError('--unseen needs a reason in words, which is written down.');
+  const lines = (await readFile(looks, 'utf8')).split('\n');
+  if (lines.some((line) => line.split('; ')[1] === file)) {
+    throw new TypeError(
+      `The month of ${file} was looked at before: ${looks} says when and why. Put new cases aside.`,
+    );
+  }
+  await appendFile(looks, `${day}; ${file}; ${method}; ${reason}\n`);
 }
 
 /**

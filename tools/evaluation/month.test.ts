@@ -1,0 +1,91 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Assess } from '@purser/server/tools';
+import { expect, test } from 'vitest';
+import { readSpends } from '../demo/spends-file.ts';
+import { runMonth } from './month.ts';
+import { recordMonthLook } from './unseen.ts';
+
+const cases = await readSpends(fileURLToPath(new URL('./cases/cases.jsonl', import.meta.url)));
+const SIZE = { agents: 6, spends: 200, new_words: 0.1, seed: 7, after_shadow: false };
+
+const judged = (of: Partial<ReturnType<Assess>>): ReturnType<Assess> => ({
+  assessment: 'PURPOSE_ALIGNED',
+  confidence: 0.5,
+  method: 'test',
+  rationale: '',
+  evidence: [],
+  questions: [],
+  vouched_by: null,
+  is_final: false,
+  ...of,
+});
+
+/** Asks about each merchant until somebody answered. */
+const asksOnce: Assess = (_authority, { action }, facts) => {
+  const question_id = `q_${action.merchant}`;
+  const answer = facts?.answers.get(question_id);
+  const answered = answer ?? null;
+  const question = {
+    question_id,
+    kind: 'new_merchant',
+    merchant_key: '',
+    about: null,
+    sentence: '',
+  } as const;
+  return judged({
+    assessment: answer === undefined ? 'PURPOSE_UNCLEAR' : 'PURPOSE_ALIGNED',
+    questions: [{ ...question, answered }],
+  });
+};
+
+test('an assessor that asks about everything lets nothing pass, and one that asks nothing everything', () => {
+  const all = runMonth(cases, { ...SIZE, assess: () => judged({ assessment: 'PURPOSE_UNCLEAR' }) }).late;
+  expect(all.to_person.count).toBe(all.to_person.of);
+  expect(all.passed.count).toBe(0);
+  expect(all.precision.of).toBe(all.to_person.of);
+  const none = runMonth(cases, { ...SIZE, assess: () => judged({}) }).late;
+  expect(none.to_person.count).toBe(0);
+  expect(none.passed.count).toBe(none.passed.of);
+  expect(none.passed.of).toBeGreaterThan(0);
+});
+
+test('a question that is answered on its day is not asked in the second half of the month', () => {
+  const { late, weeks } = runMonth(cases, { ...SIZE, assess: asksOnce });
+  expect(weeks[0]?.count).toBeGreaterThan(0);
+  expect(late.to_person.count).toBeLessThan(late.to_person.of / 50);
+});
+
+test('in SHADOW nobody answers, and after it the questions that were asked most are answered', () => {
+  const { weeks, late } = runMonth(cases, { ...SIZE, assess: asksOnce, after_shadow: true });
+  expect(weeks[0]?.count).toBe(weeks[0]?.of);
+  expect(late.to_person.count).toBeLessThan(late.to_person.of / 10);
+});
+
+test('a seed determines the month, and 3 % of its spends are wrong', () => {
+  const options = { ...SIZE, agents: 50, assess: asksOnce };
+  expect(runMonth(cases, options)).toEqual(runMonth(cases, options));
+  expect(runMonth(cases, { ...options, seed: 8 })).not.toEqual(runMonth(cases, options));
+  const { passed, to_person } = runMonth(cases, options).late;
+  expect(passed.of / to_person.of).toBeGreaterThan(0.015);
+  expect(passed.of / to_person.of).toBeLessThan(0.045);
+});
+
+test('a right spend that is asked about only with its words counts as punished for them', () => {
+  const assess: Assess = (_authority, { action }) =>
+    judged({ assessment: action.description === undefined ? 'PURPOSE_ALIGNED' : 'PURPOSE_UNCLEAR' });
+  const { punished } = runMonth(cases, { ...SIZE, assess }).late;
+  expect(punished.count).toBeGreaterThan(punished.of / 2);
+});
+
+test('the month of a file that is put aside is looked at once', async () => {
+  const looks = `${await mkdtemp(`${tmpdir()}/looks-`)}/looks.txt`;
+  await writeFile(looks, '# Looks.\n');
+  const look = { day: '2026-01-01', method: 'built-in/1', file: 'month-first.jsonl', why: 'to see it' };
+  await expect(recordMonthLook({ ...look, why: ' ' }, looks)).rejects.toThrow('reason');
+  await recordMonthLook(look, looks);
+  await recordMonthLook({ ...look, file: 'month-second.jsonl' }, looks);
+  await expect(recordMonthLook(look, looks)).rejects.toThrow('looked at before');
+  expect((await readFile(looks, 'utf8')).split('\n')).toHaveLength(4);
+});
