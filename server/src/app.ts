@@ -22,7 +22,7 @@ import { type Core, type Database, makeCore, newId } from './service/installatio
 import { bootstrap, prepareFirstPerson } from './service/people/first-start.ts';
 import type { Listening } from './service/processes/messages.ts';
 import type { Siblings } from './service/processes/siblings.ts';
-import { makeWorkTime } from './service/scheduling/work-time.ts';
+import { WorkTime } from './service/scheduling/work-time.ts';
 import { makeKeyUses } from './service/workers/note-key-uses.ts';
 import { makeKeyRewrapping } from './service/workers/rewrap-keys.ts';
 import { startWorkers } from './service/workers/start-workers.ts';
@@ -159,7 +159,7 @@ function makeRoutes(
   });
   const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
   if (console_files.size === 0) log.warn('the console is not built, so it is not served: run npm run build');
-  const public_time = makeWorkTime({
+  const public_time = new WorkTime({
     reason: 'public_time',
     share: PUBLIC_SHARE,
     now_ms: core.now_ms,

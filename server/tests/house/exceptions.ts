@@ -3,8 +3,6 @@
 /** Functions over 80 lines: workspace and name. */
 export const LONG_FUNCTIONS: readonly string[] = [
   'sdk fakePurser',
-  'server makeShares',
-  'server makeWorkTime',
   'tools cluster',
   'tools decideOnce',
   'tools differentClocks',

@@ -4,7 +4,7 @@ import { ApiError } from '@purser/rules/errors';
 import { type AnswerOf, type Route, serve } from '../http/route.ts';
 import type { Core } from '../installation/runtime.ts';
 import type { Site } from '../people/site.ts';
-import { makeWorkTime } from '../scheduling/work-time.ts';
+import { WorkTime } from '../scheduling/work-time.ts';
 
 /**
  * Cost of a message besides the routes that it calls, in ms of the event loop: 0.5 to 0.8 measured, mostly the
@@ -32,7 +32,7 @@ export function makeMcpRoute({
     return { door: makeHttpEndpoint(onFailure), offersOf };
   };
   let loaded: ReturnType<typeof load> | undefined;
-  const message_time = makeWorkTime({
+  const message_time = new WorkTime({
     reason: 'mcp_time',
     share: MESSAGE_SHARE,
     now_ms: core.now_ms,

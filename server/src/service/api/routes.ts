@@ -19,7 +19,7 @@ import { makePeople, type PeopleConfig, type PeopleServices } from '../people/ma
 import { makeOidcSignIn } from '../people/oidc-people.ts';
 import { makeOwnAccount } from '../people/own-account.ts';
 import { Passkeys } from '../people/passkeys.ts';
-import { makeWorkTime } from '../scheduling/work-time.ts';
+import { WorkTime } from '../scheduling/work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
 import { makeAuthorityRoutes } from './authorities.ts';
@@ -67,9 +67,9 @@ const newNonce = () => randomBytes(12);
 function makeTimes({ now_ms, presence }: Core) {
   const isAlone = (workspace_id: string) => presence.isAlone(workspace_id);
   return {
-    answer_time: makeWorkTime({ reason: 'answers_time', share: ANSWER_SHARE, now_ms, isAlone }),
-    assess_time: makeWorkTime({ reason: 'assessments_time', share: ASSESS_SHARE, now_ms, isAlone }),
-    replay_time: makeWorkTime({
+    answer_time: new WorkTime({ reason: 'answers_time', share: ANSWER_SHARE, now_ms, isAlone }),
+    assess_time: new WorkTime({ reason: 'assessments_time', share: ASSESS_SHARE, now_ms, isAlone }),
+    replay_time: new WorkTime({
       reason: 'replays_time',
       share: REPLAY_SHARE,
       now_ms,

@@ -8,7 +8,7 @@ import type { PreAssess } from '../decisions/authorize-spend.ts';
 import { makeLabelledExamples } from '../decisions/labelled-examples.ts';
 import { makeModelPreAssess } from '../decisions/model-pre-assess.ts';
 import { makeTrackRecords } from '../decisions/track-record.ts';
-import { makeShares } from '../http/shares.ts';
+import { Shares } from '../http/shares.ts';
 import type { Core } from '../installation/runtime.ts';
 import { addressFor, protocolFor } from '../model-judge/addresses.ts';
 import { makeAskModel } from '../model-judge/ask-model.ts';
@@ -17,7 +17,7 @@ import { type ModelClient, makeModelClient } from '../model-judge/model-client.t
 import { startProbing } from '../model-judge/probe.ts';
 import type { Asker, AskModel } from '../model-judge/second-opinion.ts';
 import { UsageCounter } from '../model-judge/usage.ts';
-import { makeWorkTime } from '../scheduling/work-time.ts';
+import { WorkTime } from '../scheduling/work-time.ts';
 import { ASSESS_SHARE } from './shared-resources.ts';
 
 /** The shares of the calls to the model that one workspace may use, and one agent of it; the rest is left to the others. */
@@ -48,7 +48,7 @@ const wait = (wait_ms: number, signal: AbortSignal): Promise<void> =>
 /** The calls to the model that may be in progress at a time, which workspaces and agents share. */
 function makePlaces({ metrics }: Core, config: Config) {
   const max_concurrent = config.purpose_model_max_concurrent;
-  const places = makeShares({
+  const places = new Shares({
     resource: 'purpose_model_calls',
     total: max_concurrent,
     workspace_share: WORKSPACE_SHARE,
@@ -154,7 +154,7 @@ function makePreAssess(core: Core, config: Config, model: string, askModel: AskM
     historyOf: makeTrackRecords(core),
     directoryOf: makeDirectories(db),
     examplesOf: makeLabelledExamples({ db: lists_db, now_ms }),
-    assess_time: makeWorkTime({
+    assess_time: new WorkTime({
       reason: 'assessments_time',
       share: ASSESS_SHARE,
       now_ms,

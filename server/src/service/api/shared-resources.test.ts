@@ -4,7 +4,7 @@ import { makeTestCore } from '../../../tests/support/running-service.ts';
 import { readConfig } from '../config/config.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { makePresence } from '../scheduling/presence.ts';
-import { makeWorkTime } from '../scheduling/work-time.ts';
+import { WorkTime } from '../scheduling/work-time.ts';
 import { makeApiRoutes } from './routes.ts';
 import { makeResources, withPublicTurns, withTurns } from './shared-resources.ts';
 
@@ -15,7 +15,7 @@ const callOf = (workspace_id: string, key_id = `key_of_${workspace_id}`) =>
   ({ caller: { workspace_id, key_id } }) as Call;
 
 const turns = {
-  answer_time: makeWorkTime({ reason: 'answers_time', share: 1, now_ms: () => 0, isAlone: () => true }),
+  answer_time: new WorkTime({ reason: 'answers_time', share: 1, now_ms: () => 0, isAlone: () => true }),
   presence: makePresence(() => 0),
 };
 
@@ -168,7 +168,7 @@ test('a verification pays for what it costs the database, however short its answ
 test('the second page of a workspace waits until the first is paid for, while another is served', async () => {
   let at_ms = 0;
   const timers: (() => void)[] = [];
-  const answer_time = makeWorkTime({
+  const answer_time = new WorkTime({
     reason: 'answers_time',
     share: 0.25,
     now_ms: () => at_ms,
@@ -221,7 +221,7 @@ test('a long body takes a turn of the event loop, and a short one none', async (
 test('public answers to one address wait for each other, other addresses and probes do not', async () => {
   let at_ms = 0;
   const timers: (() => void)[] = [];
-  const public_time = makeWorkTime({
+  const public_time = new WorkTime({
     reason: 'answers_time',
     share: 0.25,
     now_ms: () => at_ms,

@@ -2,7 +2,7 @@ import { holderOf } from '@purser/rules/domain/keys';
 import { jsonInSlices } from '@purser/rules/values/slices';
 import { BODY_LIMIT } from '../http/call.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
-import { makeShares, type Release, type Shares, type SharesOptions } from '../http/shares.ts';
+import { type Release, Shares, type SharesOptions } from '../http/shares.ts';
 import type { Presence } from '../scheduling/presence.ts';
 import type { Settle, WorkTime } from '../scheduling/work-time.ts';
 
@@ -71,7 +71,7 @@ export function makeResources(
   isAlone: Presence['isAlone'] = () => false,
 ): Record<ResourceName, Shares> {
   const made = Object.entries(RESOURCES).map(([name, options]) => {
-    const shares = makeShares(SHORT.has(name) ? { ...options, isAlone } : options);
+    const shares = new Shares(SHORT.has(name) ? { ...options, isAlone } : options);
     watchUse(shares.resource, shares.total, shares.inUse);
     return [name, shares] as const;
   });

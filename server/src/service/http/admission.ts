@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { makeShares } from './shares.ts';
+import { Shares } from './shares.ts';
 
 /**
  * The bounds of what the server accepts, and of the time it waits for clients. Tests override them with smaller values.
@@ -82,21 +82,21 @@ export function makeAdmission(limits: Limits, onRefused: (count: number) => void
   let held_back = 0;
   return {
     /** By client address. */
-    connections: makeShares({
+    connections: new Shares({
       resource: 'connections',
       total: limits.max_connections,
       workspace_share: GENEROUS.workspace_share,
     }),
-    bodies: makeShares({ resource: 'bodies', total: limits.max_bodies, ...GENEROUS }),
-    writes: makeShares({ resource: 'writes', total: limits.max_writes, ...GENEROUS }),
-    streams: makeShares({
+    bodies: new Shares({ resource: 'bodies', total: limits.max_bodies, ...GENEROUS }),
+    writes: new Shares({ resource: 'writes', total: limits.max_writes, ...GENEROUS }),
+    streams: new Shares({
       resource: 'streams',
       total: limits.max_streams,
       workspace_share: QUARTER,
       max_waiting: MAX_WAITING_FOR_STREAMS,
     }),
     /** In bytes. */
-    unsent: makeShares({ resource: 'unsent_bytes', total: limits.max_unsent_bytes, ...GENEROUS }),
+    unsent: new Shares({ resource: 'unsent_bytes', total: limits.max_unsent_bytes, ...GENEROUS }),
     /** Counts a refusal that was caused by overload. */
     countRefusal(): void {
       refused += 1;

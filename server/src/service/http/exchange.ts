@@ -3,7 +3,7 @@ import { type Caller, holderOf, INVALID_KEY } from '@purser/rules/domain/keys';
 import type { RequestSpan } from '../../engine/tracing.ts';
 import type { Count } from './rate-limit.ts';
 import type { Route } from './route.ts';
-import { type Holder, makeShares, type Release, type Shares } from './shares.ts';
+import { type Holder, type Release, Shares } from './shares.ts';
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 /** W3C Trace Context, version 00; later versions may append fields after the flags. */
@@ -143,7 +143,7 @@ const MAX_HELD = 1_000;
 
 /** Lets requests wait that asked for it, each with one timer. */
 export function makeHolds() {
-  const places = makeShares({ resource: 'waits', total: MAX_HELD, workspace_share: 0.8, key_share: 0.6 });
+  const places = new Shares({ resource: 'waits', total: MAX_HELD, workspace_share: 0.8, key_share: 0.6 });
   const held = new Set<() => void>();
   let released = false;
   return {

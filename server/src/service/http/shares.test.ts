@@ -1,18 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { makeShares, type Release } from './shares.ts';
+import { type Release, Shares } from './shares.ts';
 
 const of = (workspace_id: string, key_id = `key of ${workspace_id}`) => ({ workspace_id, key_id });
 
-function takeAll(shares: ReturnType<typeof makeShares>, holder: ReturnType<typeof of>): Release[] {
+function takeAll(shares: Shares, holder: ReturnType<typeof of>): Release[] {
   const taken: Release[] = [];
   for (let next = shares.tryTake(holder); next !== null; next = shares.tryTake(holder)) taken.push(next);
   return taken;
 }
 
 test('one workspace alone gets to its share, and one of its keys to that of a key', () => {
-  const shares = makeShares({ resource: 'writes', total: 1_000, workspace_share: 0.8, key_share: 0.6 });
+  const shares = new Shares({ resource: 'writes', total: 1_000, workspace_share: 0.8, key_share: 0.6 });
   expect(takeAll(shares, of('ws_1', 'key_1'))).toHaveLength(600);
   // What is left is 400, of which the workspace may take on until it holds four times what is left.
   expect(takeAll(shares, of('ws_1', 'key_2'))).toHaveLength(200);
@@ -21,14 +21,14 @@ test('one workspace alone gets to its share, and one of its keys to that of a ke
 });
 
 test('of two places each of two workspaces gets one, and of four no workspace more than two', () => {
-  const two = makeShares({ resource: 'simulations', total: 2 });
+  const two = new Shares({ resource: 'simulations', total: 2 });
   expect(['a', 'b'].map((name) => takeAll(two, of(name)).length)).toEqual([1, 1]);
-  const four = makeShares({ resource: 'exports', total: 4 });
+  const four = new Shares({ resource: 'exports', total: 4 });
   expect(['a', 'b', 'c', 'd'].map((name) => takeAll(four, of(name)).length)).toEqual([2, 1, 1, 0]);
 });
 
 test('workspaces that want all of it come to equal parts, whoever was first', () => {
-  const shares = makeShares({ resource: 'writes', total: 1_000, workspace_share: 0.8 });
+  const shares = new Shares({ resource: 'writes', total: 1_000, workspace_share: 0.8 });
   const held = new Map(['a', 'b', 'c'].map((name) => [name, takeAll(shares, of(name))]));
   for (let round = 0; round < 3_000; round++) {
     for (const [name, taken] of held) {
@@ -41,7 +41,7 @@ test('workspaces that want all of it come to equal parts, whoever was first', ()
 
 test('however many workspaces take whatever they can get, one that holds nothing soon finds something free', () => {
   for (const workspaces of [1, 2, 5, 20, 100]) {
-    const shares = makeShares({ resource: 'writes', total: 1_000, workspace_share: 0.8 });
+    const shares = new Shares({ resource: 'writes', total: 1_000, workspace_share: 0.8 });
     const held = Array.from({ length: workspaces }, (_, i) => takeAll(shares, of(`ws_${i}`)));
     // What each held ends once, and is asked for again at once.
     for (let ended = 0; ended < 1_000; ended++) {
@@ -67,7 +67,7 @@ test('never is more held than there is, and what was given back, once or many ti
       fc.integer({ min: 1, max: 40 }),
       fc.double({ min: 0.05, max: 0.95, noNaN: true }),
       (steps, total, workspace_share) => {
-        const shares = makeShares({ resource: 'unsent_bytes', total, workspace_share });
+        const shares = new Shares({ resource: 'unsent_bytes', total, workspace_share });
         const taken: { release: Release; amount: number; is_held: boolean }[] = [];
         const sum = () => taken.reduce((held, each) => held + (each.is_held ? each.amount : 0), 0);
         for (const { workspace, key, amount, gives_back } of steps) {
@@ -93,7 +93,7 @@ test('never is more held than there is, and what was given back, once or many ti
 });
 
 test('workspaces that wait have their turns one after another, however many of one came first', async () => {
-  const shares = makeShares({ resource: 'lists', total: 1, max_waiting: 100, workspace_share: 0.9 });
+  const shares = new Shares({ resource: 'lists', total: 1, max_waiting: 100, workspace_share: 0.9 });
   const first = await shares.take(of('busy', 'key_1'));
   const turns: string[] = [];
   const enter = (workspace: string, key: string) =>
@@ -115,7 +115,7 @@ test('workspaces that wait have their turns one after another, however many of o
 });
 
 test('a workspace at its share lets those behind it pass', async () => {
-  const shares = makeShares({ resource: 'lists', total: 4, max_waiting: 10 });
+  const shares = new Shares({ resource: 'lists', total: 4, max_waiting: 10 });
   const busy = takeAll(shares, of('busy'));
   expect(busy).toHaveLength(2);
   const third = shares.take(of('busy'));
@@ -130,7 +130,7 @@ test('a workspace at its share lets those behind it pass', async () => {
 test('who waits too long, or finds no place to wait, is refused in words, and holds nothing', async () => {
   vi.useFakeTimers();
   try {
-    const shares = makeShares({ resource: 'exports', total: 1, max_waiting: 2, max_wait_ms: 1_000 });
+    const shares = new Shares({ resource: 'exports', total: 1, max_waiting: 2, max_wait_ms: 1_000 });
     const release = await shares.take(of('a'));
     const late = shares.take(of('b')).catch((error: Error) => error.message);
     await expect(shares.take(of('b'))).rejects.toMatchObject({ code: 'unavailable', retry_after_s: 1 });
@@ -145,7 +145,7 @@ test('who waits too long, or finds no place to wait, is refused in words, and ho
 });
 
 test('a client that goes leaves the queue, and who waits behind it is not held up', async () => {
-  const shares = makeShares({ resource: 'exports', total: 1, max_waiting: 10 });
+  const shares = new Shares({ resource: 'exports', total: 1, max_waiting: 10 });
   const release = await shares.take(of('a'));
   const gone = new AbortController();
   const left = shares.take(of('b'), gone.signal);
@@ -159,7 +159,7 @@ test('a client that goes leaves the queue, and who waits behind it is not held u
 });
 
 test('work gives its place back also when it fails', async () => {
-  const shares = makeShares({ resource: 'lists', total: 1 });
+  const shares = new Shares({ resource: 'lists', total: 1 });
   await expect(shares.run(of('a'), () => Promise.reject(new Error('broke')))).rejects.toThrow('broke');
   expect(shares.inUse()).toBe(0);
 });
@@ -170,7 +170,7 @@ test('whatever one key of a workspace takes and waits for, another key of it soo
       fc.integer({ min: 4, max: 16 }),
       fc.integer({ min: 1, max: 60 }),
       async (total, calls) => {
-        const shares = makeShares({
+        const shares = new Shares({
           resource: 'reads',
           total,
           workspace_share: 0.75,

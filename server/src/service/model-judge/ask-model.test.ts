@@ -1,7 +1,7 @@
 import type { Authority } from '@purser/contract/authority';
 import type { SpendRequest } from '@purser/contract/decisions';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { makeShares, type Shares } from '../http/shares.ts';
+import { Shares } from '../http/shares.ts';
 import { makeAskModel } from './ask-model.ts';
 import { makeHedge } from './hedge.ts';
 import type { ModelAnswer } from './model-client.ts';
@@ -43,7 +43,7 @@ beforeEach(() => {
   observed = [];
   hits = 0;
   // Six for one workspace, four for one of its agents.
-  places = makeShares({ resource: 'purpose_model_calls', total: 8, workspace_share: 0.75, key_share: 0.5 });
+  places = new Shares({ resource: 'purpose_model_calls', total: 8, workspace_share: 0.75, key_share: 0.5 });
   ask = makeAskModel({
     client: {
       ask: (question) => {

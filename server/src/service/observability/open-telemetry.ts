@@ -27,9 +27,9 @@ import {
   type Tracing,
 } from '../../engine/tracing.ts';
 
-/** The end of the service waits so long for a collector that does not take the last spans. */
+/** The stop of the service waits this long for a collector that does not take the last spans. */
 const FLUSH_MS = 1_000;
-/** A span links with so many requests; a batch can have more. */
+/** The most requests that a span links with; a batch can have more. */
 const MAX_LINKS = 100;
 
 /** An exporter that says in the log when spans begin or cease to be lost. */

@@ -223,7 +223,7 @@ export function makeOidcSignIn(
     const email = emailOf(proved);
     checkDomain(email, rules);
     const account = await accountOf(db, proved, email);
-    // An e-mail that is not the account's own says nothing of whom it was invited as.
+    // An e-mail that is not the account's own may be another person's invitation.
     const joining = email !== null && (account === undefined || account.email === email) ? email : null;
     const user =
       joining === null ? account : await new Joining(options, proved, joining, account, from).run();

@@ -58,7 +58,7 @@ interface Transaction {
   expires_ms: number;
 }
 
-/** Fetches for the library: what cannot be reached, or fails over there, is told apart from what is wrong. */
+/** Fetches for the library. Throws `ProviderDown` where the provider cannot be reached or fails. */
 const fetchFromProvider: typeof fetch = async (url, init) => {
   let response: Response;
   try {

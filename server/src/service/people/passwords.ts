@@ -3,7 +3,7 @@ import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { normaliseEmail } from '@purser/rules/domain/people';
 import { authUnavailable, invalidField } from '@purser/rules/errors';
 import { addressBlock } from '../http/client-address.ts';
-import { makeShares } from '../http/shares.ts';
+import { Shares } from '../http/shares.ts';
 
 /** OWASP's parameters of argon2id: 19 MiB and two passes, some 26 ms of one core. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -53,7 +53,7 @@ export interface Passwords {
 
 /** Makes the queue of one process. */
 export function makePasswords(): Passwords {
-  const shares = makeShares({
+  const shares = new Shares({
     resource: 'password_hashes',
     total: HASHES_AT_ONCE,
     workspace_share: SHARE,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { until } from '../../../tests/support/until.ts';
-import { makeWorkTime } from './work-time.ts';
+import { WorkTime } from './work-time.ts';
 
 /** Work on a clock that moves only when something works or waits. */
 function onFakeClock(options: {
@@ -14,7 +14,7 @@ function onFakeClock(options: {
   let at_ms = 0;
   const timers: { due_ms: number; resume: () => void }[] = [];
   let turns = 0;
-  const time = makeWorkTime({
+  const time = new WorkTime({
     reason: 'answers_time',
     ...options,
     now_ms: () => at_ms,
