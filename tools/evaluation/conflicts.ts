@@ -23,12 +23,14 @@ const COLUMN = {
 /** The firings of every conflict over the cases, each judged as if it were the agent's first spend. */
 export function measureConflicts(cases: readonly ExpectedSpend[]): Map<string, Firings> {
   const none = () => ({ misaligned: 0, unclear: 0, right: 0 });
-  const rows = new Map(CONFLICTS.map(({ id }): [string, Firings] => [id, { denied: none(), held: none() }]));
+  const rows = new Map(
+    CONFLICTS.map(({ kind }): [string, Firings] => [kind, { denied: none(), held: none() }]),
+  );
   for (const { authority, request, expected } of cases) {
     if (authority === null) continue;
     const found = conflictsFound(authority as unknown as Authority, request as unknown as SpendRequest);
-    for (const { id, severity } of found) {
-      const row = rows.get(id) as Firings;
+    for (const { kind, severity } of found) {
+      const row = rows.get(kind) as Firings;
       row[severity === 'unclear' ? 'held' : 'denied'][COLUMN[expected.purpose]] += 1;
     }
   }
@@ -103,7 +105,7 @@ const CHECKS: readonly {
   make(authority: Authority, request: SpendRequest): { caught: Made; twin: Made };
 }[] = [
   {
-    id: 'paid-already',
+    id: 'paid_already',
     made_for_it: 'the same invoice, paid an hour ago',
     twin: 'the next invoice of the same sum',
     make: (authority, request) => ({
@@ -112,7 +114,7 @@ const CHECKS: readonly {
     }),
   },
   {
-    id: 'split-sum',
+    id: 'split_sum',
     made_for_it: 'a second part just under the review threshold, on the same day',
     twin: 'the same sum, weeks later',
     make: (authority, request) => {
@@ -129,7 +131,7 @@ const CHECKS: readonly {
     },
   },
   {
-    id: 'refund-elsewhere',
+    id: 'refund_elsewhere',
     made_for_it: 'a refund to another payee than was paid',
     twin: 'a refund to the payee that was paid',
     make: (authority, request) => {
@@ -141,7 +143,7 @@ const CHECKS: readonly {
     },
   },
   {
-    id: 'other-payee',
+    id: 'new_payee',
     made_for_it: 'another payee of the rail than people allowed',
     twin: 'the payee that people allowed',
     make: (authority, request) => ({
@@ -164,7 +166,7 @@ export function measureChecks(cases: readonly ExpectedSpend[]): Check[] {
       of: right.length,
       count: right.filter(({ authority, request }) => {
         const made = make(authority as unknown as Authority, request as unknown as SpendRequest)[which];
-        return conflictsFound(...made).some((one) => one.id === id);
+        return conflictsFound(...made).some((one) => one.kind === id);
       }).length,
     });
     return { id, made_for_it, twin, caught: share('caught'), wrongly: share('twin') };

@@ -99,9 +99,20 @@ const compareOutcomes: Compare = (was, is) => {
   return value(OUTCOMES[from] ?? from, OUTCOMES[to] ?? to, widens);
 };
 
-const compareSwitches: Compare = (was, is) => {
-  const inText = (on: unknown) => (on === true ? 'Yes' : 'No');
-  return value(inText(was.value), inText(is.value), is.value === true ? 'yes' : 'no');
+/** Compares yes and no. `on`: what yes does. */
+const compareSwitches =
+  (on: Widens): Compare =>
+  (was, is) => {
+    const inText = (value: unknown) => (value === true ? 'Yes' : 'No');
+    return value(inText(was.value), inText(is.value), is.value === true ? on : opposite(on));
+  };
+
+const LEVELS: readonly unknown[] = ['LOW', 'NORMAL', 'HIGH'];
+
+const compareAttention: Compare = (was, is) => {
+  const [from, to] = [was.value ?? 'NORMAL', is.value ?? 'NORMAL'];
+  const widens = LEVELS.indexOf(to) < LEVELS.indexOf(from) ? 'yes' : 'no';
+  return from === to ? [] : value(textOf(from), textOf(to), widens);
 };
 
 const compareWords: Compare = (was, is) =>
@@ -182,7 +193,9 @@ const COMPARE: Readonly<Record<Extract<Comparison, string>, Compare>> = {
   allowance: compareNumbers('yes', 'no', amountOf),
   window: compareNumbers('no', 'yes', ({ value }) => spanInWords(Number(value))),
   outcome: compareOutcomes,
-  switch: compareSwitches,
+  attention: compareAttention,
+  switch: compareSwitches('yes'),
+  demand: compareSwitches('no'),
   from: compareMoments((to_ms, from_ms) => to_ms < from_ms),
   until: compareMoments((to_ms, from_ms) => to_ms > from_ms),
   words: compareWords,

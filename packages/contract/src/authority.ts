@@ -131,6 +131,19 @@ export const AUTHORITY_ROWS = {
       ['Hetzner Online', 'hetzner.com'],
     ),
   },
+  require_description: {
+    label: 'Description required',
+    stages: ['purpose'],
+    is_assessed: true,
+    compare: 'demand',
+    default: false,
+    schema: Type.Optional(
+      Type.Boolean({
+        description:
+          'True if a spend without a description is unclear. By default a description only adds what contradicts the purpose.',
+      }),
+    ),
+  },
   reviewer_may_list: {
     label: 'Reviewers may list merchants',
     stages: [],

@@ -85,7 +85,7 @@ describe('an agent that says it paid', () => {
     const evil = await agent.ask(5_100, 'bank:EVIL-9');
     expect([evil.decision, evil.purpose.rationale]).toEqual([
       'REVIEW',
-      'The merchant was paid before, but at another payee.',
+      'The money would go to "bank:EVIL-9", which nobody has approved as an account of "Staples".',
     ]);
     const claim = await agent.claims(evil.decision_id, 1);
     expect(claim.flags).toContain('UNAUTHORIZED_EXECUTION');
@@ -113,11 +113,12 @@ describe('an agent that says it paid', () => {
     }
     await learnt();
     const high = await agent.ask(900_000, 'bank:GOOD-1');
-    expect(high.purpose.rationale).toMatch(/more than 5 times/);
+    expect(high.purpose.rationale).toMatch(/Nobody has approved more than/);
     await agent.claims(high.decision_id, 1);
     await learnt();
     const again = await agent.ask(900_001, 'bank:GOOD-1');
-    expect([again.decision, again.purpose.rationale]).toEqual(['REVIEW', high.purpose.rationale]);
+    expect(again.decision).toBe('REVIEW');
+    expect(again.purpose.rationale).toBe(high.purpose.rationale.replace('9000.00', '9000.01'));
   });
 
   test('teaches nothing even where the spend was allowed', async () => {

@@ -53,6 +53,16 @@ export const PURPOSE_ROWS = {
       ),
     ),
   },
+  attention: {
+    label: 'Attention',
+    compare: 'attention',
+    schema: Type.Optional(
+      OneOf(['LOW', 'NORMAL', 'HIGH'], {
+        description:
+          'Which questions a spend raises; defaults to `NORMAL`. `LOW`: merchants that nobody vouches for, and contradictions. `NORMAL`: also goods plainly of another trade, and conditions that a clause sets. `HIGH`: also any word that nobody has allowed at this merchant. Each question is asked once.',
+      }),
+    ),
+  },
   judge: {
     label: 'Purpose judge',
     compare: 'words',

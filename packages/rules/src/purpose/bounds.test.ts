@@ -109,7 +109,7 @@ describe('a purpose with more words than are read', () => {
   test('a purpose with more words than are read makes no spend aligned, and the rationale says so', () => {
     const { assessment, rationale } = assessBuiltIn(long('Nothing after six. '), SERVER);
     expect(assessment).toBe('PURPOSE_UNCLEAR');
-    expect(rationale).toMatch(/too much text to assess/);
+    expect(rationale).toMatch(/more text than Purser reads/);
   });
 
   test('a purpose with more words than are read lets no spend pass as merely unclear', () => {

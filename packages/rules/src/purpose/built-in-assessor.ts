@@ -1,19 +1,23 @@
+import type { QuestionKind } from '@purser/contract/purpose/questions';
 import type { Assess, Judgement } from '../domain/assessment.ts';
+import { sha256, shownHash } from '../domain/ledger.ts';
 import { NO_FACTS, type Voucher } from '../domain/spend-facts.ts';
-import { CONFLICTS } from './conflicts/all.ts';
+import { CONFLICTS, isAskedAt } from './conflicts/all.ts';
 import {
   type Conflict,
-  type Contradiction,
   type Inquiry,
-  mostSevere,
+  quoted,
+  type Raised,
   type Severity,
   severityOf,
+  subjectOf,
 } from './conflicts/conflict.ts';
-import { doubtAbout } from './doubts.ts';
 import { indexMerchants } from './language/lexicon.ts';
 import type { OwnMerchant } from './own-merchants.ts';
+import { settle } from './questions.ts';
+import { answerAtMerchant, precedentsAt } from './reading/precedents.ts';
 import { readingOf } from './reading/reading-cache.ts';
-import { makeReadMerchant, readSpend } from './reading/spend-reading.ts';
+import { makeReadMerchant, type ReadMerchant, readSpend } from './reading/spend-reading.ts';
 import { judgementOf } from './verdict.ts';
 import { voucherOf } from './vouching.ts';
 
@@ -29,102 +33,136 @@ const CONFIDENCE: Record<Voucher['by'], number> = {
 };
 
 /**
- * Makes the assessor. It uses no model, no clock and no I/O. `merchants`: merchants that the operator knows. `without`: ids
+ * Makes the assessor. It uses no model, no clock and no I/O. `merchants`: merchants that the operator knows. `without`: kinds
  * of conflicts that are left out, to measure what each is worth.
  *
  * Guarantees:
  * - The same input always returns the same assessment, and a request that passed validation never throws.
  * - A spend is aligned only by a fact that is not the agent's free text.
  * - Text that an agent adds to a request, in any field but merchant and payee, never makes its assessment better.
- * - Time is bounded, because requests and purposes are read only up to a limit. What is longer is never aligned.
+ * - Everything that speaks against a spend and is not final is a question, which people's answers settle.
+ * - Time is bounded, because requests and purposes are read only up to a limit. What is longer is a question, too.
  */
 export function makeBuiltInAssessor(
   merchants: readonly OwnMerchant[] = [],
   without: ReadonlySet<string> = new Set(),
 ): Assess {
   const readMerchant = makeReadMerchant(merchants.length === 0 ? undefined : indexMerchants(merchants));
-  const conflicts = CONFLICTS.filter(({ id }) => !without.has(id));
-  return (authority, request, facts = NO_FACTS) => {
-    const purpose = readingOf(authority);
-    const spend = readSpend(request, readMerchant);
-    return judge({ authority, purpose, spend, facts }, conflicts);
-  };
+  const conflicts = CONFLICTS.filter(({ kind }) => !without.has(kind));
+  return (...spend) => judge(inquiryOf(readMerchant, ...spend), conflicts);
 }
 
 /** The built-in assessor without merchants of the operator. */
 export const assessBuiltIn: Assess = makeBuiltInAssessor();
 
-interface Found {
-  conflict: Conflict;
-  finding: Contradiction;
+const readKnown = makeReadMerchant();
+
+function inquiryOf(
+  readMerchant: ReadMerchant,
+  ...[authority, request, facts = NO_FACTS]: Parameters<Assess>
+): Inquiry {
+  const inquiry = {
+    authority,
+    purpose: readingOf(authority),
+    spend: readSpend(request, readMerchant),
+    facts,
+  };
+  return { ...inquiry, vouched: voucherOf(inquiry) };
 }
 
-function findingsOf(inquiry: Inquiry, conflicts: readonly Conflict[]): Found[] {
-  const found: Found[] = [];
-  for (const conflict of conflicts) {
-    const finding = conflict.applies(inquiry) ? conflict.find(inquiry) : undefined;
-    if (finding !== undefined) found.push({ conflict, finding });
-  }
-  return found;
+function findingsOf(inquiry: Inquiry, conflicts: readonly Conflict[]): Raised[] {
+  const { attention = 'NORMAL' } = inquiry.authority.purpose;
+  return conflicts.flatMap((conflict): Raised[] => {
+    const { kind } = conflict;
+    if (!isAskedAt(kind, attention) || !conflict.applies(inquiry)) return [];
+    return Array.from(conflict.find(inquiry), (finding) => ({
+      kind,
+      severity: severityOf(conflict, finding),
+      finding,
+    }));
+  });
 }
 
 /** The conflicts that fire on a spend, in their order, each with its severity there: to measure what each is worth. */
-export function conflictsFound(
-  ...[authority, request, facts = NO_FACTS]: Parameters<Assess>
-): { id: string; severity: Severity }[] {
-  const inquiry = { authority, purpose: readingOf(authority), spend: readSpend(request, readKnown), facts };
-  return findingsOf(inquiry, CONFLICTS).map(({ conflict, finding }) => ({
-    id: conflict.id,
-    severity: severityOf(conflict, finding),
-  }));
+export function conflictsFound(...spend: Parameters<Assess>): { kind: QuestionKind; severity: Severity }[] {
+  const found = findingsOf(inquiryOf(readKnown, ...spend), CONFLICTS);
+  return CONFLICTS.flatMap(({ kind }) => {
+    const severities = found.flatMap((one) => (one.kind === kind ? one.severity : []));
+    const severity = (['final', 'weak', 'unclear'] as const).find((each) => severities.includes(each));
+    return severity === undefined ? [] : { kind, severity };
+  });
 }
 
-const readKnown = makeReadMerchant();
+/** The question of text that is too long to be read whole. */
+function tooLong({ authority, spend, purpose }: Inquiry): Raised[] {
+  if (!spend.cut && !purpose.cut) return [];
+  const { action, task = '', trace = [] } = spend.request;
+  const { objective, success_criteria, constraints, context } = authority.purpose;
+  const text = spend.cut
+    ? [action.description, action.category, task, trace.map(({ step }) => step)]
+    : [objective, success_criteria, constraints, context];
+  const whose = spend.cut ? 'request' : 'purpose';
+  return [
+    {
+      kind: 'too_long',
+      // Where unclear spends pass, an agent could otherwise write more than is read, so that what speaks against its spend is not read.
+      severity: authority.on_purpose_unclear === 'ALLOW' ? 'weak' : 'unclear',
+      finding: {
+        sentence: `The ${whose} has more text than Purser reads. Please read it yourself.`,
+        evidence: [],
+        about: subjectOf(null, [shownHash(sha256(JSON.stringify(text)))]),
+      },
+    },
+  ];
+}
+
+/** The question of a merchant that nobody vouches for; none where somebody does without having been asked. */
+function newMerchant(inquiry: Inquiry): Raised[] {
+  const { authority, spend, facts, vouched } = inquiry;
+  const { action } = spend.request;
+  const answer = answerAtMerchant(facts, authority, action);
+  if (vouched !== undefined && (vouched.voucher.by !== 'PERSON' || answer === undefined)) return [];
+  const name = quoted(spend.merchant.raw);
+  const is_approved =
+    answer !== undefined || precedentsAt(facts, action).some((one) => one.usual_minor.size > 0);
+  const sentence = is_approved
+    ? `Reviewers approved ${name} only for smaller amounts.`
+    : facts.paid.length > 0
+      ? `Nobody has approved ${name} yet. It isn't in the agent's purpose or your approved merchants.`
+      : `First time at ${name}. It isn't in the agent's purpose or your approved merchants.`;
+  return [{ kind: 'new_merchant', severity: 'unclear', finding: { sentence, evidence: [], about: null } }];
+}
 
 function judge(inquiry: Inquiry, conflicts: readonly Conflict[]): Judgement {
   const found = findingsOf(inquiry, conflicts);
-  const severities = found.map(({ conflict, finding }) => severityOf(conflict, finding));
-  const worst = mostSevere(severities);
-  const told = found[severities.indexOf(worst ?? 'unclear')]?.finding;
-  const evidence = [...(told?.evidence ?? []), ...found.flatMap(({ finding }) => finding.evidence)];
-  if (told !== undefined && (worst === 'final' || worst === 'weak')) {
-    const confidence = Math.min(0.95, (worst === 'final' ? 0.85 : 0.7) + 0.05 * (found.length - 1));
-    return judgementOf('PURPOSE_MISALIGNED', confidence, told.sentence, evidence, {
-      is_final: worst === 'final',
+  const finals = found.filter(({ severity }) => severity === 'final');
+  const [final] = finals;
+  if (final !== undefined) {
+    const evidence = [...finals, ...found].flatMap(({ finding }) => finding.evidence);
+    const confidence = Math.min(0.95, 0.85 + 0.05 * (found.length - 1));
+    return judgementOf('PURPOSE_MISALIGNED', confidence, final.finding.sentence, evidence, {
+      is_final: true,
     });
   }
-
-  const { authority, spend, purpose } = inquiry;
-  if (spend.cut || purpose.cut) {
-    const sentence = spend.cut
-      ? 'The request has too much text to assess, so nothing can vouch for it.'
-      : 'The purpose has too much text to assess, so nothing can vouch for a spend.';
-    // Where unclear spends pass, an agent could otherwise write so much that what speaks against its spend is not read.
-    return authority.on_purpose_unclear === 'ALLOW'
-      ? judgementOf('PURPOSE_MISALIGNED', 0.5, sentence, evidence)
-      : judgementOf('PURPOSE_UNCLEAR', 0.5, sentence, evidence);
-  }
-  const vouched = voucherOf(inquiry);
-  if (told !== undefined) {
-    return judgementOf('PURPOSE_UNCLEAR', 0.6, told.sentence, [...evidence, ...(vouched?.evidence ?? [])]);
-  }
-  if (vouched === undefined) {
-    return judgementOf(
-      'PURPOSE_UNCLEAR',
-      0.5,
-      `"${spend.merchant.raw}" is in neither the agent's purpose nor its listed merchants, and nobody has allowed it before.`,
-      [],
-    );
-  }
-  const doubt = doubtAbout(inquiry, vouched);
-  if (doubt !== undefined) {
-    return judgementOf('PURPOSE_UNCLEAR', 0.55, doubt.sentence, [...doubt.evidence, ...vouched.evidence]);
+  const { vouched } = inquiry;
+  const settled = settle(inquiry, [...found, ...tooLong(inquiry), ...newMerchant(inquiry)]);
+  const { questions, rejected, open } = settled;
+  const evidence = [...settled.evidence, ...(vouched?.evidence ?? [])];
+  if (rejected !== undefined)
+    return judgementOf('PURPOSE_MISALIGNED', 0.9, rejected, evidence, { is_final: true, questions });
+  const [asked] = open;
+  const weak = open.find(({ severity }) => severity === 'weak');
+  if (weak !== undefined)
+    return judgementOf('PURPOSE_MISALIGNED', 0.7, weak.finding.sentence, evidence, { questions });
+  if (asked !== undefined || vouched === undefined) {
+    const sentence = asked?.finding.sentence ?? `Nobody vouches for ${quoted(inquiry.spend.merchant.raw)}.`;
+    return judgementOf('PURPOSE_UNCLEAR', 0.5, sentence, evidence, { questions });
   }
   return judgementOf(
     'PURPOSE_ALIGNED',
     CONFIDENCE[vouched.voucher.by],
-    `${vouched.sentence}, and nothing in the request contradicts it.`,
-    vouched.evidence,
-    { vouched_by: vouched.voucher },
+    `${vouched.sentence}. Nothing in the request contradicts the purpose.`,
+    evidence,
+    { vouched_by: vouched.voucher, questions },
   );
 }

@@ -119,33 +119,6 @@ describe('what only a list or a request outside the purpose could show is unclea
   });
 });
 
-describe('a merchant that only the tables know is a guess', () => {
-  it.each([
-    ['no constraint at all', [], 'PURPOSE_ALIGNED'],
-    ['a prohibition that was read', ['No hardware'], 'PURPOSE_ALIGNED'],
-    [
-      'a constraint that gave no rule and speaks of no goods',
-      ['Be nice to the neighbours'],
-      'PURPOSE_ALIGNED',
-    ],
-    ['a constraint on goods that gave no rule', ['Servers stay small and plain'], 'PURPOSE_UNCLEAR'],
-    ['a seller that the purpose names for some of it', ['Domains only from Gandi'], 'PURPOSE_UNCLEAR'],
-  ] as const)('with %s', (_, constraints, expected) => {
-    const authority = under('Keep the staging servers running: cloud servers and hosting.', [...constraints]);
-    expect(verdict(authority, 'Hetzner Online', 'cloud server')).toBe(expected);
-  });
-});
-
-it('a word that nobody knows may be what a condition is about', () => {
-  const authority = under(
-    'Order gloves and implants for the dental practice.',
-    ['Implant components only when a clinician has asked for them'],
-    'Seller: Kent Express.',
-  );
-  expect(verdict(authority, 'Kent Express', 'gloves')).toBe('PURPOSE_ALIGNED');
-  expect(verdict(authority, 'Kent Express', 'zirqon copings')).toBe('PURPOSE_UNCLEAR');
-});
-
 it.each([
   ['a title', 'Ask Dr Whitcombe.', 'Dr Whitcombe'],
   ['a role', 'The treasurer is Helen Marsh.', 'Helen Marsh'],
@@ -189,10 +162,10 @@ describe('a sum over one that a constraint names', () => {
         currency: 'EUR',
         description: 'gloves',
       };
-      return conflictsFound(authority, { action }).map(({ id, severity }) => [id, severity]);
+      return conflictsFound(authority, { action }).map(({ kind, severity }) => [kind, severity]);
     };
     expect(found(within)).toEqual([]);
-    expect(found(beyond)).toEqual([['over-mark', 'unclear']]);
+    expect(found(beyond)).toEqual([['over_mark', 'unclear']]);
     expect(verdict(authority, 'Medline', 'gloves', { amount_minor: beyond })).toBe('PURPOSE_UNCLEAR');
   });
 
@@ -244,7 +217,7 @@ describe('misaligned is only what a person would say in one sentence', () => {
       currency: 'EUR',
       description: 'glass',
     };
-    expect(conflictsFound(authority, { action })).toEqual([{ id: 'prohibited', severity: 'unclear' }]);
+    expect(conflictsFound(authority, { action })).toEqual([{ kind: 'prohibited', severity: 'unclear' }]);
   });
 });
 
@@ -291,10 +264,10 @@ describe('what operators write in other languages', () => {
     ['French', 'Soyez aimables avec les voisins'],
     ['Japanese', '近所の方に親切にすること'],
     ['Finnish', 'Ostot hyväksytetään kuukausittain'],
-  ])('%s: a sentence that gives no rule is told, and nothing is aligned by guess', (_, constraint) => {
-    const authority = under('Keep the staging servers running: cloud servers and hosting.', [constraint]);
+  ])('%s: a sentence that gives no rule is shown, and it asks nothing', (_, constraint) => {
+    const authority = under('Cloud servers.', [constraint], 'Seller: Hetzner.');
     expect(showReading(authority).not_understood.map(({ text }) => text)).toEqual([constraint]);
-    expect(verdict(authority, 'Hetzner Online', 'cloud server')).toBe('PURPOSE_UNCLEAR');
+    expect(verdict(authority, 'Hetzner', 'cloud server')).toBe('PURPOSE_ALIGNED');
   });
 
   it.each([
@@ -340,21 +313,6 @@ describe('what operators write in other languages', () => {
       'PURPOSE_MISALIGNED',
     );
   });
-
-  it.each([
-    ['German', 'Lasst die Hände von Quarzblitz!', 'Quarzblitz'],
-    ['Spanish', 'Los zafiros, ni verlos', 'zafiros'],
-    ['French', 'Les saphirs, très peu pour nous', 'saphirs'],
-    ['French', 'Le gluten est à éviter', 'pain au gluten'],
-    ['Japanese', 'サファイアお断り', 'サファイア'],
-  ])(
-    '%s: where "%s" is not read, what it speaks of is aligned at no merchant that is only named',
-    (_, constraint, goods) => {
-      const authority = under('Supplies from Nordwerk', [constraint]);
-      expect(showReading(authority).not_understood.map(({ text }) => text)).toContain(constraint);
-      expect(verdict(authority, 'Nordwerk', goods)).toBe('PURPOSE_UNCLEAR');
-    },
-  );
 
   it.each([
     ['Werkzeug und Schrauben von Würth nachbestellen', ['Würth'], ['Werkzeug', 'Schrauben']],

@@ -1,28 +1,19 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
-import type { ListedMerchant, Voucher } from '../domain/spend-facts.ts';
+import { covers } from '../domain/questions.ts';
+import type { ListedMerchant } from '../domain/spend-facts.ts';
 import { allowedBy } from '../merchants/allowlist.ts';
-import { payeeKey } from '../merchants/keys.ts';
 import { normaliseMerchant } from '../merchants/names.ts';
-import type { Inquiry } from './conflicts/conflict.ts';
+import { type Inquiry as Judged, supports, type Vouched } from './conflicts/conflict.ts';
 import { isLedBy } from './conflicts/switched-payee.ts';
 import { plainAccount } from './language/figures.ts';
-import { precedentsAt } from './reading/precedents.ts';
+import { answerAtMerchant, precedentsAt } from './reading/precedents.ts';
 import type { SpendReading } from './reading/spend-reading.ts';
 
-/** A voucher with its evidence. */
-export interface Vouched {
-  voucher: Voucher;
-  /** The sentence's first half: `"Acme" is listed by user:ada`. */
-  sentence: string;
-  /** True if a person chose this merchant for the agent, and did not only name it in a text. */
-  is_chosen: boolean;
-  evidence: PurposeEvidence[];
-}
+/** An inquiry without its voucher. */
+type Inquiry = Omit<Judged, 'vouched'>;
 
 /** Approval of a merchant vouches for amounts up to this multiple of the highest one that was approved. */
 const APPROVED_FACTOR = 1.5;
-
-const supports = (field: string, text: string): PurposeEvidence => ({ field, text, effect: 'supports' });
 
 /** The first entry of a list that one of the merchant's names equals. */
 function entryFor({ merchant_names }: SpendReading, list: readonly string[]): string | null {
@@ -65,6 +56,7 @@ const byOperator = (
   is_chosen = false,
 ): Vouched => ({
   is_chosen,
+  payees: null,
   voucher: { by: 'OPERATOR', says, entry_id: null },
   sentence: `"${spend.merchant.raw}" is ${says}`,
   evidence: [supports('action.merchant', spend.merchant.raw), from],
@@ -87,21 +79,24 @@ function byDirectory({ facts: { listed }, spend }: Inquiry): Vouched | undefined
   const { names, by_name } = allowedIn(listed);
   const name = entryFor(spend, names);
   if (name === null) return undefined;
-  const { payee_id } = spend.request.action;
+  const { payee_id = null } = spend.request.action;
   // One merchant may be listed in several spellings, each with payees of its own.
-  const found = by_name
-    .get(normaliseMerchant(name))
-    ?.find(
-      ({ payee_ids }) => payee_ids.length === 0 || (payee_id !== undefined && payee_ids.includes(payee_id)),
-    );
+  const entries = by_name.get(normaliseMerchant(name)) ?? [];
+  const found =
+    entries.find(
+      ({ payee_ids }) => payee_ids.length === 0 || (payee_id !== null && payee_ids.includes(payee_id)),
+    ) ?? entries[0];
   if (found === undefined) return undefined;
-  const entry = found.merchant;
   const says = `listed by ${found.listed_by} on ${found.listed_at.slice(0, 10)}`;
   return {
     voucher: { by: 'DIRECTORY', says, entry_id: found.entry_id },
     is_chosen: true,
+    payees: found.payee_ids.length === 0 ? null : found.payee_ids,
     sentence: `"${spend.merchant.raw}" is ${says}`,
-    evidence: [supports('action.merchant', spend.merchant.raw), supports('directory', `${entry}, ${says}`)],
+    evidence: [
+      supports('action.merchant', spend.merchant.raw),
+      supports('directory', `${found.merchant}, ${says}`),
+    ],
   };
 }
 
@@ -120,33 +115,47 @@ function byName({ purpose, spend }: Inquiry): Vouched | undefined {
     : byOperator(spend, 'named in the purpose', supports(named.field, named.text));
 }
 
-const keyOf = (payee_id: string | null) => (payee_id === null ? null : payeeKey(payee_id));
+const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
 
-/** People allowed spends at this merchant and payee, or the rail settled them. */
-function byPrecedent({ facts, spend }: Inquiry): Vouched | undefined {
+/** People approved spends at this merchant, or the rail settled them, up to amounts like this one. */
+function byHistory(inquiry: Inquiry): Vouched | undefined {
+  const { facts, spend, authority } = inquiry;
   const { action } = spend.request;
-  const { payee_id = null } = action;
-  const all = precedentsAt(facts, action);
-  const known = all.filter((one) => one.payee_id === payee_id);
-  const refused = all
-    .filter((one) => keyOf(one.payee_id) === keyOf(payee_id))
-    .reduce((sum, one) => sum + one.said_by_people.refused, 0);
+  const answer = answerAtMerchant(facts, authority, action);
+  const known = precedentsAt(facts, action);
   const high = Math.max(0, ...known.map((one) => one.usual_minor.get(action.currency)?.high ?? 0));
   const has_amounts = known.some((one) => one.usual_minor.size > 0);
-  if (refused > 0 || (has_amounts && action.amount_minor > high * APPROVED_FACTOR)) return undefined;
+  const is_covered =
+    answer === undefined
+      ? !has_amounts || action.amount_minor <= high * APPROVED_FACTOR
+      : answer.answer === 'YES' && covers(answer, action, authority);
+  if (!is_covered) return undefined;
   const people = known.reduce((sum, one) => sum + one.said_by_people.allowed, 0);
   const settled = known.reduce((sum, one) => sum + one.settled_by_rail, 0);
-  if (people + settled === 0) return undefined;
-  const spends = (count: number) => (count === 1 ? 'a spend' : `${count} spends`);
+  if (people + settled === 0 && answer === undefined) return undefined;
+  const payees = known.flatMap((one) =>
+    one.said_by_people.allowed + one.settled_by_rail > 0 ? one.payee_id : [],
+  );
+  const by = people > 0 || answer !== undefined ? 'PERSON' : 'RAIL';
   const says =
-    people > 0
-      ? `a merchant where people approved ${spends(people)}`
-      : `a merchant where the payment rail settled ${spends(settled)}`;
+    by === 'RAIL'
+      ? `a merchant where the payment rail settled ${times(settled)}`
+      : `a merchant that reviewers approved ${times(Math.max(people, 1))}`;
   return {
-    voucher: { by: people > 0 ? 'PERSON' : 'RAIL', says, entry_id: null },
-    is_chosen: people > 0,
-    sentence: `"${spend.merchant.raw}" is ${says}`,
-    evidence: [supports('action.merchant', spend.merchant.raw), supports('history', says)],
+    voucher: { by, says, entry_id: null },
+    is_chosen: by === 'PERSON',
+    payees: [...new Set([...(answer?.payee_ids ?? []), ...payees])],
+    sentence:
+      by === 'RAIL'
+        ? `The payment rail settled payments to "${spend.merchant.raw}" ${times(settled)}`
+        : `Reviewers approved "${spend.merchant.raw}" ${times(Math.max(people, 1))}`,
+    evidence: [
+      supports('action.merchant', spend.merchant.raw),
+      supports(
+        'history',
+        answer === undefined ? says : `approved by ${answer.by} on ${answer.at.slice(0, 10)}`,
+      ),
+    ],
   };
 }
 
@@ -158,6 +167,7 @@ function byTrade({ purpose, spend }: Inquiry): Vouched | undefined {
     const says = `known for ${trade.label}, which the objective asks for`;
     return {
       voucher: { by: 'TRADE', says, entry_id: null },
+      payees: null,
       is_chosen: false,
       sentence: `"${spend.merchant.raw}" is ${says}`,
       evidence: [supports('action.merchant', spend.merchant.raw), supports(wanted.field, wanted.text)],
@@ -173,11 +183,9 @@ function byTrade({ purpose, spend }: Inquiry): Vouched | undefined {
 export function voucherOf(inquiry: Inquiry): Vouched | undefined {
   // A name that hides what it is stands for nobody.
   if (inquiry.spend.merchant.disguise !== null) return undefined;
-  return (
-    byDirectory(inquiry) ??
-    byAllowedList(inquiry) ??
-    byPrecedent(inquiry) ??
-    byName(inquiry) ??
-    byTrade(inquiry)
+  const found = [byDirectory, byAllowedList, byHistory, byName, byTrade].flatMap(
+    (vouch) => vouch(inquiry) ?? [],
   );
+  const { payee_id = null } = inquiry.spend.request.action;
+  return found.find((one) => one.payees === null || one.payees.includes(payee_id)) ?? found[0];
 }

@@ -1,45 +1,53 @@
 import { CASH_RAILS, CASH_TYPES } from '../data/spend-language.ts';
 import { plainAccount } from '../language/figures.ts';
-import { type Conflict, conflictsWith } from './conflict.ts';
+import { type Conflict, conflictsWith, quoted, subjectOf, subjectWords, wordsOf } from './conflict.ts';
 
 /** Money in another form that the purpose does not ask for: gift cards, coins, cash. */
 export const cashLike: Conflict = {
-  id: 'cash-like',
+  kind: 'cash_like',
   severity: 'final',
   applies: () => true,
-  find({ purpose, spend }) {
-    const match = [...spend.description_matches, ...spend.merchant_matches, ...spend.category_matches].find(
-      (one) =>
-        one.strong &&
-        one.trades.some((trade) => trade.family === 'cash_like') &&
-        !one.trades.some((trade) => purpose.trades.has(trade)),
-    );
+  *find({ purpose, spend }) {
+    for (const match of [
+      ...spend.description_matches,
+      ...spend.merchant_matches,
+      ...spend.category_matches,
+    ]) {
+      const cash = match.trades.find(({ family }) => family === 'cash_like');
+      if (cash === undefined || !match.strong || match.trades.some((trade) => purpose.trades.has(trade)))
+        continue;
+      yield {
+        sentence: `${quoted(match.text)} is as good as cash, and the purpose doesn't ask for it.`,
+        evidence: [conflictsWith(match.field, match.text)],
+        about: subjectOf(null, wordsOf(match)),
+      };
+    }
     const known = spend.known.trades.find(
       (trade) => trade.family === 'cash_like' && !purpose.trades.has(trade),
     );
-    if (match !== undefined || known !== undefined) {
-      const [field, text] =
-        match === undefined ? ['action.merchant', spend.merchant.raw] : [match.field, match.text];
-      const label = (match?.trades.find((trade) => trade.family === 'cash_like') ?? known)?.label;
-      return {
-        sentence: `"${text}" belongs to ${label}, which is as good as cash and not part of the purpose.`,
-        evidence: [conflictsWith(field, text)],
+    if (known !== undefined) {
+      yield {
+        sentence: `${quoted(spend.merchant.raw)} sells ${known.label}, which is as good as cash, and the purpose doesn't ask for it.`,
+        evidence: [conflictsWith('action.merchant', spend.merchant.raw)],
+        about: subjectOf(null, [known.id]),
       };
     }
     const { type, payee_id = '' } = spend.request.action;
     const wants = [...purpose.trades.keys()].some((trade) => trade.family === 'cash_like');
     if (CASH_TYPES.test(type.toLowerCase()) && !wants) {
-      return {
-        sentence: `The spend is a ${type.replaceAll('_', ' ')}, which is as good as cash and not part of the purpose.`,
+      yield {
+        sentence: `The type ${quoted(type)} is as good as cash, and the purpose doesn't ask for it.`,
         evidence: [conflictsWith('action.type', type)],
+        about: subjectOf(null, subjectWords(type)),
       };
     }
     const rail = payee_id.slice(0, Math.max(0, payee_id.indexOf(':'))).toLowerCase();
     if (!CASH_RAILS.test(rail) || purpose.words.has(rail) || purpose.accounts.has(plainAccount(payee_id)))
-      return undefined;
-    return {
-      sentence: `The money would be sent by ${rail}, which cannot be reversed and is not part of the purpose.`,
+      return;
+    yield {
+      sentence: `The money would go by ${quoted(rail)}, which nobody can reverse, and the purpose doesn't ask for it.`,
       evidence: [conflictsWith('action.payee_id', payee_id)],
+      about: subjectOf(null, [rail]),
       severity: 'unclear',
     };
   },

@@ -1,7 +1,7 @@
 import { DENIED } from '../data/spend-language.ts';
 import { attributesIn } from '../language/attributes.ts';
 import { stemWord } from '../language/text.ts';
-import { type Conflict, conflictsWith, type Inquiry, MAX_QUOTE_LENGTH } from './conflict.ts';
+import { type Conflict, conflictsWith, type Inquiry, quoted, subjectOf, subjectWords } from './conflict.ts';
 
 interface Denial {
   field: string;
@@ -22,31 +22,31 @@ function denialsIn({ spend }: Inquiry): Denial[] {
 
 /** The request itself shows that a condition of the purpose does not hold. */
 export const conditionDenied: Conflict = {
-  id: 'condition-denied',
+  kind: 'condition_denied',
   severity: 'weak',
   applies: ({ purpose }) => purpose.requirements.length > 0,
-  find(inquiry) {
+  *find(inquiry) {
     const { purpose, spend } = inquiry;
     const denials = denialsIn(inquiry);
-    for (const { stems, kinds, subject, field, text } of purpose.requirements) {
-      const said = denials.find((one) => stems.has(one.stem));
+    for (const rule of purpose.requirements) {
+      const { stems, kinds, subject } = rule;
       const is_about = subject.size === 0 || [...subject].some((stem) => spend.goods_stems.has(stem));
-      const named =
-        kinds.size > 0 && is_about
-          ? attributesIn(spend.description.tokens, new Set(kinds.keys()))
-          : new Map<string, never>();
-      const other = [...named].find(([scale, { values }]) =>
-        [...values].some((value) => kinds.get(scale)?.has(value) !== true),
-      )?.[1];
-      const found =
-        said ?? (other === undefined ? undefined : { field: 'action.description', text: other.text });
-      if (found === undefined) continue;
-      return {
-        sentence: `"${found.text}" shows that the spend does not meet a condition of the purpose: "${text.slice(0, MAX_QUOTE_LENGTH)}".`,
-        evidence: [conflictsWith(found.field, found.text), conflictsWith(field, text)],
-        ...(is_about ? {} : { severity: 'unclear' as const }),
-      };
+      const found: Omit<Denial, 'stem'>[] = denials.filter((one) => stems.has(one.stem));
+      if (kinds.size > 0 && is_about) {
+        for (const [scale, { texts }] of attributesIn(spend.description.tokens, new Set(kinds.keys()))) {
+          for (const [value, text] of texts) {
+            if (kinds.get(scale)?.has(value) !== true) found.push({ field: 'action.description', text });
+          }
+        }
+      }
+      for (const { field, text } of found) {
+        yield {
+          sentence: `The request says ${quoted(text)}, and the purpose sets this condition: ${quoted(rule.text)}.`,
+          evidence: [conflictsWith(field, text), conflictsWith(rule.field, rule.text)],
+          about: subjectOf(rule, subjectWords(text)),
+          ...(is_about ? {} : { severity: 'unclear' as const }),
+        };
+      }
     }
-    return undefined;
   },
 };

@@ -1,28 +1,27 @@
 import { isPrivate } from '../language/lexicon.ts';
-import { type Conflict, conflictsWith } from './conflict.ts';
+import { type Conflict, conflictsWith, quoted, subjectOf, wordsOf } from './conflict.ts';
 
 /** The description names goods of a trade that neither purpose nor merchant has to do with. */
 export const otherGoods: Conflict = {
-  id: 'other-goods',
+  kind: 'other_goods',
   severity: 'unclear',
   applies: ({ purpose }) => !purpose.broad && purpose.families.size > 0,
-  find({ purpose, spend }) {
+  *find({ purpose, spend }) {
     const own = new Set(spend.known.trades.map(({ family }) => family));
-    const match = spend.description_matches.find(
-      (one) =>
-        one.strong &&
-        one.trades.every(
-          (trade) =>
-            !purpose.trades.has(trade) &&
-            !purpose.families.has(trade.family) &&
-            isPrivate(trade) &&
-            !own.has(trade.family),
-        ),
-    );
-    if (match === undefined) return undefined;
-    return {
-      sentence: `"${match.text}" belongs to ${match.trades[0]?.label}, which is not part of the purpose.`,
-      evidence: [conflictsWith(match.field, match.text)],
-    };
+    for (const match of spend.description_matches) {
+      const is_other = match.trades.every(
+        (trade) =>
+          !purpose.trades.has(trade) &&
+          !purpose.families.has(trade.family) &&
+          isPrivate(trade) &&
+          !own.has(trade.family),
+      );
+      if (!match.strong || !is_other) continue;
+      yield {
+        sentence: `${quoted(match.text)} belongs to ${match.trades[0]?.label}, which is not part of the purpose.`,
+        evidence: [conflictsWith(match.field, match.text)],
+        about: subjectOf(null, wordsOf(match)),
+      };
+    }
   },
 };

@@ -1,14 +1,15 @@
 import { UNIT_CODE } from '../language/figures.ts';
 import { claimsToBe } from '../reading/spend-reading.ts';
-import { type Conflict, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
+import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
 
 /** The spend is for a unit other than those that the operator names by code ("only for H1 to H9"). */
 export const otherUnit: Conflict = {
-  id: 'other-unit',
+  kind: 'other_unit',
   severity: 'weak',
   applies: ({ purpose }) => purpose.units.length > 0,
-  find({ purpose, spend }) {
-    for (const { subject, subject_trades, ranges, field, text: rule } of purpose.units) {
+  *find({ purpose, spend }) {
+    for (const rule of purpose.units) {
+      const { subject, subject_trades, ranges } = rule;
       const isMeant =
         subject.size === 0 ||
         [...subject].some((stem) => claimsToBe(spend, stem)) ||
@@ -25,13 +26,13 @@ export const otherUnit: Conflict = {
             (one) => one.after === after && Number(number) >= one.from && Number(number) <= one.to,
           );
           if (shaped.length === 0 || isOwn) continue;
-          return {
-            sentence: `"${code[0].toUpperCase()}" is not one of the units that the purpose names: "${rule.slice(0, MAX_QUOTE_LENGTH)}".`,
-            evidence: [conflictsWith(text.field, code[0]), conflictsWith(field, rule)],
+          yield {
+            sentence: `${quoted(code[0].toUpperCase())} isn't a unit that the purpose names: ${quoted(rule.text)}.`,
+            evidence: [conflictsWith(text.field, code[0]), conflictsWith(rule.field, rule.text)],
+            about: subjectOf(rule, [code[0]]),
           };
         }
       }
     }
-    return undefined;
   },
 };

@@ -1,23 +1,25 @@
 import { currencyExponent, isActiveCurrency } from '../../values/money.ts';
-import { type Conflict, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
+import { type Conflict, conflictsWith, money, quoted, subjectOf } from './conflict.ts';
 
 /** The sum is over one that a constraint names ("above 400 pounds"), so that what the constraint says may be about it. */
 export const overMark: Conflict = {
-  id: 'over-mark',
+  kind: 'over_mark',
   severity: 'unclear',
   applies: ({ purpose, spend, authority }) =>
     purpose.marks.length > 0 && spend.request.action.currency === authority.currency,
-  find({ purpose, spend }) {
+  *find({ purpose, spend }) {
     const { amount_minor, currency } = spend.request.action;
     const unit = 10 ** (isActiveCurrency(currency) ? currencyExponent(currency) : 2);
-    const found = purpose.marks.find(({ amount }) => amount_minor > amount * unit);
-    if (found === undefined) return undefined;
-    return {
-      sentence: `The amount is over a limit in the purpose: "${found.text.slice(0, MAX_QUOTE_LENGTH)}".`,
-      evidence: [
-        conflictsWith('action.amount_minor', String(amount_minor)),
-        conflictsWith(found.field, found.text),
-      ],
-    };
+    for (const rule of purpose.marks) {
+      if (amount_minor <= rule.amount * unit) continue;
+      yield {
+        sentence: `This is ${money(spend)}, above a sum in the purpose: ${quoted(rule.text)}.`,
+        evidence: [
+          conflictsWith('action.amount_minor', String(amount_minor)),
+          conflictsWith(rule.field, rule.text),
+        ],
+        about: subjectOf(rule),
+      };
+    }
   },
 };

@@ -1,4 +1,4 @@
-import { type Conflict, conflictsWith } from './conflict.ts';
+import { type Conflict, conflictsWith, money, quoted, subjectOf, subjectWords } from './conflict.ts';
 import {
   daysBetween,
   isNumbered,
@@ -15,10 +15,10 @@ const HABIT = 2;
 
 /** The agent paid the same payee the same sum for the same thing some days ago. */
 export const paidAlready: Conflict = {
-  id: 'paid-already',
+  kind: 'paid_already',
   severity: 'final',
   applies: ({ facts }) => facts.paid.length > 0,
-  find({ spend, facts }) {
+  *find({ spend, facts }) {
     const { action } = spend.request;
     const same = facts.paid.filter(
       (one) =>
@@ -31,12 +31,12 @@ export const paidAlready: Conflict = {
         repeats(one.description, action.description ?? ''),
     );
     const [last] = same;
-    if (last === undefined || same.filter((one) => isSamePartner(one, action)).length >= HABIT)
-      return undefined;
+    if (last === undefined || same.filter((one) => isSamePartner(one, action)).length >= HABIT) return;
     const day = last.at.slice(0, 10);
-    return {
-      sentence: `${spend.merchant.raw} was paid the same amount for the same thing on ${day} (${last.decision_id}).`,
+    yield {
+      sentence: `The agent paid ${quoted(spend.merchant.raw)} ${money(spend)} for the same thing on ${day} (${last.decision_id}).`,
       evidence: [conflictsWith('history', `${last.decision_id} on ${day}`)],
+      about: subjectOf(null, subjectWords(last.description)),
       // Two servers of one kind may both be wanted; the same invoice is paid once.
       ...(isNumbered(last.description) ? {} : { severity: 'unclear' as const }),
     };

@@ -1,36 +1,27 @@
 import { mayAttack, readAttacks } from '../language/attacks.ts';
-import type { FieldText } from '../reading/spend-reading.ts';
-import { type Conflict, type Contradiction, quoteAround, suspicious } from './conflict.ts';
+import { type Conflict, quoteAround, quoted, subjectOf, subjectWords, suspicious } from './conflict.ts';
 
-function findingIn(text: FieldText): Contradiction | undefined {
-  let mild: Contradiction | undefined;
-  for (const { match, meaning, is_certain } of readAttacks(text.folded)) {
-    const quote = quoteAround(text.folded, match.index, match[0].length);
-    const finding: Contradiction = {
-      sentence: `The request ${meaning} ("${quote}").`,
-      evidence: [suspicious(text.field, quote)],
-    };
-    if (is_certain) return finding;
-    mild ??= { ...finding, severity: 'unclear' };
-  }
-  return mild;
-}
+/** In UTF-16 code units. */
+const MIN_TEXT_LENGTH = 8;
 
 /** Text that is meant for whoever judges the spend, or that orders the agent about, instead of saying what is bought. */
 export const plantedText: Conflict = {
-  id: 'planted-text',
+  kind: 'planted_text',
   severity: 'final',
   applies: ({ spend }) =>
     mayAttack([spend.merchant, spend.description, spend.category, spend.task, ...spend.trace]),
-  find({ spend }) {
-    let mild: Contradiction | undefined;
+  *find({ spend }) {
     for (const text of [spend.description, spend.merchant, spend.category, spend.task, ...spend.trace]) {
-      if (text.folded.length < 8) continue;
-      const found = findingIn(text);
-      if (found !== undefined && found.severity === undefined && !text.field.startsWith('trace['))
-        return found;
-      mild ??= found;
+      if (text.folded.length < MIN_TEXT_LENGTH) continue;
+      for (const { match, meaning, is_certain } of readAttacks(text.folded)) {
+        const quote = quoteAround(text.folded, match.index, match[0].length);
+        yield {
+          sentence: `The request ${meaning}: ${quoted(quote)}.`,
+          evidence: [suspicious(text.field, quote)],
+          about: subjectOf(null, subjectWords(match[0])),
+          ...(is_certain ? {} : { severity: 'unclear' as const }),
+        };
+      }
     }
-    return mild;
   },
 };

@@ -1,7 +1,7 @@
 import { BELONGINGS, SOMEBODYS } from '../data/spend-language.ts';
 import { privateCircleWords } from '../language/lexicon.ts';
 import { MAX_TEXT_LENGTH } from '../language/text.ts';
-import { type Conflict, type Contradiction, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
+import { type Conflict, conflictsWith, quoted, subjectOf, subjectWords } from './conflict.ts';
 
 /** The match, with the name before its apostrophe. */
 const whoseIn = (folded: string, { index, 0: found }: RegExpExecArray): string =>
@@ -9,32 +9,38 @@ const whoseIn = (folded: string, { index, 0: found }: RegExpExecArray): string =
 
 /** Something for somebody's private life, under a purpose for work or one that forbids private use. */
 export const privateUse: Conflict = {
-  id: 'private-use',
+  kind: 'private_use',
   severity: 'weak',
   applies: ({ purpose }) => !purpose.broad && purpose.delegation === undefined,
-  find({ purpose, spend }) {
-    const rule = purpose.prohibitions.find((one) => one.private_use);
-    let mild: Contradiction | undefined;
-    for (const text of [spend.description, spend.task]) {
-      const said = SOMEBODYS.exec(text.folded);
-      const circle =
-        rule === undefined ? undefined : privateCircleWords(text.tokens).find((word) => word.length > 2);
-      const belonging = rule === undefined ? null : BELONGINGS.exec(text.text.slice(0, MAX_TEXT_LENGTH));
-      const is_own = said !== null && said[1] !== undefined && purpose.words.has(said[1]);
-      const words =
-        (is_own || said === null ? undefined : whoseIn(text.folded, said)) ?? circle ?? belonging?.[0];
-      if (words === undefined) continue;
-      const about = rule === undefined ? '' : `: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}"`;
-      const finding: Contradiction = {
-        sentence: `"${words}" points to private use, which the purpose ${rule === undefined ? 'does not mention' : 'rules out'}${about}.`,
-        evidence: [
-          conflictsWith(text.field, words),
-          ...(rule === undefined ? [] : [conflictsWith(rule.field, rule.text)]),
-        ],
-      };
-      if (rule !== undefined && (said !== null || circle !== undefined) && !is_own) return finding;
-      mild ??= { ...finding, severity: 'unclear' };
+  *find({ purpose, spend }) {
+    const rule = purpose.prohibitions.find((one) => one.private_use) ?? null;
+    for (const { field, folded, text, tokens } of [spend.description, spend.task]) {
+      const said = [...folded.matchAll(SOMEBODYS)].map((match) => ({
+        words: whoseIn(folded, match),
+        is_own: match[1] !== undefined && purpose.words.has(match[1]),
+      }));
+      const circle = rule === null ? [] : privateCircleWords(tokens).filter((word) => word.length > 2);
+      const belongings =
+        rule === null ? [] : [...text.slice(0, MAX_TEXT_LENGTH).matchAll(BELONGINGS)].map(([words]) => words);
+      const found = [
+        ...said.flatMap(({ words, is_own }) => (is_own ? [] : { words, is_sure: rule !== null })),
+        ...circle.map((words) => ({ words, is_sure: !said.some(({ is_own }) => is_own) })),
+        ...belongings.map((words) => ({ words, is_sure: false })),
+      ];
+      for (const { words, is_sure } of found) {
+        yield {
+          sentence:
+            rule === null
+              ? `${quoted(words)} sounds like private use, which the purpose doesn't mention.`
+              : `${quoted(words)} sounds like private use, which the purpose forbids: ${quoted(rule.text)}.`,
+          evidence: [
+            conflictsWith(field, words),
+            ...(rule === null ? [] : [conflictsWith(rule.field, rule.text)]),
+          ],
+          about: subjectOf(rule, subjectWords(words)),
+          ...(is_sure ? {} : { severity: 'unclear' as const }),
+        };
+      }
     }
-    return mild;
   },
 };

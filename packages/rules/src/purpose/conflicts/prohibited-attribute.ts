@@ -1,24 +1,25 @@
 import { attributesIn } from '../language/attributes.ts';
-import { type Conflict, conflictsWith, MAX_QUOTE_LENGTH } from './conflict.ts';
+import { type Conflict, conflictsWith, quoted, subjectOf, subjectWords } from './conflict.ts';
 
 /** The spend names a value of a property ("business class", "used") that the operator rules out. */
 export const prohibitedAttribute: Conflict = {
-  id: 'prohibited-attribute',
+  kind: 'prohibited_attribute',
   severity: 'weak',
   applies: ({ purpose }) => purpose.attributes.length > 0,
-  find({ purpose, spend }) {
-    const named = attributesIn(
-      spend.description.tokens,
-      new Set(purpose.attributes.map((rule) => rule.scale)),
-    );
+  *find({ purpose, spend }) {
+    const scales = new Set(purpose.attributes.map((rule) => rule.scale));
+    const named = attributesIn(spend.description.tokens, scales);
     for (const rule of purpose.attributes) {
       const found = named.get(rule.scale);
-      if (found === undefined || [...found.values].every((value) => rule.allowed.has(value))) continue;
-      return {
-        sentence: `The ${found.label} is "${found.text}", but the purpose says: "${rule.text.slice(0, MAX_QUOTE_LENGTH)}".`,
-        evidence: [conflictsWith('action.description', found.text), conflictsWith(rule.field, rule.text)],
-      };
+      if (found === undefined) continue;
+      for (const [value, text] of found.texts) {
+        if (rule.allowed.has(value)) continue;
+        yield {
+          sentence: `The request says ${quoted(text)}, and the purpose says ${quoted(rule.text)}.`,
+          evidence: [conflictsWith('action.description', text), conflictsWith(rule.field, rule.text)],
+          about: subjectOf(rule, subjectWords(text)),
+        };
+      }
     }
-    return undefined;
   },
 };

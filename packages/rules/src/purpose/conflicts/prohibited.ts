@@ -2,13 +2,7 @@ import type { Trade } from '../data/trades.ts';
 import { LOOSE_STEMS } from '../language/everyday-words.ts';
 import type { Token } from '../language/text.ts';
 import type { AuthorityReading, ForbiddenItem, Prohibition } from '../reading/authority-terms.ts';
-import {
-  type Conflict,
-  type Contradiction,
-  conflictsWith,
-  type Inquiry,
-  MAX_QUOTE_LENGTH,
-} from './conflict.ts';
+import { type Conflict, conflictsWith, type Inquiry, quoted, subjectOf, wordsOf } from './conflict.ts';
 
 /** True if the objective itself names the trade. */
 function isWanted(purpose: AuthorityReading, trade: Trade): boolean {
@@ -31,97 +25,86 @@ interface Hit {
   field: string;
   text: string;
   is_certain: boolean;
+  /** How the question names it. */
+  words: readonly string[];
 }
 
-function literal(item: ForbiddenItem, { spend, purpose }: Inquiry): Hit | undefined {
-  if (item.stems.length === 0 || !item.stems.every((stem) => spend.goods_stems.has(stem))) return undefined;
-  const says = item.stems.some((stem) => !LOOSE_STEMS.has(stem));
+function* literal(item: ForbiddenItem, { spend, purpose }: Inquiry): Iterable<Hit> {
+  const { stems: words } = item;
+  if (words.length === 0 || !words.every((stem) => spend.goods_stems.has(stem))) return;
+  const says = words.some((stem) => !LOOSE_STEMS.has(stem));
   // Words that the operator uses elsewhere of what is wanted are not plainly forbidden.
-  const is_wanted = item.stems.every((stem) => purpose.words.has(stem));
+  const is_wanted = words.every((stem) => purpose.words.has(stem));
   const { field, tokens } = spend.description;
   const run = runOf(item, tokens);
-  if (run !== undefined) return { field, text: run, is_certain: says && !is_wanted };
-  return says ? { field: 'action.description', text: item.stems.join(' '), is_certain: false } : undefined;
+  if (run !== undefined) yield { field, text: run, is_certain: says && !is_wanted, words };
+  else if (says) yield { field, text: words.join(' '), is_certain: false, words };
 }
 
 /** From this length on, a word within another is taken for a part of a compound: Möbel in Büromöbel. */
 const MIN_PART = 5;
 
 /** A forbidden word as part of a compound, or the other way round; such languages write words together. */
-function compound({ stems: [stem = '', ...others] }: ForbiddenItem, { spend }: Inquiry): Hit | undefined {
-  if (others.length > 0 || stem.length < MIN_PART || LOOSE_STEMS.has(stem)) return undefined;
-  const part = spend.description.tokens.find(
-    ({ word, stem: own }) =>
-      own !== stem &&
-      ((word.length > stem.length && (word.startsWith(stem) || word.endsWith(stem))) ||
-        (word.length >= MIN_PART && stem.length > word.length && stem.startsWith(word))),
-  );
-  return part === undefined ? undefined : { field: 'action.description', text: part.raw, is_certain: false };
+function* compound({ stems: [stem = '', ...others] }: ForbiddenItem, { spend }: Inquiry): Iterable<Hit> {
+  if (others.length > 0 || stem.length < MIN_PART || LOOSE_STEMS.has(stem)) return;
+  for (const { word, stem: own, raw } of spend.description.tokens) {
+    const has = word.length > stem.length && (word.startsWith(stem) || word.endsWith(stem));
+    const is_part = word.length >= MIN_PART && stem.length > word.length && stem.startsWith(word);
+    if (own !== stem && (has || is_part))
+      yield { field: 'action.description', text: raw, is_certain: false, words: [own] };
+  }
 }
 
-function company({ companies }: ForbiddenItem, { spend }: Inquiry): Hit | undefined {
-  if (companies.size === 0) return undefined;
-  const words = new Set(spend.merchant.tokens.map((token) => token.word));
-  const is_named = [...companies].every((word) => words.has(word));
-  return is_named ? { field: 'action.merchant', text: spend.merchant.raw, is_certain: true } : undefined;
+function* company({ companies }: ForbiddenItem, { spend }: Inquiry): Iterable<Hit> {
+  if (companies.size === 0) return;
+  const named = new Set(spend.merchant.tokens.map((token) => token.word));
+  if ([...companies].every((word) => named.has(word)))
+    yield { field: 'action.merchant', text: spend.merchant.raw, is_certain: true, words: [...companies] };
 }
 
 /** Kinds of which nobody doubts what belongs to them. Of all others, goods of a forbidden trade make a spend unclear. */
 const PLAIN_KINDS: ReadonlySet<string> = new Set(['alcohol', 'cash_like', 'gambling', 'adult']);
 
 /** Goods of a forbidden trade. If the objective wants the trade, only what the constraint names is forbidden. */
-function ofTrade(item: ForbiddenItem, { spend, purpose }: Inquiry): Hit | undefined {
-  if (item.trades.size === 0) return undefined;
-  let found: Hit | undefined;
+function* ofTrade(item: ForbiddenItem, { spend, purpose }: Inquiry): Iterable<Hit> {
+  if (item.trades.size === 0) return;
+  const isForbidden = (trade: Trade) => item.trades.has(trade) && !isWanted(purpose, trade);
   for (const match of [...spend.description_matches, ...spend.category_matches, ...spend.merchant_matches]) {
-    const hit = match.trades.find((trade) => item.trades.has(trade) && !isWanted(purpose, trade));
-    if (hit === undefined) continue;
+    const hit = match.trades.find(isForbidden);
+    if (hit === undefined || !match.strong) continue;
     const is_certain =
-      match.strong &&
-      match.field === 'action.description' &&
-      PLAIN_KINDS.has(hit.family) &&
-      match.text.length > 2;
-    if (is_certain) return { field: match.field, text: match.text, is_certain };
-    if (match.strong) found ??= { field: match.field, text: match.text, is_certain };
+      match.field === 'action.description' && PLAIN_KINDS.has(hit.family) && match.text.length > 2;
+    yield { field: match.field, text: match.text, is_certain, words: wordsOf(match) };
   }
-  if (
-    found === undefined &&
-    spend.known.trades.some((trade) => item.trades.has(trade) && !isWanted(purpose, trade))
-  )
-    return { field: 'action.merchant', text: spend.merchant.raw, is_certain: false };
-  return found;
+  if (spend.known.trades.some(isForbidden))
+    yield { field: 'action.merchant', text: spend.merchant.raw, is_certain: false, words: [] };
 }
 
-function brokenBy(rule: Prohibition, inquiry: Inquiry): Hit | undefined {
-  let mildest: Hit | undefined;
+function* hitsOf(rule: Prohibition, inquiry: Inquiry): Iterable<Hit> {
   for (const item of rule.items) {
-    for (const look of [company, literal, ofTrade, compound]) {
-      const hit = look(item, inquiry);
-      if (hit?.is_certain === true) return hit;
-      mildest ??= hit;
-    }
+    for (const look of [company, literal, ofTrade, compound]) yield* look(item, inquiry);
   }
-  return mildest;
 }
 
 /** Goods that the operator forbids literally, or goods of a forbidden kind. */
 export const prohibited: Conflict = {
-  id: 'prohibited',
+  kind: 'prohibited',
   severity: 'final',
   applies: ({ purpose }) => purpose.prohibitions.length > 0,
-  find(inquiry) {
-    let mild: Contradiction | undefined;
+  *find(inquiry) {
     for (const rule of inquiry.purpose.prohibitions) {
-      const hit = brokenBy(rule, inquiry);
-      if (hit === undefined) continue;
-      const finding: Contradiction = {
-        sentence: `The purpose rules out "${hit.text.slice(0, MAX_QUOTE_LENGTH)}": "${rule.text.slice(0, MAX_QUOTE_LENGTH)}".`,
-        evidence: [conflictsWith(hit.field, hit.text), conflictsWith(rule.field, rule.text)],
-      };
-      // An exception may be meant, and only the agent's words could say so.
-      if (hit.is_certain && rule.exceptions.size === 0 && !rule.is_relative) return finding;
-      mild ??= { ...finding, severity: 'unclear' };
+      for (const hit of hitsOf(rule, inquiry)) {
+        // An exception may be meant, and only the agent's words could say so.
+        const is_final = hit.is_certain && rule.exceptions.size === 0 && !rule.is_relative;
+        yield {
+          sentence: is_final
+            ? `The purpose forbids this: ${quoted(rule.text)}. The request says ${quoted(hit.text)}.`
+            : `The purpose may forbid ${quoted(hit.text)}: ${quoted(rule.text)}.`,
+          evidence: [conflictsWith(hit.field, hit.text), conflictsWith(rule.field, rule.text)],
+          about: subjectOf(rule, hit.words),
+          ...(is_final ? {} : { severity: 'unclear' as const }),
+        };
+      }
     }
-    return mild;
   },
 };

@@ -1,22 +1,23 @@
-import { type Conflict, conflictsWith } from './conflict.ts';
+import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
 import { isRefund, maybeSameMerchant } from './own-spends.ts';
 
 /** A refund goes to another payee than the one that earlier money of the same name went to. */
 export const refundElsewhere: Conflict = {
-  id: 'refund-elsewhere',
+  kind: 'refund_elsewhere',
   severity: 'weak',
   applies: ({ spend, facts }) =>
     facts.paid.length > 0 &&
     isRefund(spend.request.action.type) &&
     spend.request.action.payee_id !== undefined,
-  find({ spend, facts }) {
+  *find({ spend, facts }) {
     const { merchant, payee_id = '' } = spend.request.action;
     const known = facts.paid.filter((one) => one.payee_id !== null && maybeSameMerchant(one, merchant));
     const [other] = known;
-    if (other === undefined || known.some((one) => one.payee_id === payee_id)) return undefined;
-    return {
-      sentence: `The refund would go to ${payee_id}, but ${other.decision_id} was paid to ${other.payee_id}.`,
+    if (other === undefined || known.some((one) => one.payee_id === payee_id)) return;
+    yield {
+      sentence: `The refund would go to ${quoted(payee_id)}, but the agent paid ${quoted(`${other.payee_id}`)} (${other.decision_id}).`,
       evidence: [conflictsWith('action.payee_id', payee_id), conflictsWith('history', `${other.payee_id}`)],
+      about: subjectOf(null, [payee_id]),
     };
   },
 };

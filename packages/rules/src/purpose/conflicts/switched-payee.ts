@@ -3,7 +3,7 @@ import { carriesMeaning } from '../language/everyday-words.ts';
 import { IBAN_REST, plainAccount } from '../language/figures.ts';
 import { MAX_TEXT_LENGTH } from '../language/text.ts';
 import type { SpendReading } from '../reading/spend-reading.ts';
-import { type Conflict, conflictsWith } from './conflict.ts';
+import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
 
 const IBAN = new RegExp(String.raw`\b[A-Za-z]{2}(?:${IBAN_REST}|\d{2}[A-Za-z0-9]{8,30}\b)`, 'g');
 
@@ -16,38 +16,40 @@ export function isLedBy(spend: SpendReading, lead: readonly string[]): boolean {
 
 /** The money goes to another account than the operator wrote down for this payee, or than the run itself names. */
 export const switchedPayee: Conflict = {
-  id: 'switched-payee',
+  kind: 'switched_payee',
   severity: 'final',
   applies: ({ spend }) => {
     const payee = spend.request.action.payee_id;
     return payee !== undefined && !TOKEN_RAILS.test(payee.slice(0, payee.indexOf(':')).toLowerCase());
   },
-  find({ purpose, spend }) {
+  *find({ purpose, spend }) {
     const payee = spend.request.action.payee_id ?? '';
     const account = plainAccount(payee);
     const own = purpose.accounts.get(account);
-    if (own !== undefined && isLedBy(spend, own)) return undefined;
+    if (own !== undefined && isLedBy(spend, own)) return;
     for (const [known, lead] of purpose.accounts) {
       if (known === account || !isLedBy(spend, lead)) continue;
-      return {
-        sentence: `The money would go to ${account}, but the purpose names ${known} for this payee.`,
+      const change = purpose.account_changes ?? null;
+      yield {
+        sentence: `The money would go to ${quoted(account)}, but the purpose names ${quoted(known)} for ${quoted(spend.merchant.raw)}.`,
         evidence: [conflictsWith('action.payee_id', payee), conflictsWith('purpose.context', known)],
+        about: subjectOf(change, [payee, known]),
         // Where the operator says how an account changes, it may have changed.
-        ...(purpose.account_changes === undefined ? {} : { severity: 'unclear' as const }),
+        ...(change === null ? {} : { severity: 'unclear' as const }),
       };
     }
-    if (!/^[A-Z]{2}\d{2}/.test(account)) return undefined;
+    if (!/^[A-Z]{2}\d{2}/.test(account)) return;
     for (const text of [spend.description, spend.task, ...spend.trace]) {
-      const other = [...text.text.slice(0, MAX_TEXT_LENGTH).matchAll(IBAN)]
-        .map((match) => match[0].toUpperCase().replaceAll(' ', ''))
-        .find((named) => named !== account);
-      if (other === undefined) continue;
-      return {
-        sentence: `The money would go to ${account}, but the request itself names ${other}.`,
-        evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, other)],
-        severity: 'unclear',
-      };
+      for (const [match] of text.text.slice(0, MAX_TEXT_LENGTH).matchAll(IBAN)) {
+        const other = match.toUpperCase().replaceAll(' ', '');
+        if (other === account) continue;
+        yield {
+          sentence: `The money would go to ${quoted(account)}, but the request itself names ${quoted(other)}.`,
+          evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, other)],
+          about: subjectOf(null, [payee, other]),
+          severity: 'unclear',
+        };
+      }
     }
-    return undefined;
   },
 };

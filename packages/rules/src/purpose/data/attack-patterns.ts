@@ -13,6 +13,6 @@ export interface AttackPattern {
 export const ATTACK_PATTERNS: readonly AttackPattern[] = [...readTerms('attack-patterns')].map(
   ([heading, lines]) => {
     const [id = '', meaning = '', certainty] = heading.split('; ');
-    return { id, meaning, is_certain: certainty === 'certain', pattern: patternOf(lines) };
+    return { id, meaning, is_certain: certainty === 'certain', pattern: patternOf(lines, 'g') };
   },
 );

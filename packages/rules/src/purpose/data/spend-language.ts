@@ -16,5 +16,5 @@ export const PAYS_BILL = pattern('pays_bill');
  * Of "Bob's flat" it begins with the apostrophe. */
 export const SOMEBODYS = new RegExp(
   `${pattern('whose').source}(${PRIVATE_LIFE.join('|') || '(?!)'})\\b|${pattern('for_oneself').source}`,
-  'u',
+  'gu',
 );

@@ -41,17 +41,17 @@ export function mayAttack(texts: readonly { folded: string }[]): boolean {
     let bits = ATTACK_MARKS.test(folded) ? -1 : 0;
     for (const word of folded.match(/[a-z]+/g) ?? []) bits |= hintBitsOf(word);
     return (
-      bits !== 0 && ATTACK_PATTERNS.some(({ pattern }, i) => (bits & (1 << i)) !== 0 && pattern.test(folded))
+      bits !== 0 &&
+      ATTACK_PATTERNS.some(({ pattern }, i) => (bits & (1 << i)) !== 0 && folded.search(pattern) >= 0)
     );
   });
 }
 
-/** The attack patterns that a folded text matches. */
+/** All places where a folded text matches an attack pattern. */
 export function readAttacks(
   folded: string,
 ): { match: RegExpExecArray; meaning: string; is_certain: boolean }[] {
-  return ATTACK_PATTERNS.flatMap(({ pattern, meaning, is_certain }) => {
-    const match = pattern.exec(folded);
-    return match === null ? [] : [{ match, meaning, is_certain }];
-  });
+  return ATTACK_PATTERNS.flatMap(({ pattern, meaning, is_certain }) =>
+    Array.from(folded.matchAll(pattern), (match) => ({ match, meaning, is_certain })),
+  );
 }

@@ -1,6 +1,8 @@
+import type { Authority } from '@purser/contract/authority';
 import type { Action } from '@purser/contract/decisions';
 import type { SpendNames } from '../../domain/feedback.ts';
 import { sha256, shownHash } from '../../domain/ledger.ts';
+import { type Answer, questionId } from '../../domain/questions.ts';
 import type { Precedent, SpendFacts } from '../../domain/spend-facts.ts';
 import { payeeKey } from '../../merchants/keys.ts';
 import { normaliseMerchant } from '../../merchants/names.ts';
@@ -65,3 +67,14 @@ function refusedOnly(one: Precedent): Precedent {
 }
 
 const NONE: readonly Precedent[] = [];
+
+/** The answer of people to the question whether the agent may buy at the merchant of an action. */
+export function answerAtMerchant(
+  { answers }: SpendFacts,
+  { purpose }: Authority,
+  { merchant }: Pick<Action, 'merchant'>,
+): Answer | undefined {
+  if (answers.size === 0) return undefined;
+  const merchant_key = historyKey(merchant);
+  return answers.get(questionId(purpose.objective, { kind: 'new_merchant', merchant_key, about: null }));
+}

@@ -1,0 +1,16 @@
+import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
+
+/** The authority requires a description, and the request has none. */
+export const missingDescription: Conflict = {
+  kind: 'missing_description',
+  severity: 'unclear',
+  applies: ({ authority }) => authority.require_description === true,
+  *find({ spend }) {
+    if (/[\p{L}\p{N}]/u.test(spend.request.action.description ?? '')) return;
+    yield {
+      sentence: `The request to ${quoted(spend.merchant.raw)} has no description, and your authority requires one.`,
+      evidence: [conflictsWith('action.description', '')],
+      about: subjectOf(null),
+    };
+  },
+};

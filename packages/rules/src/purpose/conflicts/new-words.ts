@@ -1,0 +1,20 @@
+import { historyWords, precedentsAt } from '../reading/precedents.ts';
+import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
+
+/** Words that nobody has allowed at this merchant, in any language; only where the operator wants that much attention. */
+export const newWords: Conflict = {
+  kind: 'new_words',
+  severity: 'unclear',
+  applies: ({ vouched }) => vouched !== undefined,
+  *find({ spend, facts }) {
+    const known = precedentsAt(facts, spend.request.action);
+    for (const word of historyWords(spend.description.text)) {
+      if (known.some(({ words }) => (words.get(word)?.allowed ?? 0) > 0)) continue;
+      yield {
+        sentence: `Nobody has approved ${quoted(word)} at ${quoted(spend.merchant.raw)} yet.`,
+        evidence: [conflictsWith('action.description', word)],
+        about: subjectOf(null, [word]),
+      };
+    }
+  },
+};
