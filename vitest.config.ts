@@ -18,6 +18,7 @@ const RUNS: Record<string, [first: number, all: number]> = {
   BUDGETS_RUNS: [2, 4],
   CARD_RUNS: [30, 60],
   EXPORT_RUNS: [60, 150],
+  FAKE_RUNS: [10, 40],
   FAULT_RUNS: [30, 30],
   FIND_RUNS: [15, 40],
   HISTORIES_RUNS: [2, 6],

@@ -37,6 +37,13 @@ const DEVELOPED = [...SERVED, 'agents', 'adapters', 'cli', 'tools'];
 const BUNDLED = {
   console: ['index.html', 'vite.config.ts', 'public', 'src', '../sdk/src', '../packages/contract/src'],
 };
+/** Packages that carry more than their own sources, with the script that adds it once they are compiled. */
+const BUNDLES = {
+  sdk: {
+    script: 'scripts/bundle-fake.mjs',
+    sources: ['../packages/contract/src', '../packages/rules/src', '../packages/purpose-data/curated'],
+  },
+};
 /** Files rendered from the service's sources before the client is built, which needs the types. */
 const DOCUMENTS = ['openapi.json', 'sdk/src/generated.ts'];
 const DOCUMENTS_MARK = join(ROOT, 'sdk', 'dist', '.documents');
@@ -153,7 +160,7 @@ function hashOfSources(name) {
     join(ROOT, name, 'tsconfig.json'),
     join(ROOT, name, 'package.json'),
   ];
-  const sources = (BUNDLED[name] ?? ['']).flatMap((each) => {
+  const sources = (BUNDLED[name] ?? ['', ...(BUNDLES[name]?.sources ?? [])]).flatMap((each) => {
     const path = each === '' ? sourcesOf(name) : join(ROOT, name, each);
     return statSync(path).isDirectory() ? listSources(path) : [path];
   });
@@ -274,6 +281,10 @@ async function build(name, quiet) {
   }
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   await run('The build', process.execPath, [compiler, '-p', join(ROOT, name, 'tsconfig.json')], quiet);
+  if (BUNDLES[name] !== undefined) {
+    const script = join(ROOT, BUNDLES[name].script);
+    await run('The build of the fake', process.execPath, [script], quiet);
+  }
   // The compiler leaves files of other kinds behind.
   for (const file of listSources(source).filter((path) => !path.endsWith('.ts'))) {
     const to = join(dist, relative(source, file));

@@ -68,7 +68,7 @@ describe.each(RAILS)('%s', (_, makeRail) => {
     const reported = [
       ['SPEND_EXECUTED', 500, []],
       ['PARTIALLY_REFUNDED', 100, []],
-      ['SPEND_EXECUTED', 9_500, ['ADJUSTED']],
+      ['SPEND_EXECUTED', 9_500, ['OVER_AUTHORIZED', 'ADJUSTED']],
     ];
     expect(told()).toEqual(reported);
     expect(lines.join()).not.toContain('a person should check it');

@@ -14,6 +14,7 @@ import { AUTHORITY, makeKey, type RunningService, startTestService } from './ser
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SDK = join(ROOT, 'sdk');
 const MAX_GZIPPED_BYTES = 15_000;
+const MAX_FAKE_BYTES = 180_000;
 // Compilers and npm take their time on a busy machine.
 takesMinutes(10);
 const require = createRequire(import.meta.url);
@@ -73,6 +74,24 @@ test('nothing of Node is imported, so that it runs wherever there is fetch', asy
   expect(
     imported.map(([, name]) => name).filter((name) => !name?.startsWith('./') && !name?.startsWith('../')),
   ).toEqual([]);
+});
+
+test('the fake has the rules that it decides by, and no declaration names a package that is not published', async () => {
+  const read = (file: string) => readFile(join(SDK, file), 'utf8');
+  expect(files.filter((file) => /^dist\/testing\/.*(?<!\.map)$/.test(file)).sort()).toEqual([
+    'dist/testing/THIRD-PARTY-LICENSES.txt',
+    'dist/testing/index.d.ts',
+    'dist/testing/index.js',
+    'dist/testing/rule.d.ts',
+  ]);
+  for (const file of files.filter((each) => each.endsWith('.d.ts')))
+    expect(await read(file), file).not.toMatch(/@purser\/(rules|contract)/);
+  const fake = await read('dist/testing/index.js');
+  expect(fake).toContain('MONTHLY_BUDGET_EXCEEDED');
+  expect(fake).not.toMatch(/\bBuffer\b|import\.meta/);
+  expect(fake.length).toBeLessThan(MAX_FAKE_BYTES);
+  const licences = await read('dist/testing/THIRD-PARTY-LICENSES.txt');
+  for (const name of ['canonicalize', 'temporal-polyfill', 'typebox']) expect(licences).toContain(name);
 });
 
 test(`the main entry is under ${MAX_GZIPPED_BYTES} bytes, minified and gzipped`, async () => {

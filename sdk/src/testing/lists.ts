@@ -1,5 +1,5 @@
 import type { Decision, DecisionListQuery } from '../types.ts';
-import { Refused } from './records.ts';
+import { Refused } from './refused.ts';
 
 type Filter = Exclude<keyof DecisionListQuery, 'order' | 'limit' | 'cursor'>;
 type Holds = (decision: Decision, value: string) => boolean;
@@ -45,12 +45,12 @@ const FILTERS: Record<Filter, Holds> = {
 export function listDecisions(decisions: Decision[], query: URLSearchParams) {
   const { order = 'desc', limit = DEFAULT_LIMIT, cursor, ...filters } = Object.fromEntries(query);
   if (!(Number(limit) >= 1 && Number(limit) <= MAX_LIMIT)) {
-    throw new Refused(400, 'invalid_request', `limit: must be an integer from 1 to ${MAX_LIMIT}`);
+    throw new Refused('invalid_request', `limit: must be an integer from 1 to ${MAX_LIMIT}`);
   }
   let found = decisions;
   for (const [name, value] of Object.entries(filters)) {
     if (!Object.hasOwn(FILTERS, name)) {
-      throw new Refused(400, 'invalid_request', `${name}: is not a parameter of this request`);
+      throw new Refused('invalid_request', `${name}: is not a parameter of this request`);
     }
     found = found.filter((decision) => FILTERS[name as Filter](decision, value));
   }

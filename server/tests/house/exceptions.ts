@@ -2,7 +2,6 @@
 
 /** Functions over 80 lines: workspace and name. */
 export const LONG_FUNCTIONS: readonly string[] = [
-  'sdk fakePurser',
   'tools cluster',
   'tools decideOnce',
   'tools differentClocks',

@@ -1,13 +1,15 @@
 import type { Label } from '@purser/contract/records';
 import {
   afterExpiry,
+  authorizedMinor,
   budgetImpact,
   type DecisionState,
+  effectiveNow,
   initialState,
   withReviewExpiry,
 } from './decision-states.ts';
 import type { DecisionCore } from './decisions.ts';
-import { type OutcomeReport, summarizeOutcomes } from './outcomes.ts';
+import { type OutcomeFlag, type OutcomeReport, type OutcomeType, summarizeOutcomes } from './outcomes.ts';
 import { reservationIdOf } from './reservations.ts';
 import type { ReviewAction, ReviewRow } from './reviews.ts';
 import { isAtLeast, reportsOfAtLeast, type TrustLevel, trustOfReport } from './trust.ts';
@@ -115,6 +117,22 @@ export function issuesCapability(
   action: ReviewAction,
 ): boolean {
   return action === 'ALLOW' && decision.mode === 'ENFORCE' && state.reservation_status === 'HELD';
+}
+
+/** Returns the flags of an execution by the state of its decision before it; none for any other report. */
+export function flagsOfExecution(
+  decision: DecisionCore,
+  state: DecisionState,
+  type: OutcomeType,
+  amount_minor: number | null,
+): OutcomeFlag[] {
+  if (type !== 'SPEND_EXECUTED') return [];
+  const flags: OutcomeFlag[] = [];
+  if ((amount_minor as number) > authorizedMinor(decision, state)) flags.push('OVER_AUTHORIZED');
+  if (decision.mode === 'ENFORCE' && effectiveNow(decision, state) !== 'ALLOW')
+    flags.push('UNAUTHORIZED_EXECUTION');
+  if (state.reservation_status === 'RELEASED' || state.reservation_status === 'EXPIRED') flags.push('LATE');
+  return flags;
 }
 
 function timeOf(event: DecisionEvent): number {

@@ -31,7 +31,7 @@ export interface LedgerHead {
 }
 
 /** The head of a chain without events. */
-export const GENESIS: LedgerHead = { seq: 0, hash: Buffer.alloc(32) };
+export const GENESIS: LedgerHead = { seq: 0, hash: /* @__PURE__ */ Buffer.alloc(32) };
 
 /** SHA-256, 32 bytes. A string is hashed in UTF-8. */
 export function sha256(data: string | Buffer): Buffer {
@@ -56,7 +56,7 @@ export function recordHash(record: object): Buffer {
 /** Enough for what `eventHash` hashes, since ids, types and times are short. */
 const EVENT_BYTES = 1_024;
 /** Shared by all calls, since each writes and reads it synchronously. */
-const event_bytes = Buffer.alloc(EVENT_BYTES);
+const event_bytes = /* @__PURE__ */ Buffer.alloc(EVENT_BYTES);
 
 /**
  * SHA-256(prev_hash ‖ RFC 8785 of {seq, id, type, subject, occurred_at, data_hash}).

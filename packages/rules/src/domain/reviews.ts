@@ -1,5 +1,8 @@
+import type { Decision } from '@purser/contract/decisions';
+import type { ErrorCode } from '@purser/contract/errors';
 import type { Review } from '@purser/contract/records';
 import type { REVIEW_ACTIONS } from '@purser/contract/values/decisions';
+import type { DecisionState } from './decision-states.ts';
 import { type ApiKey, isKeyOf } from './keys.ts';
 import { recordHash } from './ledger.ts';
 
@@ -55,4 +58,40 @@ export function isByKeyMaker(
 export function reviewBody(row: ReviewRow): Review {
   const { capability_expires_at, ...review } = row;
   return review;
+}
+
+/** Why a review is refused, for the caller. */
+export interface NotReviewed {
+  code: ErrorCode;
+  message: string;
+}
+
+/** Returns why a decision can never be reviewed; null: it can. */
+export function whyUnreviewable({ decision }: Pick<Decision, 'decision'>): NotReviewed | null {
+  if (decision === 'REVIEW') return null;
+  return {
+    code: 'not_reviewable',
+    message: `The decision is ${decision}; only a REVIEW can be reviewed.`,
+  };
+}
+
+/**
+ * Returns why a REVIEW can no longer be reviewed, or not with this review in view; null: it can. In SHADOW a review may
+ * correct the one that it names in `supersedes`.
+ */
+export function whyFinal(
+  { mode }: Pick<Decision, 'mode'>,
+  { review_state, review_id }: Pick<DecisionState, 'review_state' | 'review_id'>,
+  supersedes: string | null,
+): NotReviewed | null {
+  if (mode === 'ENFORCE' && review_state === 'EXPIRED')
+    return { code: 'review_final', message: 'The review expired; request a new decision.' };
+  if (mode === 'ENFORCE' && review_state !== 'PENDING')
+    return { code: 'review_final', message: 'A review in ENFORCE is final.' };
+  if (supersedes === review_id) return null;
+  const message =
+    review_id === null
+      ? 'supersedes: must be omitted: the decision has no review yet'
+      : `supersedes: must be ${review_id}, the decision's current review`;
+  return { code: 'invalid_request', message };
 }

@@ -8,6 +8,8 @@ import { authorityEnded } from '../domain/authorities.ts';
 import { capabilityStatusAt } from '../domain/capabilities.ts';
 import type { DecisionState } from '../domain/decision-states.ts';
 import { type WorkspaceStop, whyInactive } from '../domain/workspace.ts';
+import { isDescriptorOf } from '../merchants/descriptors.ts';
+import { formatMoney } from '../values/money.ts';
 
 /** The facts by which a hold may still pay, or not. */
 interface Facts {
@@ -112,3 +114,33 @@ export const whyNotConsumed = firstOf<'decision' | 'agent' | 'stop' | 'capabilit
   capabilityIsIssued,
   authorityIsTheSame,
 );
+
+/** A payment that a capability is consumed for. */
+export interface Payment {
+  amount_minor: number;
+  currency: string;
+  payee_id: string | null;
+  /** As the payment names it; null: it does not. */
+  merchant: string | null;
+}
+
+/** Returns why a capability does not cover a payment; null: it does. */
+export function whyNotCovered(capability: Capability, payment: Payment): NotPaying | null {
+  const { amount_minor, currency, payee_id, merchant } = payment;
+  if (capability.payee_id !== null && payee_id !== capability.payee_id) {
+    const found = payee_id === null ? 'payee_id is missing' : `the request names ${payee_id}`;
+    return { code: 'payee_mismatch', message: `Only ${capability.payee_id} may be paid; ${found}.` };
+  }
+  if (merchant !== null && !isDescriptorOf(merchant, capability.merchant)) {
+    return { code: 'merchant_mismatch', message: `The capability is for "${capability.merchant}".` };
+  }
+  if (currency !== capability.currency) {
+    const message = `The capability is in ${capability.currency}, not ${currency}.`;
+    return { code: 'currency_mismatch', message };
+  }
+  if (amount_minor > capability.max_amount_minor) {
+    const most = formatMoney(capability.max_amount_minor, currency);
+    return { code: 'amount_exceeds_authorized', message: `At most ${most} may be paid.` };
+  }
+  return null;
+}

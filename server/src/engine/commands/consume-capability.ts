@@ -1,9 +1,7 @@
 import type { Agent } from '@purser/rules/domain/agents';
 import { type Consumption, decisionIdOfCapability } from '@purser/rules/domain/capabilities';
 import { capabilityOf } from '@purser/rules/domain/decision-states';
-import { isDescriptorOf } from '@purser/rules/merchants/descriptors';
-import { whyNotConsumed } from '@purser/rules/policy/may-pay';
-import { formatMoney } from '@purser/rules/values/money';
+import { whyNotConsumed, whyNotCovered } from '@purser/rules/policy/may-pay';
 import { type Command, done, refuse } from '../lane/command.ts';
 
 export interface ConsumeCapabilityInput {
@@ -54,24 +52,10 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
     }
     if (earlier !== undefined) return done({ replayed: true, consumption: earlier, agent });
     const { stop, now_ms } = set;
-    const refused = whyNotConsumed({ decision: record.decision, agent, stop, capability, now_ms });
+    const refused =
+      whyNotConsumed({ decision: record.decision, agent, stop, capability, now_ms }) ??
+      whyNotCovered(capability, input);
     if (refused !== null) return refuse(refused.code, refused.message);
-    if (capability.payee_id !== null && payee_id !== capability.payee_id) {
-      return refuse(
-        'payee_mismatch',
-        `Only ${capability.payee_id} may be paid; ${payee_id === null ? 'payee_id is missing' : `the request names ${payee_id}`}.`,
-      );
-    }
-    if (merchant !== null && !isDescriptorOf(merchant, capability.merchant)) {
-      return refuse('merchant_mismatch', `The capability is for "${capability.merchant}".`);
-    }
-    if (currency !== capability.currency) {
-      return refuse('currency_mismatch', `The capability is in ${capability.currency}, not ${currency}.`);
-    }
-    if (amount_minor > capability.max_amount_minor) {
-      const most = formatMoney(capability.max_amount_minor, currency);
-      return refuse('amount_exceeds_authorized', `At most ${most} may be paid.`);
-    }
     const consumption: Consumption = {
       capability_id: capability.capability_id,
       decision_id: record.decision.decision_id,

@@ -2,6 +2,7 @@ import type { Authority } from '@purser/contract/authority';
 import type { Assessment, Reservation, SpendRequest } from '@purser/contract/decisions';
 import type { ReasonCode } from '@purser/contract/reasons';
 import type { Capability } from '@purser/contract/records';
+import type { Counters } from '@purser/rules/counters/counters-in-memory';
 import type { Agent, Mode } from '@purser/rules/domain/agents';
 import { budgetStatus, periodOf } from '@purser/rules/domain/budget';
 import { capabilityExpiry, newCapability } from '@purser/rules/domain/capabilities';
@@ -29,7 +30,6 @@ import type { DecideFacts } from '@purser/rules/policy/stage';
 import { valueIn } from '@purser/rules/values/maps';
 import { publishThresholdEvents } from '../lane/budget-thresholds.ts';
 import { type Command, type CommandResult, done, refuse } from '../lane/command.ts';
-import type { Counters } from '../lane/counters.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
 
 export interface CreateDecisionInput {

@@ -1,16 +1,9 @@
-import type { Decision } from '@purser/contract/decisions';
-import { apply } from '@purser/rules/domain/decision-history';
-import {
-  authorizedMinor,
-  budgetImpact,
-  type DecisionState,
-  effectiveNow,
-} from '@purser/rules/domain/decision-states';
+import { apply, flagsOfExecution } from '@purser/rules/domain/decision-history';
+import { budgetImpact, effectiveNow } from '@purser/rules/domain/decision-states';
 import {
   exactRepeat,
   judgeOutcome,
   type Outcome,
-  type OutcomeFlag,
   type OutcomeSource,
   type OutcomeType,
   outcomeBody,
@@ -40,22 +33,6 @@ export interface CreatedOutcome {
 
 /** The tolerated difference between the clocks of two machines. */
 const TOLERATED_AHEAD_MS = 5 * 60_000;
-
-/** Returns the flags of an execution, judged by the state of the decision before it. */
-function flagsOf(
-  decision: Decision,
-  state: DecisionState,
-  type: OutcomeType,
-  amount_minor: number | null,
-): OutcomeFlag[] {
-  if (type !== 'SPEND_EXECUTED') return [];
-  const flags: OutcomeFlag[] = [];
-  if ((amount_minor as number) > authorizedMinor(decision, state)) flags.push('OVER_AUTHORIZED');
-  if (decision.mode === 'ENFORCE' && effectiveNow(decision, state) !== 'ALLOW')
-    flags.push('UNAUTHORIZED_EXECUTION');
-  if (state.reservation_status === 'RELEASED' || state.reservation_status === 'EXPIRED') flags.push('LATE');
-  return flags;
-}
 
 /** Records what happened to a spend, and settles its hold. An exact repeat is answered with the stored record. */
 export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
@@ -97,7 +74,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
       key_id: origin.actor.key_id,
       principal_id: origin.actor.principal_id,
       recorded_at: set.now,
-      flags: [...flagsOf(decision, state, type, judged.amount_minor), ...judged.flags],
+      flags: [...flagsOfExecution(decision, state, type, judged.amount_minor), ...judged.flags],
     };
     const { state: after } = apply(set.records.history(decision.decision_id), {
       type: 'decision.outcome.recorded',

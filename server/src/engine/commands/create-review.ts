@@ -12,6 +12,8 @@ import {
   type Reviewer,
   type ReviewRow,
   reviewBody,
+  whyFinal,
+  whyUnreviewable,
 } from '@purser/rules/domain/reviews';
 import { recordEventData } from '@purser/rules/domain/webhooks';
 import { whyNotAllowed } from '@purser/rules/policy/may-pay';
@@ -56,21 +58,6 @@ function separatesMakers(set: WorkingSet, { principal_id, person }: Reviewer): b
 }
 
 type DecisionRecord = NonNullable<ReturnType<WorkingSet['records']['decision']>>;
-
-/** Refuses a review of what cannot be reviewed, or not any more, or with another review in view than the current one. */
-function whyNotReviewable({ decision, state }: DecisionRecord, supersedes: string | null) {
-  if (decision.mode === 'ENFORCE' && state.review_state === 'EXPIRED')
-    return refuse('review_final', 'The review expired; request a new decision.');
-  if (decision.mode === 'ENFORCE' && state.review_state !== 'PENDING')
-    return refuse('review_final', 'A review in ENFORCE is final.');
-  if (supersedes === state.review_id) return null;
-  return refuse(
-    'invalid_request',
-    state.review_id === null
-      ? 'supersedes: must be omitted: the decision has no review yet'
-      : `supersedes: must be ${state.review_id}, the decision's current review`,
-  );
-}
 
 /** Returns whether the reviewer made the key that requested the spend. Throws where another key was loaded than that one. */
 function isByMaker(set: WorkingSet, { decision }: DecisionRecord, key_id: string | null, reviewer: Reviewer) {
@@ -119,20 +106,16 @@ export function makeCreateReview(options: {
       if (record === undefined || agent === undefined) return refuse('not_found', 'No such decision.');
       const { decision, state } = record;
       const { action } = input;
-      if (decision.decision !== 'REVIEW') {
-        return refuse(
-          'not_reviewable',
-          `The decision is ${decision.decision}; only a REVIEW can be reviewed.`,
-        );
-      }
+      const unreviewable = whyUnreviewable(decision);
+      if (unreviewable !== null) return refuse(unreviewable.code, unreviewable.message);
       if (isOwnRequest(decision.requested_by, origin.actor))
         return refuse('self_review_forbidden', 'The requester of a spend cannot review it.');
       const reviewer = reviewerOf(set, origin);
       const by_key_maker = isByMaker(set, record, input.requesting_key_id, reviewer);
       if (by_key_maker && separatesMakers(set, reviewer))
         return refuse('self_review_forbidden', MAKER_FORBIDDEN);
-      const refused = whyNotReviewable(record, input.supersedes);
-      if (refused !== null) return refused;
+      const final = whyFinal(decision, state, input.supersedes);
+      if (final !== null) return refuse(final.code, final.message);
       const authority = set.authority(agent.agent_id)?.authority ?? null;
       if (decision.mode === 'ENFORCE' && action === 'ALLOW') {
         const budgets = set.shared_budgets.all();

@@ -1,6 +1,7 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { Label } from '@purser/contract/records';
 import { type CountedIn, changesIn, counterChanges } from '@purser/rules/counters/counted-in';
+import type { Counters } from '@purser/rules/counters/counters-in-memory';
 import type { JoiningAuthority } from '@purser/rules/domain/authorities';
 import type { BudgetRow } from '@purser/rules/domain/budget';
 import { type Consumption, consumptionDataHash } from '@purser/rules/domain/capabilities';
@@ -31,7 +32,6 @@ import { joinedSlots } from '@purser/rules/policy/past-spends';
 import { pushTo } from '@purser/rules/values/maps';
 import { joiningOf } from '../storage/authorities.ts';
 import { type Changes, knownKey, type Recorded } from './changes.ts';
-import type { Counters } from './counters.ts';
 import { checkState } from './invariants.ts';
 import type { Loaded } from './tables.ts';
 

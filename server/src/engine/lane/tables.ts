@@ -1,4 +1,5 @@
 import type { StoredCounter } from '@purser/rules/counters/counters';
+import { type Counters, isExact } from '@purser/rules/counters/counters-in-memory';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
@@ -77,7 +78,6 @@ import {
 } from '../storage/webhooks.ts';
 import { loadWorkspaces, putWorkspaces } from '../storage/workspaces.ts';
 import type { Changes } from './changes.ts';
-import { type Counters, isExact } from './counters.ts';
 import type { OutboxChanges } from './outbox.ts';
 import type { PeopleChanges } from './people.ts';
 

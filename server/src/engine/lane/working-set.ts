@@ -1,6 +1,7 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
 import type { WebhookEventType } from '@purser/contract/values/webhooks';
+import { Counters } from '@purser/rules/counters/counters-in-memory';
 import type { Agent } from '@purser/rules/domain/agents';
 import { type AuditedChange, type AuditRecord, auditedChange, type Origin } from '@purser/rules/domain/audit';
 import type { AuthorityRow } from '@purser/rules/domain/authorities';
@@ -20,7 +21,6 @@ import type { NewId } from '@purser/rules/values/ids';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 import { budgetKey, type Changes, idempotencyKey, knownKey, noChanges } from './changes.ts';
-import { Counters } from './counters.ts';
 import { checkBudget, checkHold, checkSlots } from './invariants.ts';
 import { Keys } from './keys.ts';
 import { ListedMerchants } from './listed-merchants.ts';

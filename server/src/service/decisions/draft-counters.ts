@@ -3,6 +3,7 @@ import type { Decision } from '@purser/contract/decisions';
 import type { CountedLimit } from '@purser/contract/limit-standing';
 import { counterChanges } from '@purser/rules/counters/counted-in';
 import type { CountedSlot, CounterRow } from '@purser/rules/counters/counters';
+import { Counters } from '@purser/rules/counters/counters-in-memory';
 import type { LoadedBudget, SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { DecisionHistory } from '@purser/rules/domain/decision-history';
 import {
@@ -16,7 +17,6 @@ import {
 } from '@purser/rules/policy/counters';
 import type { Verdict } from '@purser/rules/policy/decide';
 import { countedLimits, loadedBudgets } from '@purser/rules/policy/shared-budgets';
-import { Counters } from '../../engine/lane/counters.ts';
 
 /** A decision's states: under the draft (null if only the draft denied it), and in reality. */
 interface Both {

@@ -1,10 +1,10 @@
 import type { Authority } from '@purser/contract/authority';
 import { counterChanges } from '@purser/rules/counters/counted-in';
+import { Counters } from '@purser/rules/counters/counters-in-memory';
 import type { LoadedBudget, SharedBudget } from '@purser/rules/counters/shared-budgets';
 import { afterExpiry } from '@purser/rules/domain/decision-states';
 import { ApiError } from '@purser/rules/errors';
 import { budgetsProblem } from '@purser/rules/policy/shared-budgets';
-import { Counters } from '../../engine/lane/counters.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { loadCountedDueHolds } from '../../engine/storage/decision-states.ts';
 import { loadWholeCounters } from '../../engine/storage/derived/counters.ts';

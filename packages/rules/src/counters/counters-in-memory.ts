@@ -1,3 +1,4 @@
+import { valueIn } from '../values/maps.ts';
 import {
   type CountedSlot,
   type CounterKey,
@@ -7,8 +8,7 @@ import {
   type StoredCounter,
   type StoredSlot,
   storedSlot,
-} from '@purser/rules/counters/counters';
-import { valueIn } from '@purser/rules/values/maps';
+} from './counters.ts';
 
 /** True if nothing was cut off: a loaded slot tells of no more than the largest number. */
 export const isExact = (slots: readonly CountedSlot[]) =>
