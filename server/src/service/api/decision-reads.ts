@@ -56,13 +56,13 @@ export interface DecisionReadOptions {
 export function makeDecisionReadRoutes(options: DecisionReadOptions): Route[] {
   return [
     // It holds a capability's token beside the agent's own words.
-    serve(routes.getDecision, { shows_secret: true })(getDecision(options)),
-    serve(routes.listDecisions, { shares: 'lists' })(listDecisions(options)),
-    serve(routes.exportDecisions, { takes_long: true, shares: 'exports' })(exportDecisions(options)),
+    serve(routes.getDecision, { shows_secret: true })(handleGet(options)),
+    serve(routes.listDecisions, { shares: 'lists' })(handleList(options)),
+    serve(routes.exportDecisions, { takes_long: true, shares: 'exports' })(handleExport(options)),
   ];
 }
 
-function getDecision({ view }: DecisionReadOptions): Handler<typeof routes.getDecision> {
+function handleGet({ view }: DecisionReadOptions): Handler<typeof routes.getDecision> {
   return async (call) => {
     const find = async () => {
       const found = await view.find(call.caller, call.params.id);
@@ -79,7 +79,7 @@ function getDecision({ view }: DecisionReadOptions): Handler<typeof routes.getDe
   };
 }
 
-function listDecisions(options: DecisionReadOptions): Handler<typeof routes.listDecisions> {
+function handleList(options: DecisionReadOptions): Handler<typeof routes.listDecisions> {
   const { lists_db, cursors, view } = options;
   return async ({ caller, query }) => {
     const { limit = 50, cursor, ...asked } = query;
@@ -99,7 +99,7 @@ function listDecisions(options: DecisionReadOptions): Handler<typeof routes.list
   };
 }
 
-function exportDecisions(options: DecisionReadOptions): Handler<typeof routes.exportDecisions> {
+function handleExport(options: DecisionReadOptions): Handler<typeof routes.exportDecisions> {
   return async ({ caller, query: { format, ...asked } }) => {
     const search = await searchOf(options, caller, asked);
     const lineOf = format === 'csv' ? csvOf : (decision: Decision) => `${JSON.stringify(decision)}\n`;

@@ -76,35 +76,61 @@ async function workspaceOf(core: Core, given: string | undefined): Promise<strin
   return found[0]?.workspace_id as string;
 }
 
-/** The settings that the commands about one person have. */
-interface OfPerson {
-  email: string;
-  json?: boolean;
-}
-
 /** Adds the operator's commands about people: `user list`, `invite`, `reset-link`, `disable`, `enable` and so on. */
 export function addUserCommands(program: Command, options: UserCommandOptions): void {
   const user = program.command('user').description('Manage the people who sign in.');
+  const addForAccount = (name: string, description: string, work: AccountWork) =>
+    addAccountCommand(user.command(name).description(description), options, work);
   addList(user, options);
   addInvite(user, options);
-  addResetLink(user, options);
-  addDisable(user, options);
-  addEnable(user, options);
-  addRevokeSessions(user, options);
+  addForAccount(
+    'reset-link',
+    'Print a link to set a new password, valid for one day and one use.',
+    makeResetLink,
+  );
+  addForAccount(
+    'disable',
+    'Disable an account everywhere, from its next request on, until it is enabled again.',
+    disable,
+  );
+  addForAccount('enable', 'Enable a disabled account again, with its password and passkeys.', enable);
+  addForAccount(
+    'revoke-sessions',
+    'End all sessions of a person, from their next request on.',
+    async (core, found) => {
+      await endAllSessions(core, found);
+      return [{ user_id: found.user_id }, `${found.email} is signed out everywhere.`];
+    },
+  );
   addSetupLink(user, options);
+}
+
+/** An answer, as the body of the JSON and as text. */
+type PrintedAnswer = [body: object, text: string];
+type AccountWork = (core: Core, found: User, config: Config) => Promise<PrintedAnswer>;
+
+/** Makes a command do its work and print the answer, as JSON where `--json` is given. */
+function answering<Given extends { json?: boolean }>(
+  { operate, print }: UserCommandOptions,
+  work: (core: Core, config: Config, given: Given) => Promise<PrintedAnswer>,
+) {
+  return (given: Given) =>
+    operate(async (core, config) => {
+      const [body, text] = await work(core, config, given);
+      print(given.json === true ? JSON.stringify(body) : text);
+    });
 }
 
 const withEmail = (command: Command) =>
   command.requiredOption('--email <email>', 'whose', emailArgument).option('--json', 'print JSON');
 
-/** Prints an answer as JSON where that is wanted, else as text. */
-function printAnswer(
-  { print }: UserCommandOptions,
-  json: boolean | undefined,
-  body: object,
-  text: string,
-): void {
-  print(json === true ? JSON.stringify(body) : text);
+/** Makes a command that works on the account with the given e-mail. */
+function addAccountCommand(command: Command, options: UserCommandOptions, work: AccountWork): void {
+  withEmail(command).action(
+    answering(options, async (core, config, given: { email: string; json?: boolean }) =>
+      work(core, await userOf(core, given.email), config),
+    ),
+  );
 }
 
 function addList(user: Command, { operate, print }: UserCommandOptions): void {
@@ -124,14 +150,22 @@ function addList(user: Command, { operate, print }: UserCommandOptions): void {
     );
 }
 
+interface Invited {
+  email: string;
+  role: Role;
+  workspace?: string;
+  principal?: string;
+  json?: boolean;
+}
+
 function addInvite(user: Command, options: UserCommandOptions): void {
   withEmail(user.command('invite'))
     .description('Invite a person to a workspace and print the link, which is valid for 7 days.')
     .addOption(new Option('--role <role>', 'role of the person').choices(ROLES).makeOptionMandatory())
     .option('--workspace <id>', 'workspace, if there are several')
     .option('--principal <principal>', 'principal for their reviews, such as user:ada')
-    .action((given: OfPerson & { role: Role; workspace?: string; principal?: string }) =>
-      options.operate(async (core, config) => {
+    .action(
+      answering(options, async (core, config, given: Invited) => {
         const { email, role, principal: principal_id = null } = given;
         if (principal_id !== null && !/^user:[!-~]{1,128}$/.test(principal_id)) {
           throw new StartError('--principal: must be user: and 1 to 128 visible ASCII characters.');
@@ -142,69 +176,35 @@ function addInvite(user: Command, options: UserCommandOptions): void {
         const { invitation_id: id, expires_at } = made;
         const token = makeLinkTokens(core.secrets.macs('link')).invitation(workspace_id, id);
         const url = `${siteOf(core, config).consoleUrl('invitation')}#${token}`;
-        printAnswer(options, given.json, { id, url, expires_at }, `Invitation  ${url}`);
+        return [{ id, url, expires_at }, `Invitation  ${url}`];
       }),
     );
 }
 
-function addResetLink(user: Command, options: UserCommandOptions): void {
-  withEmail(user.command('reset-link'))
-    .description('Print a link to set a new password, valid for one day and one use.')
-    .action((given: OfPerson) =>
-      options.operate(async (core, config) => {
-        const found = await userOf(core, given.email);
-        if (found.disabled_at !== null) throw new StartError(`--email: ${found.email} is disabled.`);
-        if (config.password_sign_in === 'off') {
-          throw new StartError('PASSWORD_SIGN_IN is off: password sign-in is disabled.');
-        }
-        const links = makeLinkTokens(core.secrets.macs('link'));
-        const token = links.reset(found, await readClock(core.db));
-        await recordOf(core, found, 'reset_link_made');
-        const url = `${siteOf(core, config).consoleUrl('reset')}#${token}`;
-        printAnswer(options, given.json, { url }, `New password  ${url}`);
-      }),
-    );
+async function makeResetLink(core: Core, found: User, config: Config): Promise<PrintedAnswer> {
+  if (found.disabled_at !== null) throw new StartError(`--email: ${found.email} is disabled.`);
+  if (config.password_sign_in === 'off') {
+    throw new StartError('PASSWORD_SIGN_IN is off: password sign-in is disabled.');
+  }
+  const links = makeLinkTokens(core.secrets.macs('link'));
+  const token = links.reset(found, await readClock(core.db));
+  await recordOf(core, found, 'reset_link_made');
+  const url = `${siteOf(core, config).consoleUrl('reset')}#${token}`;
+  return [{ url }, `New password  ${url}`];
 }
 
-function addDisable(user: Command, options: UserCommandOptions): void {
-  withEmail(user.command('disable'))
-    .description('Disable an account everywhere, from its next request on, until it is enabled again.')
-    .action((given: OfPerson) =>
-      options.operate(async (core) => {
-        const found = await userOf(core, given.email);
-        await disableUser(core.db, found.user_id);
-        await recordOf(core, found, 'account_disabled');
-        await endAllSessions(core, found);
-        printAnswer(options, given.json, { user_id: found.user_id }, `${found.email} is disabled.`);
-      }),
-    );
+async function disable(core: Core, found: User): Promise<PrintedAnswer> {
+  await disableUser(core.db, found.user_id);
+  await recordOf(core, found, 'account_disabled');
+  await endAllSessions(core, found);
+  return [{ user_id: found.user_id }, `${found.email} is disabled.`];
 }
 
-function addEnable(user: Command, options: UserCommandOptions): void {
-  withEmail(user.command('enable'))
-    .description('Enable a disabled account again, with its password and passkeys.')
-    .action((given: OfPerson) =>
-      options.operate(async (core) => {
-        const found = await userOf(core, given.email);
-        if (found.disabled_at === null) throw new StartError(`--email: ${found.email} is not disabled.`);
-        await enableUser(core.db, found.user_id);
-        await recordOf(core, found, 'account_enabled');
-        printAnswer(options, given.json, { user_id: found.user_id }, `${found.email} is enabled.`);
-      }),
-    );
-}
-
-function addRevokeSessions(user: Command, options: UserCommandOptions): void {
-  withEmail(user.command('revoke-sessions'))
-    .description('End all sessions of a person, from their next request on.')
-    .action((given: OfPerson) =>
-      options.operate(async (core) => {
-        const found = await userOf(core, given.email);
-        await endAllSessions(core, found);
-        const text = `${found.email} is signed out everywhere.`;
-        printAnswer(options, given.json, { user_id: found.user_id }, text);
-      }),
-    );
+async function enable(core: Core, found: User): Promise<PrintedAnswer> {
+  if (found.disabled_at === null) throw new StartError(`--email: ${found.email} is not disabled.`);
+  await enableUser(core.db, found.user_id);
+  await recordOf(core, found, 'account_enabled');
+  return [{ user_id: found.user_id }, `${found.email} is enabled.`];
 }
 
 function addSetupLink(user: Command, options: UserCommandOptions): void {
@@ -214,8 +214,8 @@ function addSetupLink(user: Command, options: UserCommandOptions): void {
       'Print a link to create the first administrator, valid for one hour. Works only while no account exists.',
     )
     .option('--json', 'print JSON')
-    .action((given: { json?: boolean }) =>
-      options.operate(async (core, config) => {
+    .action(
+      answering(options, async (core, config) => {
         if (await hasPeople(core.db)) {
           throw new StartError(
             'The service already has an administrator; use `user invite` or `user reset-link`.',
@@ -224,7 +224,7 @@ function addSetupLink(user: Command, options: UserCommandOptions): void {
         const code = formatSetupCode(randomBytes(SETUP_CODE_BYTES));
         await saveSetupCode(core.db, code, core.secrets.macs('setup-code')[0]);
         const url = siteOf(core, config).consoleUrl(`setup#${code}`);
-        printAnswer(options, given.json, { url }, `Console  ${url}`);
+        return [{ url }, `Console  ${url}`];
       }),
     );
 }

@@ -115,82 +115,71 @@ async function accountOf(
   return { ...user, credential_epoch };
 }
 
-/** Lets one person join the workspaces that they may join. */
-class Joining {
-  readonly #options: OidcSignInOptions;
-  readonly #proved: ProvedIdentity;
-  readonly #email: string;
-  readonly #known: User | undefined;
-  readonly #from: From;
-  #user: Credited | undefined;
+/** A person who may join workspaces. */
+interface Joining extends OidcSignInOptions {
+  proved: ProvedIdentity;
+  email: string;
+  /** The person's account, if there is one already. */
+  known: User | undefined;
+  from: From;
+}
 
-  /** `known`: the person's account, if there is one already. */
-  constructor(
-    options: OidcSignInOptions,
-    proved: ProvedIdentity,
-    email: string,
-    known: User | undefined,
-    from: From,
-  ) {
-    this.#options = options;
-    this.#proved = proved;
-    this.#email = email;
-    this.#known = known;
-    this.#from = from;
-    this.#user = known;
-  }
-
-  /**
-   * Joins the installation's own workspace first, by invitation or by the role in the settings. Then joins the other
-   * workspaces that invited the person, so none of these becomes the person's first. Returns the person; undefined if no
-   * workspace lets them in.
-   */
-  async run(): Promise<Credited | undefined> {
-    const { db, flows } = this.#options;
-    const first = await flows.firstWorkspace();
-    const invitations = await listPendingInvitations(db, this.#email);
-    const joinInvited = async (is_first: boolean) => {
-      for (const { workspace_id, invitation_id, principal_id } of invitations) {
-        if ((workspace_id === first) !== is_first) continue;
-        const admittance = { by: 'invitation', invitation_id, principal_id } as const;
-        await this.#joinBy(workspace_id, admittance).catch(ignoreRefusal);
-      }
-    };
-    await joinInvited(true);
-    await this.#joinByRole(first);
-    await joinInvited(false);
-    return this.#user;
-  }
-
-  /** Joins a workspace by the role in the settings, or accepts the membership that the person has yet to accept. */
-  async #joinByRole(workspace_id: string): Promise<void> {
-    const { db, lane, rules } = this.#options;
-    const role = roleOfClaims(this.#proved.claims, rules) ?? rules.oidc_default_role;
-    if (role === 'none') return;
-    const user = this.#user;
-    const memberships = user === undefined ? [] : await listMemberships(db, user.user_id);
-    const here = memberships.find((each) => each.workspace_id === workspace_id);
-    if (here === undefined) await this.#joinBy(workspace_id, { by: 'provider', role }).catch(ignoreRefusal);
-    else if (here.is_pending && user !== undefined) {
-      const input = { user_id: user.user_id };
-      const origin = originOf(this.#from, JOINING);
-      await lane.submit(workspace_id, acceptMembership, input, origin).catch(ignoreRefusal);
+/**
+ * Joins the installation's own workspace first, by invitation or by the role in the settings. Then joins the other
+ * workspaces that invited the person, so none of these becomes the person's first. Returns the person; undefined if no
+ * workspace lets them in.
+ */
+async function join(joining: Joining): Promise<Credited | undefined> {
+  const { db, flows, email, known } = joining;
+  const first = await flows.firstWorkspace();
+  const invitations = await listPendingInvitations(db, email);
+  let user: Credited | undefined = known;
+  const joinInvited = async (is_first: boolean) => {
+    for (const { workspace_id, invitation_id, principal_id } of invitations) {
+      if ((workspace_id === first) !== is_first) continue;
+      user = await joinBy(joining, user, workspace_id, { by: 'invitation', invitation_id, principal_id });
     }
-  }
+  };
+  await joinInvited(true);
+  user = await joinByRole(joining, user, first);
+  await joinInvited(false);
+  return user;
+}
 
-  async #joinBy(
-    workspace_id: string,
-    admittance: Parameters<typeof joinWorkspace.needs>[0]['admittance'],
-  ): Promise<void> {
-    const { db, lane, flows } = this.#options;
-    const { identity } = this.#proved;
-    const email = this.#email;
-    const known = this.#known;
-    const whose = { user_id: this.#user?.user_id ?? null, workspace_ids: [workspace_id] };
-    const name = await nameToJoinWith(db, known ?? { name: nameOf(this.#proved, email), email }, whose);
-    if (known !== undefined) await flows.giveName(known, name, this.#from);
-    const input = { admittance, email, user: this.#user ?? null, name, password_hash: null, identity };
-    this.#user = await lane.submit(workspace_id, joinWorkspace, input, originOf(this.#from, JOINING));
+/** Joins by the role in the settings, or accepts the membership that the person has yet to accept. */
+async function joinByRole(joining: Joining, user: Credited | undefined, workspace_id: string) {
+  const { db, lane, rules, proved, from } = joining;
+  const role = roleOfClaims(proved.claims, rules) ?? rules.oidc_default_role;
+  if (role === 'none') return user;
+  const memberships = user === undefined ? [] : await listMemberships(db, user.user_id);
+  const here = memberships.find((each) => each.workspace_id === workspace_id);
+  if (here === undefined) return joinBy(joining, user, workspace_id, { by: 'provider', role });
+  if (here.is_pending && user !== undefined) {
+    const { user_id } = user;
+    await lane
+      .submit(workspace_id, acceptMembership, { user_id }, originOf(from, JOINING))
+      .catch(ignoreRefusal);
+  }
+  return user;
+}
+
+/** Returns the person who has joined; `user` unchanged if the lane refuses. */
+async function joinBy(
+  { db, lane, flows, proved, email, known, from }: Joining,
+  user: Credited | undefined,
+  workspace_id: string,
+  admittance: Parameters<typeof joinWorkspace.needs>[0]['admittance'],
+): Promise<Credited | undefined> {
+  try {
+    const whose = { user_id: user?.user_id ?? null, workspace_ids: [workspace_id] };
+    const name = await nameToJoinWith(db, known ?? { name: nameOf(proved, email), email }, whose);
+    if (known !== undefined) await flows.giveName(known, name, from);
+    const person = { email, user: user ?? null, name, password_hash: null, identity: proved.identity };
+    const input = { admittance, ...person };
+    return await lane.submit(workspace_id, joinWorkspace, input, originOf(from, JOINING));
+  } catch (error) {
+    ignoreRefusal(error);
+    return user;
   }
 }
 
@@ -226,7 +215,7 @@ export function makeOidcSignIn(
     // An e-mail that is not the account's own may be another person's invitation.
     const joining = email !== null && (account === undefined || account.email === email) ? email : null;
     const user =
-      joining === null ? account : await new Joining(options, proved, joining, account, from).run();
+      joining === null ? account : await join({ ...options, proved, email: joining, known: account, from });
     if (user === undefined) throw new OidcRefusal('not_invited');
     await followRole(options, proved, user.user_id, from);
     if ((await listMemberships(db, user.user_id)).length === 0) throw new OidcRefusal('not_invited');
