@@ -32,7 +32,9 @@ const RUNS: Record<string, [first: number, all: number]> = {
   REPORT_RUNS: [3, 10],
   SIMULATIONS_RUNS: [3, 10],
   SPEND_RUNS: [10, 40],
+  STUCK_ROUNDS: [1, 2],
   TAKEOVER_RUNS: [1, 2],
+  TAMPER_EDITS: [1, 9],
   WALK_ROUNDS: [8, 40],
   X402_RUNS: [15, 25],
 };

@@ -79,7 +79,8 @@ function answer(status: number, text: string, headers: Record<string, string> = 
   return (server: Server) => server.on('request', (_, reply) => reply.writeHead(status, headers).end(text));
 }
 
-describe.each(AWAY)('a service that %s', (_, breakServer, { error: code }) => {
+// Side by side, since each waits for its second attempt.
+describe.concurrent.each(AWAY)('a service that %s', (_, breakServer, { error: code }) => {
   let server: Server;
   let purser: Purser;
   beforeAll(async () => {
@@ -100,6 +101,7 @@ describe.each(AWAY)('a service that %s', (_, breakServer, { error: code }) => {
   });
 
   test('is paid nothing under, and what it is, is told', async () => {
+    const pay = vi.fn(async () => ({}));
     for (const error of [
       await caught(purser.spend(request(), pay)),
       await caught(purser.authorize(request())),
@@ -116,6 +118,7 @@ describe.each(AWAY)('a service that %s', (_, breakServer, { error: code }) => {
       ? 'is paid under when the caller says so'
       : 'is paid nothing under, whatever the caller says',
     async () => {
+      const pay = vi.fn(async () => ({}));
       const order = request();
       const asked = vi.fn(async (): Promise<'pay'> => 'pay');
       const result = await caught(purser.spend(order, pay, { onUnavailable: asked }));
@@ -127,6 +130,7 @@ describe.each(AWAY)('a service that %s', (_, breakServer, { error: code }) => {
   );
 
   test('is paid nothing under for an agent that this process has not seen in SHADOW', async () => {
+    const pay = vi.fn(async () => ({}));
     await caught(purser.spend(request(), pay, { onUnavailable: 'pay_if_shadow' }));
     expect(pay).not.toHaveBeenCalled();
   });

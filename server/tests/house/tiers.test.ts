@@ -26,7 +26,7 @@ test('RUNS says how often a property is tried, for both tiers', () => {
   const known = [...table.matchAll(/^\s+([A-Z0-9_]+): \[/gm)].map(([, name]) => name);
   expect(known.length).toBeGreaterThan(10);
   const wanted = tests.flatMap((name) =>
-    [...read(name).matchAll(/process\.env\.([A-Z0-9_]+_(?:RUNS|ROUNDS|CODE_POINTS)|RACES)\b/g)].map(
+    [...read(name).matchAll(/process\.env\.([A-Z0-9_]+_(?:RUNS|ROUNDS|EDITS|CODE_POINTS)|RACES)\b/g)].map(
       ([, variable]) => variable,
     ),
   );

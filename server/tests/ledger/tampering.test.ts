@@ -62,19 +62,13 @@ async function restore(statements: readonly string[]): Promise<void> {
     statements.some((each) => new RegExp(`\\b${table}\\b`).test(each)),
   );
   if (named.length === 0) return;
-  const differs = (one: string, other: string) =>
-    `select ${one}::text from ${one} except all select ${other}::text from ${other}`;
-  const changed = await sql(
-    named
-      .map(
-        (table) =>
-          `select '${table}' as table where exists ((${differs(table, `kept_${table}`)}) union all (${differs(`kept_${table}`, table)}))`,
-      )
-      .join(' union all '),
-  );
-  for (const { table } of changed.rows) {
-    await sql(`truncate ${table}`);
-    await sql(`insert into ${table} select * from kept_${table}`);
+  // The rows that differ, and not the whole table: emptying a table takes longer than the verification.
+  for (const table of named) {
+    const kept = `kept_${table}`;
+    await sql(`delete from ${table} t where t::text not in (select k::text from ${kept} k)`);
+    await sql(
+      `insert into ${table} select k.* from ${kept} k where k::text not in (select t::text from ${table} t)`,
+    );
   }
 }
 
@@ -239,6 +233,9 @@ const ALLOWED: Record<string, string[]> = {
   'ledger_heads.time_ms': ['coalesce(COLUMN, 0) + 1', 'coalesce(COLUMN, 0) + 1000'],
 };
 
+/** The edits of each column that are tried, `null` apart. */
+const MAX_EDITS = Number(process.env.TAMPER_EDITS);
+
 const NAMES = Object.keys(TABLES);
 const where = (table: string, row: string) =>
   `ctid = (select ctid from ${table} where workspace_id = W ${row})`;
@@ -270,12 +267,16 @@ describe('an edit of any column is reported at its own event', () => {
     for (const { column, type, nullable } of own) {
       // A row of another workspace is gone from this one; that is the deletion below.
       if (column === 'workspace_id') continue;
-      const edits = [...(EDITS[type] ?? []), ...(nullable ? ['null'] : [])];
-      if (EDITS[type] === undefined) throw new Error(`no edit for ${type}`);
-      for (const edit of edits) {
+      const possible = EDITS[type];
+      if (possible === undefined) throw new Error(`no edit for ${type}`);
+      const edits = possible.filter(
+        (edit) =>
+          !ALLOWED[`${table}.${column}`]?.includes(edit) &&
+          // That place is taken.
+          !(column === 'seq' && edit.endsWith('+ 1') && table !== 'ledger_heads'),
+      );
+      for (const edit of [...edits.slice(0, MAX_EDITS), ...(nullable ? ['null'] : [])]) {
         if (ALLOWED[`${table}.${column}`]?.includes(edit)) continue;
-        // That place is taken.
-        if (column === 'seq' && edit.endsWith('+ 1') && table !== 'ledger_heads') continue;
         const to = edit.replaceAll('COLUMN', column);
         const same = await sql(
           `select ${column}::text is not distinct from (${to})::text as same from ${table} where ${where(table, row)}`,
