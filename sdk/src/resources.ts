@@ -184,6 +184,39 @@ export class Merchants extends Resource {
   }
 }
 
+/** What an agent's spends made unclear, and the answers of people. */
+export class Questions extends Resource {
+  /** The one that was asked or answered last comes first. */
+  list(idOrSlug: string, query?: t.ListQuestionsQuery, options?: Options): PagePromise<t.AskedQuestion> {
+    return this.pages('/v1/agents/:id/questions', { params: { id: idOrSlug }, query, options });
+  }
+  /** It counts from the next decision on, and replaces an earlier answer. */
+  answer(
+    idOrSlug: string,
+    questionId: string,
+    body: t.AnswerRequest,
+    options?: Options,
+  ): APIPromise<t.AskedQuestion> {
+    return this.call('POST', '/v1/agents/:id/questions/:question_id/answer', {
+      params: { id: idOrSlug, question_id: questionId },
+      body,
+      options,
+      repeatable: true,
+    });
+  }
+  /** Opens the question again; a repeat changes nothing. */
+  forget(idOrSlug: string, questionId: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/agents/:id/questions/:question_id/answer', {
+      params: { id: idOrSlug, question_id: questionId },
+      options,
+    });
+  }
+  /** The open questions of pending reviews, that of the most reviews first. */
+  pending(query?: t.ListPendingQuestionsQuery, options?: Options): PagePromise<t.PendingQuestion> {
+    return this.pages('/v1/questions', { query, options });
+  }
+}
+
 /** Drafts of what an agent may be allowed. */
 export class AuthorityDrafts extends Resource {
   /** How a draft would be read, with ten spends and what would become of them. Nothing is saved. */
@@ -199,11 +232,13 @@ export class AuthorityDrafts extends Resource {
 export class Agents extends Resource {
   readonly authority: Authorities;
   readonly merchants: Merchants;
+  readonly questions: Questions;
 
   constructor(transport: Transport) {
     super(transport);
     this.authority = new Authorities(transport);
     this.merchants = new Merchants(transport);
+    this.questions = new Questions(transport);
   }
 
   /** Not sent again after a lost connection. */

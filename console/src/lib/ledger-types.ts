@@ -13,6 +13,8 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'authority.created': true,
   'merchant.listed': true,
   'merchant.unlisted': true,
+  'question.answered': true,
+  'question.forgotten': true,
   'budget.created': true,
   'budget.updated': true,
   'budget.threshold.reached': true,

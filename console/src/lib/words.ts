@@ -74,6 +74,8 @@ const WORDS: Record<string, string> = {
   'agent.updated': 'Agent updated',
   'merchant.listed': 'Merchant listed',
   'merchant.unlisted': 'Merchant unlisted',
+  'question.answered': 'Question answered',
+  'question.forgotten': 'Answer forgotten',
   'budget.created': 'Shared budget created',
   'budget.updated': 'Shared budget updated',
   'budget.threshold.reached': 'Shared budget threshold reached',

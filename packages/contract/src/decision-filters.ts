@@ -5,6 +5,7 @@ import {
   AgentRef,
   Currency,
   Fields,
+  IdIn,
   Line,
   OneOf,
   PageQuery,
@@ -48,6 +49,9 @@ export const DecisionFilterFields = {
   ),
   q: Type.Optional(
     Line({ max: TEXT_LENGTHS.merchant }, { description: "Part of the merchant's name, case-insensitive." }),
+  ),
+  question_id: Type.Optional(
+    IdIn('question', { description: 'Only decisions that asked this question while it was open.' }),
   ),
   min_amount: Type.Optional(RequestedAmount),
   max_amount: Type.Optional(RequestedAmount),

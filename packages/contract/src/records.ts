@@ -53,6 +53,9 @@ const Who = {
   key_id: Nullable(Id('api_key', { description: 'Null for a person, who is named by `principal_id`.' })),
 };
 
+const Answered = () =>
+  Type.Array(Id('question'), { description: 'The questions of the decision that it answered.' });
+
 const reviewFields = {
   review_id: Id('review'),
   decision_id: Id('decision'),
@@ -65,6 +68,7 @@ const reviewFields = {
     description:
       'True if the reviewer created the key that requested the spend, directly or through other keys.',
   }),
+  questions: Answered(),
   created_at: Timestamp(),
 };
 
@@ -94,6 +98,7 @@ export const LabelBody = Fields(
     comment: Nullable(Type.String()),
     supersedes: Nullable(Id('label', { description: 'The label that this one replaces.' })),
     ...Who,
+    questions: Answered(),
     created_at: Timestamp(),
   },
   { $id: 'Label' },

@@ -10,6 +10,7 @@ export const TAGS = [
   'Capabilities',
   'Agents',
   'Merchants',
+  'Questions',
   'Budgets',
   'API keys',
   'Webhooks',

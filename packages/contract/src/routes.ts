@@ -18,6 +18,7 @@ import { routes as me } from './routes/people/me.ts';
 import { routes as members } from './routes/people/members.ts';
 import { routes as oidc } from './routes/people/oidc.ts';
 import { routes as passkeys } from './routes/people/passkeys.ts';
+import { routes as questions } from './routes/questions.ts';
 import { routes as reports } from './routes/reports.ts';
 import { routes as reviews } from './routes/reviews.ts';
 import { routes as simulations } from './routes/simulations.ts';
@@ -36,6 +37,7 @@ export const ROUTES = {
   ...authorities,
   ...budgets,
   ...merchants,
+  ...questions,
   ...authorityReadings,
   ...simulations,
   ...authorityTests,

@@ -31,6 +31,8 @@ const FILTERS: Record<Filter, Holds> = {
   currency: among(({ currency }) => currency),
   merchant: ({ action }, value) => action.merchant === value,
   q: ({ action }, value) => action.merchant.toLowerCase().includes(value.toLowerCase()),
+  question_id: ({ purpose }, value) =>
+    (purpose.questions ?? []).some(({ question_id, answered }) => question_id === value && answered === null),
   min_amount: ({ requested_amount_minor }, value) => requested_amount_minor >= Number(value),
   max_amount: ({ requested_amount_minor }, value) => requested_amount_minor <= Number(value),
   reviewed: toldBy(({ review_state }) => review_state === 'ALLOWED' || review_state === 'DENIED'),

@@ -4,6 +4,7 @@ import type { Decision } from '@purser/contract/decisions';
 import type { Agent } from '@purser/rules/domain/agents';
 import { OPERATOR } from '@purser/rules/domain/audit';
 import { authorityHash } from '@purser/rules/domain/authorities';
+import { AnswersRead, NO_ANSWERS } from '@purser/rules/domain/question-history';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
 import type pg from 'pg';
@@ -116,6 +117,8 @@ const spend = (amount_minor: number): CreateDecisionInput => ({
     authority_hash: authorityHash(AUTHORITY),
     authority: AUTHORITY,
     directory: EMPTY_DIRECTORY,
+    answers: new AnswersRead(NO_ANSWERS),
+    questions: [],
     assessment: ASSESSMENT,
   },
 });

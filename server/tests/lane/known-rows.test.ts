@@ -3,6 +3,7 @@ import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
 import { counterName, type StoredCounter } from '@purser/rules/counters/counters';
 import { OPERATOR, type Origin } from '@purser/rules/domain/audit';
+import { AnswersRead, NO_ANSWERS } from '@purser/rules/domain/question-history';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import { countersOf } from '@purser/rules/policy/counters';
 import fc from 'fast-check';
@@ -55,6 +56,7 @@ const KEY_OF: Record<string, (name: string) => object> = {
   agents: (ref) => ({ ref }),
   authorities: (ref) => ({ ref }),
   budgets: (agent_id) => ({ agent_id }),
+  questions: (name) => ({ agent_id: name.split(' ')[0], question_id: name.split(' ')[1] }),
   counters: (name) => wanted.get(name) as WantedCounter,
   keys: (key_id) => ({ key_id }),
   shared_budgets: () => ({}),
@@ -177,7 +179,9 @@ async function decide(
     is_final: false,
   };
   for (let { hash, authority } = current; ; ) {
-    const assessed: Assessed = { authority_hash: hash, authority, directory: EMPTY_DIRECTORY, assessment };
+    const answers = new AnswersRead(NO_ANSWERS);
+    const given = { directory: EMPTY_DIRECTORY, answers, assessment, questions: [] };
+    const assessed: Assessed = { authority_hash: hash, authority, ...given };
     const answer: CreatedDecision | Stale<KnownAuthority> = await lane.submit(
       workspace_id,
       command,

@@ -214,6 +214,7 @@ async function makeHistory() {
         supersedes: kept.state.review_id,
         principal_id: null,
         key_id: 'key_1',
+        questions: [],
         created_at: new Date(now_ms).toISOString(),
         by_key_maker: index % 3 === 0,
         capability_expires_at: null,
@@ -240,6 +241,7 @@ async function makeHistory() {
         supersedes: null,
         principal_id: null,
         key_id: 'key_1',
+        questions: [],
         created_at: new Date(now_ms).toISOString(),
       };
       kept.state = { ...kept.state, label_id: label.label_id };

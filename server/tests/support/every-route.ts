@@ -3,6 +3,7 @@ import { makeApiRoutes } from '../../src/service/api/routes.ts';
 import { readConfig } from '../../src/service/config/config.ts';
 import type { Route } from '../../src/service/http/route.ts';
 import { superuserConnection } from './postgres.ts';
+import { makeAsker } from './questions.ts';
 import { AUTHORITY, freshKey, makeKey, makeTestCore, type RunningService, spend } from './running-service.ts';
 
 /**
@@ -30,6 +31,8 @@ export interface World {
   invite(): Promise<{ id: string; url: string }>;
   /** Lists a new merchant for the agent, and tells the entry's id. */
   listed(): Promise<string>;
+  /** Has a key that nobody else uses ask a new question, and tells its id. */
+  question(): Promise<string>;
   /** Makes a new shared budget, and tells its id. */
   budget(): Promise<string>;
   /** Has somebody new join, and tells the user's id. */
@@ -301,6 +304,35 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     request: async (world) => ({ path: `/v1/agents/${world.slug}/merchants/${await world.listed()}` }),
     status: 204,
     names: 'one thing',
+  },
+  'GET /v1/agents/:id/questions': {
+    scopes: ['read'],
+    request: ofAgent('/questions'),
+    status: 200,
+    names: 'one thing',
+  },
+  'POST /v1/agents/:id/questions/:question_id/answer': {
+    scopes: ['review'],
+    request: async (world) => ({
+      path: `/v1/agents/${world.slug}/questions/${await world.question()}/answer`,
+      body: { answer: 'YES' },
+    }),
+    status: 200,
+    names: 'one thing',
+  },
+  'DELETE /v1/agents/:id/questions/:question_id/answer': {
+    scopes: ['admin'],
+    request: async (world) => ({
+      path: `/v1/agents/${world.slug}/questions/${await world.question()}/answer`,
+    }),
+    status: 204,
+    names: 'one thing',
+  },
+  'GET /v1/questions': {
+    scopes: ['read'],
+    request: fixed('/v1/questions'),
+    status: 200,
+    names: 'nothing',
   },
   'POST /v1/api-keys': {
     scopes: ['admin'],
@@ -580,6 +612,18 @@ export async function makeWorld(
       const reply = await service.call('POST', path, { key: setup, body: { entries } });
       if (reply.status !== 201) throw new Error(reply.text);
       return reply.body.data[0].entry_id;
+    },
+    async question() {
+      const made = await service.call('POST', '/v1/api-keys', {
+        key: setup,
+        body: { name: freshKey(), agent_id: slug },
+      });
+      if (made.status !== 201) throw new Error(made.text);
+      const asker = makeAsker(service);
+      const asked = { agent_id: world.agent_id, kinds: ['new_merchant'], merchant: freshKey() } as const;
+      const decision = await asker.ask(made.body.id, asked);
+      await asker.close();
+      return decision.purpose.questions?.[0]?.question_id as string;
     },
     async budget() {
       const body = { ...budgetBody(), name: `${words} budget` };

@@ -38,7 +38,7 @@ export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
 export const ANSWERS = ['YES', 'NO'] as const;
 
-const AboutBody = Fields(
+export const AboutBody = Fields(
   {
     clause: Nullable(
       Fields({

@@ -5,9 +5,21 @@ import { route } from '../route.ts';
 import { Fields, Formed, IdIn, LongText, OneOf, page } from '../schema.ts';
 import { LABELS, REVIEW_ACTIONS } from '../values/decisions.ts';
 
+/** More questions than a decision asks. */
+const MAX_NAMED = 100;
+
 const IdParams = Fields({ id: Type.String() });
 
 const Comment = () => Type.Optional(LongText({ max: TEXT_LENGTHS.description }));
+
+const Questions = () =>
+  Type.Optional(
+    Type.Array(IdIn('question'), {
+      maxItems: MAX_NAMED,
+      description:
+        'Of a DENY or PURPOSE_MISALIGNED: the questions of the decision that it answers with NO. Without it, all open ones that are not about the merchant itself, or that one if it is the only one. ALLOW and PURPOSE_ALIGNED answer all of them with YES.',
+    }),
+  );
 
 const ReviewRequest = Fields(
   {
@@ -16,6 +28,7 @@ const ReviewRequest = Fields(
       examples: ['VENDOR_CONFIRMED'],
     }),
     comment: Comment(),
+    questions: Questions(),
     supersedes: Type.Optional(
       IdIn('review', { description: 'In SHADOW: the current review, which this one replaces.' }),
     ),
@@ -27,6 +40,7 @@ const LabelRequest = Fields(
   {
     label: OneOf(LABELS),
     comment: Comment(),
+    questions: Questions(),
     supersedes: Type.Optional(IdIn('label', { description: 'A current label, which this one replaces.' })),
   },
   { $id: 'LabelRequest' },

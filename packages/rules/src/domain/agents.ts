@@ -16,12 +16,16 @@ export interface Agent {
   authority_hash: string | null;
   /** Grows with every change of the merchants listed for it; 0: none ever were. */
   directory_version: number;
+  /** The `seq` of the last event that answered a question of its decisions; 0: none did. Follows from the chain. */
+  answers_version: number;
   created_at: string;
   updated_at: string;
 }
 
 /** An agent as the API returns it. */
-export function agentBody(agent: Agent): { id: string } & Omit<Agent, 'agent_id' | 'directory_version'> {
-  const { agent_id, directory_version, ...rest } = agent;
+export function agentBody(
+  agent: Agent,
+): { id: string } & Omit<Agent, 'agent_id' | 'directory_version' | 'answers_version'> {
+  const { agent_id, directory_version, answers_version, ...rest } = agent;
   return { id: agent_id, ...rest };
 }

@@ -9,6 +9,7 @@ import type { AuthorityRow } from './authorities.ts';
 import type { ApiKey } from './keys.ts';
 import { type LedgerEventType, type SubjectType, sha256, shownHash } from './ledger.ts';
 import type { Invitation, Member } from './people.ts';
+import type { AnswerGiven } from './question-history.ts';
 import type { WebhookEndpoint } from './webhooks.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -120,6 +121,7 @@ export interface AuditedState {
   merchant_entry?: MerchantEntry;
   shared_budget?: SharedBudget;
   /** Usage of earlier spends added to new limits, and its start if incomplete. */
+  question_answer?: AnswerGiven;
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };
 }
 
@@ -137,8 +139,8 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   }
   if (agent !== undefined) {
     // Sealed as before there were directories where there is none.
-    const { directory_version, ...rest } = agent;
-    form.agent = directory_version === 0 ? rest : agent;
+    const { directory_version, answers_version, ...rest } = agent;
+    form.agent = directory_version === 0 ? rest : { ...rest, directory_version };
   }
   if (authority !== undefined) {
     // Sealed as before there were notes, and limits that join, where there are none.

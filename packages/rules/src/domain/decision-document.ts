@@ -3,6 +3,7 @@ import type { Capability } from '@purser/contract/records';
 import type { Agent } from './agents.ts';
 import type { PurposeAssessment } from './assessment.ts';
 import { type DecisionCore, effectiveDecision, type PublishedVerdict } from './decisions.ts';
+import type { DecisionQuestion } from './question-history.ts';
 
 /** The parts of a new decision. */
 export interface DecisionParts {
@@ -15,6 +16,8 @@ export interface DecisionParts {
   authority: { version: number; hash: string } | null;
   /** Version of the agent's merchant list; 0 if nothing was ever listed. */
   directory_version: number;
+  /** What the assessment raised. */
+  questions: readonly DecisionQuestion[];
   reservation: Reservation;
   capability: Capability | null;
   created_at: string;
@@ -47,7 +50,7 @@ export function composeDecision(parts: DecisionParts): Decision {
     explanation: verdict.explanation,
     policy_trace: verdict.policy_trace,
     remedies: parts.remedies,
-    purpose: verdict.purpose,
+    purpose: { ...verdict.purpose, questions: [...parts.questions] },
     authority_version: parts.authority?.version ?? null,
     authority_hash: parts.authority?.hash ?? null,
     ...(parts.directory_version === 0 ? {} : { directory_version: parts.directory_version }),

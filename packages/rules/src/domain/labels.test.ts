@@ -24,6 +24,7 @@ test('every column of a label is sealed', () => {
     supersedes: null,
     principal_id: null,
     key_id: 'key_1',
+    questions: ['q_1'],
     created_at: '2026-11-21T08:00:00.000Z',
   };
   const sealed = labelDataHash(label).toString('hex');

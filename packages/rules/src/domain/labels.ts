@@ -1,9 +1,14 @@
 import type { Label } from '@purser/contract/records';
 import { recordHash } from './ledger.ts';
 
-/** The `data_hash` of a label: SHA-256 of the RFC 8785 form of all columns. */
+/** The form of a label that the ledger seals. No `questions` are left out, as before there were any. */
+export function sealedLabel({ questions, ...label }: Label): Record<string, unknown> {
+  return questions.length > 0 ? { ...label, questions } : label;
+}
+
+/** The `data_hash` of a label: SHA-256 of the RFC 8785 form of what is sealed of it. */
 export function labelDataHash(label: Label): Buffer {
-  return recordHash(label);
+  return recordHash(sealedLabel(label));
 }
 
 /** The labels that no other one supersedes. */

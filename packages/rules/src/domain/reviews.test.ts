@@ -29,6 +29,7 @@ const row: ReviewRow = {
   key_id: 'key_1',
   created_at: '2026-11-21T08:00:00.000Z',
   by_key_maker: false,
+  questions: ['q_1'],
   capability_expires_at: null,
 };
 

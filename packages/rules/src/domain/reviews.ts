@@ -14,9 +14,13 @@ export interface ReviewRow extends Review {
   capability_expires_at: string | null;
 }
 
-/** The form of a review that the ledger seals. A false `by_key_maker` is left out, as before there was one. */
-export function sealedReview({ by_key_maker, ...review }: ReviewRow): Record<string, unknown> {
-  return by_key_maker ? { ...review, by_key_maker } : review;
+/** The form of a review that the ledger seals. A false `by_key_maker` and no `questions` are left out, as before there were any. */
+export function sealedReview({ by_key_maker, questions, ...review }: ReviewRow): Record<string, unknown> {
+  return {
+    ...review,
+    ...(by_key_maker ? { by_key_maker } : {}),
+    ...(questions.length > 0 ? { questions } : {}),
+  };
 }
 
 /** The `data_hash` of a review: SHA-256 of the RFC 8785 form of what is sealed of it. */

@@ -9,6 +9,8 @@ import { capabilityExpiry, newCapability } from '@purser/rules/domain/capabiliti
 import { composeDecision, encodeDecision } from '@purser/rules/domain/decision-document';
 import { newHoldExpiresAt } from '@purser/rules/domain/decision-states';
 import { type DecisionKind, decisionRow } from '@purser/rules/domain/decisions';
+import type { AnswersRead } from '@purser/rules/domain/question-history';
+import type { RaisedQuestion } from '@purser/rules/domain/questions';
 import { noReservation, reservationIdOf } from '@purser/rules/domain/reservations';
 import { whyInactive } from '@purser/rules/domain/workspace';
 import { type Directory, EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
@@ -31,6 +33,7 @@ import { valueIn } from '@purser/rules/values/maps';
 import { publishThresholdEvents } from '../lane/budget-thresholds.ts';
 import { type Command, type CommandResult, done, refuse } from '../lane/command.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
+import { countAsked, hasSameAnswers, questionsOf, questionsWithCounts } from './questions/asked-questions.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -46,23 +49,28 @@ export interface CreateDecisionInput {
   also_minor?: number;
 }
 
-/** An assessment, with the authority and the listed merchants that it was made for. */
+/** An assessment, with the authority, the listed merchants and the answers that it was made for. */
 export interface Assessed {
   authority_hash: string;
   /** Shared; it must not be changed. */
   authority: Authority;
   directory: Directory;
+  /** The answers that it looked up. */
+  answers: Pick<AnswersRead, 'version' | 'read' | 'is_whole'>;
   assessment: Assessment;
+  /** What it raised, settled questions included. */
+  questions: readonly RaisedQuestion[];
 }
 
 /**
- * An authority and its hash, and the version of the agent's directory of merchants. The authority is shared and must not be
- * changed.
+ * An authority and its hash, and the versions of the agent's directory of merchants and of the answers to its questions. The
+ * authority is shared and must not be changed.
  */
 export interface KnownAuthority {
   hash: string;
   authority: Authority;
   directory_version: number;
+  answers_version: number;
 }
 
 /** The input to retry a decision with: the authority in force, and `also_minor` where that is lacking. */
@@ -145,13 +153,31 @@ function replayOf(set: WorkingSet, { agent_id }: Agent, input: CreateDecisionInp
       );
 }
 
-function knownAuthority(set: WorkingSet, { agent_id, directory_version }: Agent): KnownAuthority | null {
+function knownAuthority(set: WorkingSet, agent: Agent): KnownAuthority | null {
+  const { agent_id, directory_version, answers_version } = agent;
   const current = set.authority(agent_id);
-  return current && { hash: current.row.hash, authority: current.authority, directory_version };
+  return (
+    current && {
+      hash: current.row.hash,
+      authority: current.authority,
+      directory_version,
+      answers_version,
+    }
+  );
 }
 
-const isAssessedFor = (assessed: Assessed | null, { hash, directory_version }: KnownAuthority) =>
-  assessed?.authority_hash === hash && assessed.directory.version === directory_version;
+function isAssessedFor(
+  set: WorkingSet,
+  agent: Agent,
+  assessed: Assessed | null,
+  { hash, directory_version }: KnownAuthority,
+): boolean {
+  return (
+    assessed?.authority_hash === hash &&
+    assessed.directory.version === directory_version &&
+    hasSameAnswers(set, agent, assessed)
+  );
+}
 
 /** Everything that the decision depends on, as the batch finds it. */
 function factsOf(
@@ -246,9 +272,9 @@ function reserve(
 
 /**
  * Decides a spend and holds its money, in one step. A used idempotency key returns the earlier decision. The result is
- * stale if the spend was assessed for another authority, or for other listed merchants, than those that are current at the
+ * stale if the spend was assessed for another authority, other listed merchants or other answers than those that are current at the
  * batch timestamp; also where a smaller amount may be offered instead of a denied one, and what that would repeat has to be loaded
- * first (`also_minor`). So a listing is in force from the next decision on, on every node.
+ * first (`also_minor`). So a listing, and an answer, is in force from the next decision on, on every node.
  */
 export function makeCreateDecision(
   options: TimeLimits,
@@ -261,6 +287,7 @@ export function makeCreateDecision(
       counters: [...countersAssessed(input).values(), ...countersOfSmaller(input).values()],
       idempotency: { agent_id: input.agent_id, idempotency_key: input.idempotency_key },
       known_merchant: merchantAsked(input),
+      questions: questionsOf(input),
       shared_budgets: input.assessed?.authority.budgets,
       webhooks: true,
     }),
@@ -270,7 +297,8 @@ export function makeCreateDecision(
       const answered = whyNotAsked(set, agent, input) ?? replayOf(set, agent, input);
       if (answered !== null) return answered;
       const known = knownAuthority(set, agent);
-      if (known !== null && !isAssessedFor(input.assessed, known)) return { kind: 'stale', current: known };
+      if (known !== null && !isAssessedFor(set, agent, input.assessed, known))
+        return { kind: 'stale', current: known };
       const facts = factsOf(set, agent, input, known);
       const verdict = decide(facts);
       const also_minor = amountToLoad(input, facts, verdict);
@@ -289,6 +317,7 @@ export function makeCreateDecision(
         remedies: remediesOf(facts, verdict, reservation.expires_at),
         authority: set.authority(agent.agent_id)?.row ?? null,
         directory_version: agent.directory_version,
+        questions: known === null ? [] : questionsWithCounts(set, input),
         reservation,
         capability,
         created_at: set.now,
@@ -299,6 +328,7 @@ export function makeCreateDecision(
       const { idempotency_key, request_hash } = input;
       const row = decisionRow(made, { idempotency_key, request_hash, document });
       const event_id = set.addDecision(row, made);
+      countAsked(set, made);
       set.publish('decision.created', document, event_id);
       const { decision, reason_code } = verdict;
       if (decision !== 'DENY') publishThresholdEvents(set, decision_id, reservation.limits ?? [], origin);

@@ -1,12 +1,10 @@
 import type { Capability } from '@purser/contract/records';
 import type { Agent } from '@purser/rules/domain/agents';
-import { madeBy, type Origin } from '@purser/rules/domain/audit';
 import { capabilityExpiry, capabilityStatusAt } from '@purser/rules/domain/capabilities';
 import { issuesCapability } from '@purser/rules/domain/decision-history';
 import { capabilityOf, type DecisionState, effectiveNow } from '@purser/rules/domain/decision-states';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
 import {
-  isByKeyMaker,
   isOwnRequest,
   type ReviewAction,
   type Reviewer,
@@ -19,15 +17,22 @@ import { recordEventData } from '@purser/rules/domain/webhooks';
 import { whyNotAllowed } from '@purser/rules/policy/may-pay';
 import { type Command, done, refuse } from '../lane/command.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
+import {
+  answerQuestions,
+  questionsAnswered,
+  type ReadDecision,
+  unknownQuestion,
+} from './questions/answers-of-records.ts';
+import { isMakerOf, MAKER_FORBIDDEN, reviewerOf, separatesMakers } from './separation.ts';
 
-export interface CreateReviewInput {
+export interface CreateReviewInput extends ReadDecision {
   decision_id: string;
-  /** The key that requested the decision, as the decision says; null where there is no such decision. */
-  requesting_key_id: string | null;
   action: ReviewAction;
   reason_code: string;
   comment: string | null;
   supersedes: string | null;
+  /** The questions that a DENY answers; null: those that it is about by default. */
+  named: readonly string[] | null;
 }
 
 export interface CreatedReview {
@@ -35,26 +40,6 @@ export interface CreatedReview {
   effective_decision: DecisionKind;
   /** The issued capability; null if there is none. */
   capability: Capability | null;
-}
-
-const MAKER_FORBIDDEN =
-  'The reviewer created the key that requested the spend, directly or through other keys; another member must review it.';
-
-/** Returns the reviewer, with the person who is signed in or at the root of the key. */
-function reviewerOf(set: WorkingSet, { actor }: Origin): Reviewer {
-  const key = actor.key_id === null ? undefined : set.keys.get(actor.key_id);
-  const { principal_id, person } = madeBy(actor, key);
-  return { principal_id, person };
-}
-
-/**
- * Returns whether the maker of the requesting key may not review: always under `MAKER`, under `AUTO` if a member other than
- * the person behind the review may. A principal that the reviewing key carries makes nobody that person.
- */
-function separatesMakers(set: WorkingSet, { principal_id, person }: Reviewer): boolean {
-  const separation = set.workspace()?.separation_of_duties ?? 'MAKER';
-  if (separation !== 'AUTO') return separation === 'MAKER';
-  return set.people.reviewers().some((member) => member.principal_id !== (person ?? principal_id));
 }
 
 type DecisionRecord = NonNullable<ReturnType<WorkingSet['records']['decision']>>;
@@ -66,8 +51,7 @@ function isByMaker(set: WorkingSet, { decision }: DecisionRecord, key_id: string
       `${decision.decision_id} was requested by a different key than the review was prepared for`,
     );
   }
-  const requesting_key = set.keys.get(key_id);
-  return requesting_key !== undefined && isByKeyMaker(requesting_key, reviewer);
+  return isMakerOf(set, key_id, reviewer);
 }
 
 /** The capability that a review issued, as it is now: that of a revoked agent is void from the beginning. */
@@ -91,8 +75,9 @@ export function makeCreateReview(options: {
 }): Command<CreateReviewInput, CreatedReview> {
   return {
     name: 'createReview',
-    needs: ({ decision_id, requesting_key_id }) => ({
+    needs: ({ decision_id, requesting_key_id, questions }) => ({
       decisions: [decision_id],
+      questions,
       authorities_of: [decision_id],
       shared_budgets: [],
       keys: requesting_key_id === null ? [] : [requesting_key_id],
@@ -116,6 +101,8 @@ export function makeCreateReview(options: {
         return refuse('self_review_forbidden', MAKER_FORBIDDEN);
       const final = whyFinal(decision, state, input.supersedes);
       if (final !== null) return refuse(final.code, final.message);
+      const unknown = unknownQuestion(decision, input.named);
+      if (unknown !== null) return refuse('invalid_request', unknown);
       const authority = set.authority(agent.agent_id)?.authority ?? null;
       if (decision.mode === 'ENFORCE' && action === 'ALLOW') {
         const budgets = set.shared_budgets.all();
@@ -134,12 +121,14 @@ export function makeCreateReview(options: {
         principal_id: origin.actor.principal_id,
         key_id: origin.actor.key_id,
         by_key_maker,
+        questions: questionsAnswered(decision, input, input.named),
         created_at: set.now,
         capability_expires_at: issuesCapability(decision, state, action)
           ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds, authority ?? {})
           : null,
       };
       const { after, event_id } = set.records.addReview(review);
+      answerQuestions(set, decision, review);
       const effective_decision = effectiveNow(decision, after);
       const capability = issuedBy(review, record, after, agent, set.now_ms);
       const issued = capability === null ? {} : { capability };

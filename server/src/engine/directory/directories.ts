@@ -1,35 +1,52 @@
+import { type KnownAnswers, NO_ANSWERS } from '@purser/rules/domain/question-history';
 import { type Directory, EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import { LRUCache } from 'lru-cache';
 import type { Queryable } from '../storage/database.ts';
+import { loadAnswers } from '../storage/derived/questions.ts';
 import { loadDirectory } from '../storage/merchant-entries.ts';
 
-/** Returns the merchants listed for an agent, which is known to be at `version`, or as they are now if that is later. */
-export type DirectoryOf = (
-  workspace_id: string,
-  agent_id: string,
-  version: number,
-) => Directory | Promise<Directory>;
+/** Returns what an agent has, which is known to be at `version`, or as it is now if that is later. */
+type VersionOf<Kept> = (workspace_id: string, agent_id: string, version: number) => Kept | Promise<Kept>;
 
-/** Entries of all agents together, about 0.5 KB each. */
-const MAX_CACHED_ENTRIES = 200_000;
+/** The merchants listed for an agent. */
+export type DirectoryOf = VersionOf<Directory>;
+/** The answers to an agent's questions. */
+export type AnswersOf = VersionOf<KnownAnswers>;
+
+/** Entries or answers of all agents together, about 0.5 KB each. */
+const MAX_CACHED = 200_000;
 
 /**
- * Makes the cached look-up. A directory is read once for each of its versions, so that a decision for an agent without
+ * Makes a cached look-up. What an agent has is read once for each of its versions, so that a decision for an agent without
  * changes since its last one reads nothing.
  */
-export function makeDirectories(db: Queryable): DirectoryOf {
-  const known = new LRUCache<string, Directory>({
-    maxSize: MAX_CACHED_ENTRIES,
-    sizeCalculation: ({ entries }) => 1 + entries.size,
+function makeVersions<Kept extends { version: number }>(
+  db: Queryable,
+  load: (db: Queryable, workspace_id: string, agent_id: string) => Promise<Kept>,
+  { nothing, sizeOf }: { nothing: Kept; sizeOf: (kept: Kept) => number },
+): VersionOf<Kept> {
+  const known = new LRUCache<string, Kept>({
+    maxSize: MAX_CACHED,
+    sizeCalculation: (kept) => 1 + sizeOf(kept),
   });
   return (workspace_id, agent_id, version) => {
-    if (version === 0) return EMPTY_DIRECTORY;
+    if (version === 0) return nothing;
     const cached = known.get(agent_id);
     if (cached?.version === version) return cached;
-    return loadDirectory(db, workspace_id, agent_id).then((read) => {
+    return load(db, workspace_id, agent_id).then((read) => {
       const latest = known.get(agent_id);
       if (latest === undefined || latest.version < read.version) known.set(agent_id, read);
       return read;
     });
   };
+}
+
+/** Makes the look-up of listed merchants. */
+export function makeDirectories(db: Queryable): DirectoryOf {
+  return makeVersions(db, loadDirectory, { nothing: EMPTY_DIRECTORY, sizeOf: ({ entries }) => entries.size });
+}
+
+/** Makes the look-up of answers. */
+export function makeAnswers(db: Queryable): AnswersOf {
+  return makeVersions(db, loadAnswers, { nothing: NO_ANSWERS, sizeOf: ({ answers }) => answers.size });
 }

@@ -1,6 +1,7 @@
 import type { StoredCounter } from '@purser/rules/counters/counters';
 import { type Counters, isExact } from '@purser/rules/counters/counters-in-memory';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
+import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-history';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
 import {
@@ -46,6 +47,7 @@ import {
   type KnownMerchantRef,
   loadKnownMerchants,
 } from '../storage/derived/known-merchants.ts';
+import { insertQuestionEvents, loadQuestions, putQuestions } from '../storage/derived/questions.ts';
 import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
 import {
@@ -80,6 +82,7 @@ import { loadWorkspaces, putWorkspaces } from '../storage/workspaces.ts';
 import type { Changes } from './changes.ts';
 import type { OutboxChanges } from './outbox.ts';
 import type { PeopleChanges } from './people.ts';
+import { type QuestionRef, questionName } from './questions.ts';
 
 /** The rows that a command needs loaded before it is applied. */
 export interface Needs {
@@ -128,6 +131,7 @@ export interface Needs {
   merchant_entries?: readonly string[];
   /** Whether the agent is known to have paid this. */
   known_merchant?: KnownMerchantRef | undefined;
+  questions?: readonly QuestionRef[];
 }
 
 /**
@@ -273,6 +277,10 @@ const LOADS = {
   listed_merchants: load((needs) => by('ref', needs.listed_merchants_of), findListedMerchants),
   merchant_entries: load((needs) => by('entry_id', needs.merchant_entries), loadMerchantEntries),
   known_merchants: load((needs) => one(needs.known_merchant), loadKnownMerchants),
+  questions: load(({ questions }) => questions ?? NONE, loadQuestions, {
+    keyOf: questionName,
+    changed: ({ questions }) => questions.changes.keys(),
+  }),
 };
 
 /**
@@ -313,6 +321,7 @@ export interface ChangedSet {
   people: { changes: PeopleChanges };
   listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
   shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
+  questions: { changes: ReadonlyMap<string, QuestionRow>; events: readonly QuestionEvent[] };
   counters: Counters;
 }
 
@@ -355,6 +364,8 @@ const WRITES: readonly Put[] = [
   put(putInvitations, ({ people }) => people.changes.invitations.values()),
   put(endSessionsOf, ({ people }) => people.changes.ended_sessions.values()),
   put(putMerchantEntries, ({ listed_merchants }) => listed_merchants.changes.values()),
+  put(putQuestions, ({ questions }) => questions.changes.values()),
+  put(insertQuestionEvents, ({ questions }) => questions.events),
   put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes.values()),
   put(insertAuditRecords, ({ changes }) => changes.audit),
   put(appendLedgerEvents, ({ changes }) => changes.events),

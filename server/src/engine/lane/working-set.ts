@@ -26,6 +26,7 @@ import { Keys } from './keys.ts';
 import { ListedMerchants } from './listed-merchants.ts';
 import { Outbox } from './outbox.ts';
 import { People } from './people.ts';
+import { Questions } from './questions.ts';
 import { Records } from './records.ts';
 import { SharedBudgets } from './shared-budgets.ts';
 import type { Loaded } from './tables.ts';
@@ -61,6 +62,7 @@ export class WorkingSet {
   readonly keys: Keys;
   readonly listed_merchants: ListedMerchants;
   readonly shared_budgets: SharedBudgets;
+  readonly questions: Questions;
   /** Usage over time. */
   readonly counters: Counters;
   /** The later history of earlier decisions. */
@@ -119,6 +121,7 @@ export class WorkingSet {
       this.changes,
       noteChange,
     );
+    this.questions = new Questions(this, loaded.questions);
     this.records = new Records(this, loaded);
   }
 

@@ -41,6 +41,7 @@ const APPEND_ONLY = [
   'consumption_keys',
   'expired_reservations',
   'skipped_events',
+  'question_events',
 ] as const;
 const CHANGEABLE = [
   'workspaces',
@@ -73,6 +74,7 @@ const CHANGEABLE = [
   'shared_budgets',
   'known_merchants',
   'known_merchants_to_fill',
+  'questions',
 ] as const;
 /** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [

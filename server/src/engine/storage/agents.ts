@@ -4,7 +4,7 @@ import { containing } from './pages.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS =
-  'agent_id, slug, name, mode, status, authority_version, authority_hash, directory_version, created_at, updated_at';
+  'agent_id, slug, name, mode, status, authority_version, authority_hash, directory_version, answers_version, created_at, updated_at';
 
 /** Returns the agents with these ids or slugs; unknown ones are left out. */
 export async function loadAgents(
@@ -150,6 +150,7 @@ export const putAgents = makeInsert<Agent>(
     authority_version: 'integer',
     authority_hash: 'text',
     directory_version: 'integer',
+    answers_version: 'bigint',
     created_at: 'timestamptz',
     updated_at: 'timestamptz',
   },
@@ -162,6 +163,7 @@ export const putAgents = makeInsert<Agent>(
       'authority_version',
       'authority_hash',
       'directory_version',
+      'answers_version',
       'updated_at',
     ],
   },

@@ -27,6 +27,8 @@ export interface DecisionFilters {
   merchant?: string;
   /** Case-insensitive substring of the merchant. */
   q?: string;
+  /** A question that they asked while it was open. */
+  question_id?: string;
   min_amount?: number;
   max_amount?: number;
   reviewed?: boolean;
@@ -97,6 +99,11 @@ function conditionsOf(filters: DecisionFilters, parameters: Parameters): string[
   // ICU compares case by Unicode's rules, whatever the database's own locale is.
   const pattern = filters.q === undefined ? undefined : containing(filters.q);
   narrow(pattern, (p) => `d.merchant collate "und-x-icu" ilike ${p}`);
+  narrow(
+    filters.question_id,
+    (p) => `exists (select from question_events e where e.workspace_id = $1 and e.question_id = ${p}
+      and e.decision_id = d.decision_id and e.what = 'ASKED')`,
+  );
   narrow(filters.min_amount, (p) => `d.requested_amount_minor >= ${p}`);
   narrow(filters.max_amount, (p) => `d.requested_amount_minor <= ${p}`);
   narrow(filters.reviewed, (p) => `coalesce(s.review_state = any('{${REVIEWED}}'::text[]), false) = ${p}`);
@@ -135,7 +142,7 @@ const isWithout = <T>(values: readonly T[] | undefined, value: T): values is rea
  * of closed lists, so they stand in the statement: an index with a condition is used only for a value that is known.
  */
 function sourcesOf(filters: DecisionFilters, parameters: Parameters): Source[] {
-  const { review_state, outcome_state, label, merchant, agent_id } = filters;
+  const { review_state, outcome_state, label, merchant, question_id, agent_id } = filters;
   const waits = review_state?.every((state) => state === 'PENDING' || state === 'EXPIRED');
   // A state knows its agent, so what is another's is passed over without a look at its decision.
   const of_agent = (sources: Source[]): Source[] => {
@@ -153,6 +160,10 @@ function sourcesOf(filters: DecisionFilters, parameters: Parameters): Source[] {
     return of_agent(sources);
   };
   if (review_state !== undefined && waits === true) return by_review(review_state);
+  if (question_id !== undefined) {
+    const p = parameters.add(question_id);
+    return [{ from: 'question_events k', where: `k.question_id = ${p} and k.what = 'ASKED'` }];
+  }
   if (merchant !== undefined) {
     return [{ from: 'decisions k', where: `k.merchant = ${parameters.add(merchant)} and k.merchant <> ''` }];
   }

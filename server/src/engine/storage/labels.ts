@@ -2,7 +2,8 @@ import type { Label } from '@purser/contract/records';
 import type { Queryable } from './database.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
-const COLUMNS = 'label_id, decision_id, label, comment, supersedes, principal_id, key_id, created_at';
+const COLUMNS =
+  'label_id, decision_id, label, comment, supersedes, principal_id, key_id, questions, created_at';
 
 export const insertLabels = makeInsert<Label>('labels', {
   label_id: 'text',
@@ -12,6 +13,7 @@ export const insertLabels = makeInsert<Label>('labels', {
   supersedes: 'text',
   principal_id: 'text',
   key_id: 'text',
+  questions: 'words',
   created_at: 'timestamptz',
 });
 

@@ -35,19 +35,22 @@ interface SealedRecord {
 }
 
 /** The name of a row of each kind that audit records seal. The rows of a new kind must also be checked below. */
-const NAMES: { [Kind in Exclude<keyof AuditedState, 'primed'>]-?: (row: Record<string, unknown>) => string } =
-  {
-    workspace: (row) => `workspace ${row.workspace_id}`,
-    stop: (row) => `stop of workspace ${row.workspace_id}`,
-    agent: (row) => `agent ${row.agent_id}`,
-    authority: (row) => `authority ${row.agent_id} version ${row.version}`,
-    api_key: (row) => `api_key ${row.key_id}`,
-    webhook: (row) => `webhook ${row.endpoint_id}`,
-    member: (row) => `member ${row.user_id}`,
-    invitation: (row) => `invitation ${row.invitation_id}`,
-    merchant_entry: (row) => `merchant_entry ${row.entry_id}`,
-    shared_budget: (row) => `shared_budget ${row.budget_id}`,
-  };
+const NAMES: {
+  [Kind in Exclude<keyof AuditedState, 'primed' | 'question_answer'>]-?: (
+    row: Record<string, unknown>,
+  ) => string;
+} = {
+  workspace: (row) => `workspace ${row.workspace_id}`,
+  stop: (row) => `stop of workspace ${row.workspace_id}`,
+  agent: (row) => `agent ${row.agent_id}`,
+  authority: (row) => `authority ${row.agent_id} version ${row.version}`,
+  api_key: (row) => `api_key ${row.key_id}`,
+  webhook: (row) => `webhook ${row.endpoint_id}`,
+  member: (row) => `member ${row.user_id}`,
+  invitation: (row) => `invitation ${row.invitation_id}`,
+  merchant_entry: (row) => `merchant_entry ${row.entry_id}`,
+  shared_budget: (row) => `shared_budget ${row.budget_id}`,
+};
 
 const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof typeof NAMES](row);
 
@@ -62,8 +65,8 @@ export function recordSealedStates(
 ): void {
   const rows = JSON.parse(state) as Record<string, Record<string, unknown>>;
   for (const [kind, row] of Object.entries(rows)) {
-    // What was added to counters is compared with them, as what decisions add is.
-    if (kind === 'primed') continue;
+    // These are compared with what follows from them: counters, and answers to questions.
+    if (kind === 'primed' || kind === 'question_answer') continue;
     if (action === 'webhook.deleted') {
       // The row of a deleted webhook must not exist any more.
       sealed.delete(rowName(kind, row));

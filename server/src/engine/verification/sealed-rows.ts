@@ -1,5 +1,6 @@
 import { sealedConsumption } from '@purser/rules/domain/capabilities';
 import { sealedDecision } from '@purser/rules/domain/decisions';
+import { sealedLabel } from '@purser/rules/domain/labels';
 import {
   type InLedger,
   isAdministrative,
@@ -71,7 +72,12 @@ export async function loadSealedRows(
     (ids) => loadReviews(db, workspace_id, ids),
     (row) => plain(sealedReview(row)),
   );
-  await take('decision.label.recorded', 'label_id', (ids) => loadLabels(db, workspace_id, ids));
+  await take(
+    'decision.label.recorded',
+    'label_id',
+    (ids) => loadLabels(db, workspace_id, ids),
+    (row) => plain(sealedLabel(row)),
+  );
   await take('decision.outcome.recorded', 'outcome_id', (ids) => loadOutcomes(db, workspace_id, ids));
   await take(
     'capability.consumed',

@@ -4,6 +4,7 @@ import { ApiError } from '@purser/rules/errors';
 import type pg from 'pg';
 import { createLabel } from '../../engine/commands/create-label.ts';
 import type { CreatedReview, CreateReviewInput } from '../../engine/commands/create-review.ts';
+import { readDecision } from '../../engine/commands/questions/answers-of-records.ts';
 import type { Command } from '../../engine/lane/command.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
 import { getDecision } from '../../engine/storage/decisions.ts';
@@ -29,15 +30,14 @@ export function makeReviewRoutes(options: {
 
   return [
     serve(routes.createReview)(async (call) => {
-      const { action, reason_code, comment = null, supersedes = null } = call.body;
+      const { action, reason_code, comment = null, supersedes = null, questions: named = null } = call.body;
       const { workspace_id } = call.caller;
       const decision_id = call.params.id;
       const asked = await getDecision(db, workspace_id, decision_id, null);
-      const requesting_key_id = asked?.decision.requested_by.key_id ?? null;
       const { review, effective_decision, capability } = await lane.submit(
         workspace_id,
         createReview,
-        { decision_id, requesting_key_id, action, reason_code, comment, supersedes },
+        { decision_id, ...readDecision(asked?.decision), action, reason_code, comment, supersedes, named },
         originOf(call),
       );
       const issued = capability === null ? {} : { capability };
@@ -49,11 +49,14 @@ export function makeReviewRoutes(options: {
       return { status: 200, body: { data: rows.map(reviewBody), next_cursor: null } };
     }),
     serve(routes.createLabel)(async (call) => {
-      const { label, comment = null, supersedes = null } = call.body;
+      const { label, comment = null, supersedes = null, questions: named = null } = call.body;
+      const { workspace_id } = call.caller;
+      const decision_id = call.params.id;
+      const asked = await getDecision(db, workspace_id, decision_id, null);
       const recorded = await lane.submit(
-        call.caller.workspace_id,
+        workspace_id,
         createLabel,
-        { decision_id: call.params.id, label, comment, supersedes },
+        { decision_id, ...readDecision(asked?.decision), label, comment, supersedes, named },
         originOf(call),
       );
       return { status: 201, body: recorded };

@@ -3,7 +3,7 @@ import { secretText } from '@purser/rules/domain/webhooks';
 import { makeBuiltInAssessor } from '@purser/rules/purpose/built-in-assessor';
 import { makeCreateDecision } from '../../engine/commands/create-decision.ts';
 import { makeCreateReview } from '../../engine/commands/create-review.ts';
-import { makeDirectories } from '../../engine/directory/directories.ts';
+import { makeAnswers, makeDirectories } from '../../engine/directory/directories.ts';
 import { clockSuspect } from '../../engine/lane/batch.ts';
 import type { Config } from '../config/config.ts';
 import { makeAuthorityCache, makeFindAgentId } from '../decisions/authority-cache.ts';
@@ -38,6 +38,7 @@ import { makeMeRoutes } from './people/me.ts';
 import { makeMemberRoutes } from './people/members.ts';
 import { makeOidcRoutes } from './people/oidc.ts';
 import { makePasskeyRoutes } from './people/passkeys.ts';
+import { makeQuestionRoutes } from './questions/questions.ts';
 import { makeReportRoutes } from './reports.ts';
 import { makeReviewRoutes } from './reviews.ts';
 import { ASSESS_SHARE, makeResources, withTurns } from './shared-resources.ts';
@@ -113,6 +114,7 @@ function makeSpendRoutes(core: Core, parts: RouteParts, preAssess: PreAssess | n
         assess,
         historyOf: makeTrackRecords(core),
         directoryOf: makeDirectories(db),
+        answersOf: makeAnswers(db),
         assess_time,
       }),
     countDecision: core.metrics.countDecision,
@@ -134,6 +136,7 @@ function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts):
     ...makeAuthorityRoutes({ db, lane, cursors }),
     ...makeBudgetRoutes({ db, lane, cursors }),
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
+    ...makeQuestionRoutes({ db, lists_db, lane, cursors }),
     ...makeReadingRoutes({ db, assess, assess_time }),
     ...makeSimulationRoutes({ db, assess, replay_time }),
     ...makeAuthorityTestRoutes({ db, assess, createDecision, createReview, replay_time }),

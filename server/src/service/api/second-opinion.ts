@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { makeBuiltInAssessor } from '@purser/rules/purpose/built-in-assessor';
-import { makeDirectories } from '../../engine/directory/directories.ts';
+import { makeAnswers, makeDirectories } from '../../engine/directory/directories.ts';
 import { addModelUsage } from '../../engine/storage/model-usage.ts';
 import type { Config } from '../config/config.ts';
 import type { PreAssess } from '../decisions/authorize-spend.ts';
@@ -153,6 +153,7 @@ function makePreAssess(core: Core, config: Config, model: string, askModel: AskM
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
     historyOf: makeTrackRecords(core),
     directoryOf: makeDirectories(db),
+    answersOf: makeAnswers(db),
     examplesOf: makeLabelledExamples({ db: lists_db, now_ms }),
     assess_time: new WorkTime({
       reason: 'assessments_time',

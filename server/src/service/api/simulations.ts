@@ -21,6 +21,7 @@ import {
   loadOriginalDocuments,
 } from '../../engine/storage/decisions.ts';
 import { loadKnownMerchants } from '../../engine/storage/derived/known-merchants.ts';
+import { loadAnswers } from '../../engine/storage/derived/questions.ts';
 import { loadEntriesOfAgent } from '../../engine/storage/merchant-entries.ts';
 import { readAhead } from '../../engine/storage/pages.ts';
 import { oneAtATime } from '../../engine/storage/transactions.ts';
@@ -125,6 +126,7 @@ export function makeSimulationRoutes(options: {
         assess,
         directory: directoryAt(agent.directory_version, entries),
         directoryAtVersion: (version) => directoryAt(version, entries),
+        answers: (await loadAnswers(one_db, workspace_id, agent_id)).answers,
         events,
         budgets,
       });

@@ -48,17 +48,22 @@ export function makeAuthorityCache(): AuthorityCache {
     const entry = known.get(agent_id);
     const authority = entry?.authority.deref();
     if (entry === undefined || authority === undefined) return undefined;
-    return { hash: entry.hash, authority, directory_version: entry.directory_version };
+    return { ...entry, authority };
   };
   return {
     latest,
     remember(agent_id, current) {
       if (current === null) known.delete(agent_id);
       else {
-        const { hash, authority, directory_version } = current;
+        const { authority, directory_version, answers_version } = current;
         const before = latest(agent_id);
-        if (before?.authority === authority && before.directory_version === directory_version) return;
-        setBounded(known, agent_id, { hash, authority: new WeakRef(authority), directory_version });
+        if (
+          before?.authority === authority &&
+          before.directory_version === directory_version &&
+          before.answers_version === answers_version
+        )
+          return;
+        setBounded(known, agent_id, { ...current, authority: new WeakRef(authority) });
       }
     },
   };

@@ -3,10 +3,12 @@ import type { Assessment, Decision, SpendRequest } from '@purser/contract/decisi
 import { type AuthorityTestStep, verdictOf } from '@purser/contract/routes/authority-tests';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { Mode } from '@purser/rules/domain/agents';
-import type { Assess } from '@purser/rules/domain/assessment';
+import type { Assess, Judgement } from '@purser/rules/domain/assessment';
 import type { Origin } from '@purser/rules/domain/audit';
 import { decodeDecision } from '@purser/rules/domain/decision-document';
 import { sha256 } from '@purser/rules/domain/ledger';
+import { AnswersRead } from '@purser/rules/domain/question-history';
+import type { Answers } from '@purser/rules/domain/questions';
 import { NO_FACTS } from '@purser/rules/domain/spend-facts';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import type {
@@ -16,6 +18,7 @@ import type {
 } from '../../engine/commands/create-decision.ts';
 import { createOutcome } from '../../engine/commands/create-outcome.ts';
 import type { CreatedReview, CreateReviewInput } from '../../engine/commands/create-review.ts';
+import { readDecision } from '../../engine/commands/questions/answers-of-records.ts';
 import type { Command } from '../../engine/lane/command.ts';
 import { ImaginedAgent } from './imagined-agent.ts';
 
@@ -88,14 +91,15 @@ export class AuthorityTest {
     this.#asked += 1;
     const idempotency_key = `step-${this.#asked}`;
     const { agent_id, authority, authority_hash } = this.#agent;
-    const assessment = this.#assessmentOf(step, request);
+    const answers = new AnswersRead(this.#agent.answers());
+    const { questions, ...assessment } = this.#assessmentOf(step, request, answers);
     const result = this.#createDecision(Date.parse(step.at), {
       agent_id,
       bound: false,
       request,
       idempotency_key,
       request_hash: sha256(idempotency_key),
-      assessed: { authority_hash, authority, directory: EMPTY_DIRECTORY, assessment },
+      assessed: { authority_hash, authority, directory: EMPTY_DIRECTORY, answers, assessment, questions },
     });
     if (result.kind !== 'done') throw new Error(`a test step was ${result.kind}`);
     const decision = decodeDecision(result.value.document);
@@ -103,10 +107,15 @@ export class AuthorityTest {
     return { verdict: verdictOf(decision), mismatches: mismatchesOf(step.expect ?? {}, decision) };
   }
 
-  #assessmentOf({ purpose }: AuthorityTestStep, request: SpendRequest): Assessment {
-    if (purpose === undefined) return this.#options.assess(this.#agent.authority, request, NO_FACTS);
+  #assessmentOf(
+    { purpose }: AuthorityTestStep,
+    request: SpendRequest,
+    answers: Answers,
+  ): Assessment & Pick<Judgement, 'questions'> {
+    if (purpose === undefined)
+      return this.#options.assess(this.#agent.authority, request, { ...NO_FACTS, answers });
     const rationale = 'Set by the test.';
-    return { assessment: purpose, confidence: 1, method: 'given', rationale, evidence: [] };
+    return { assessment: purpose, confidence: 1, method: 'given', rationale, evidence: [], questions: [] };
   }
 
   #createDecision(at_ms: number, input: CreateDecisionInput) {
@@ -131,8 +140,8 @@ export class AuthorityTest {
     const made = this.#agent.decision(decision_id);
     // In SHADOW a later review corrects the one before.
     const supersedes = made?.decision.mode === 'SHADOW' ? made.state.review_id : null;
-    const requesting_key_id = made?.decision.requested_by.key_id ?? null;
-    const input = { decision_id, requesting_key_id, action, reason_code: 'TEST', comment: null, supersedes };
+    const spoken_of = { decision_id, ...readDecision(made?.decision), named: null };
+    const input = { ...spoken_of, action, reason_code: 'TEST', comment: null, supersedes };
     return this.#followUp('review', this.#options.createReview, input, step, REVIEWER);
   }
 

@@ -1,4 +1,5 @@
 import type { Caller } from '@purser/rules/domain/keys';
+import { AnswersRead, NO_ANSWERS } from '@purser/rules/domain/question-history';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import { expect, test } from 'vitest';
 import type { Assessed, CreatedDecision, KnownAuthority } from '../../engine/commands/create-decision.ts';
@@ -11,11 +12,14 @@ const authority = (n: number): KnownAuthority => ({
   hash: `sha256:${n}`,
   authority: { purpose: { objective: `Objective ${n}` }, currency: 'EUR' },
   directory_version: 0,
+  answers_version: 0,
 });
 const assessed = ({ hash, authority }: KnownAuthority): Assessed => ({
   authority_hash: hash,
   authority,
   directory: EMPTY_DIRECTORY,
+  answers: new AnswersRead(NO_ANSWERS),
+  questions: [],
   assessment: { assessment: 'PURPOSE_ALIGNED', confidence: 1, method: 'test', rationale: '', evidence: [] },
 });
 const caller = { workspace_id: 'ws_1', kind: 'agent', agent_id: 'agt_1', key_id: 'key_1' } as Caller;

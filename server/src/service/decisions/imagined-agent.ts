@@ -9,6 +9,7 @@ import { decodeDecision } from '@purser/rules/domain/decision-document';
 import { type DecisionState, initialState, isExpired } from '@purser/rules/domain/decision-states';
 import { GENESIS } from '@purser/rules/domain/ledger';
 import type { Outcome } from '@purser/rules/domain/outcomes';
+import { answerOf, type KnownAnswers, type QuestionRow } from '@purser/rules/domain/question-history';
 import { canonicalJson } from '@purser/rules/values/canonical-json';
 import { makeIdsAt } from '@purser/rules/values/ids';
 import type { Command, CommandResult } from '../../engine/lane/command.ts';
@@ -38,6 +39,8 @@ export class ImaginedAgent {
   readonly #budgets: WorkingSet['changes']['budgets'] = new Map();
   readonly #counters = new Map<string, CounterRow>();
   readonly #known_merchants: WorkingSet['changes']['known_merchants'] = new Map();
+  readonly #questions = new Map<string, QuestionRow>();
+  #answers_version = 0;
   #head = { seq: 0, hash: GENESIS.hash };
   #at_ms = 0;
   #newId = newIdsAt(0);
@@ -54,6 +57,15 @@ export class ImaginedAgent {
     const decision = this.#decisions.get(decision_id);
     const state = this.#states.get(decision_id);
     return decision === undefined || state === undefined ? undefined : { decision, state };
+  }
+
+  /** The answers to its questions. */
+  answers(): KnownAnswers {
+    const found = [...this.#questions.values()].flatMap((row) => answerOf(row) ?? []);
+    return {
+      version: this.#answers_version,
+      answers: new Map(found.map((answer) => [answer.question_id, answer])),
+    };
   }
 
   /**
@@ -106,6 +118,7 @@ export class ImaginedAgent {
       }),
       outcomes: this.#outcomes.filter(({ decision_id }) => named.includes(decision_id)),
       known_merchants: [...this.#known_merchants.values()],
+      questions: [...this.#questions.values()],
     };
   }
 
@@ -119,6 +132,7 @@ export class ImaginedAgent {
       authority_version: 1,
       authority_hash: this.authority_hash,
       directory_version: 0,
+      answers_version: this.#answers_version,
       created_at: BEGAN_AT,
       updated_at: BEGAN_AT,
     };
@@ -139,7 +153,7 @@ export class ImaginedAgent {
   }
 
   /** Keeps what a command changed. */
-  #keep({ changes, counters }: WorkingSet): void {
+  #keep({ changes, counters, questions }: WorkingSet): void {
     for (const row of counters.changes()) addToRows(this.#counters, row);
     for (const { decision_id, document } of changes.decisions) {
       const decision = decodeDecision(document);
@@ -151,5 +165,7 @@ export class ImaginedAgent {
     for (const [name, known] of changes.known_merchants)
       if (!this.#known_merchants.has(name)) this.#known_merchants.set(name, known);
     this.#outcomes.push(...changes.outcomes);
+    for (const [name, question] of questions.changes) this.#questions.set(name, question);
+    this.#answers_version = changes.agents.get(AGENT_ID)?.answers_version ?? this.#answers_version;
   }
 }

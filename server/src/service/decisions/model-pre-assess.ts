@@ -1,9 +1,10 @@
 import type { Assess } from '@purser/rules/domain/assessment';
 import { NOTHING_SPENT } from '@purser/rules/domain/budget';
+import { AnswersRead } from '@purser/rules/domain/question-history';
 import { countersOf, withSlots } from '@purser/rules/policy/counters';
 import { deniedUntilMs } from '@purser/rules/policy/remedies';
 import type pg from 'pg';
-import type { DirectoryOf } from '../../engine/directory/directories.ts';
+import type { AnswersOf, DirectoryOf } from '../../engine/directory/directories.ts';
 import { getSpendingAuthority, parseAuthority } from '../../engine/storage/authorities.ts';
 import {
   type AskModel,
@@ -24,6 +25,7 @@ export interface ModelPreAssessOptions {
   assess: Assess;
   historyOf: TrackRecordOf;
   directoryOf: DirectoryOf;
+  answersOf: AnswersOf;
   examplesOf: ExamplesOf;
   /** The time of the event loop that assessments of a workspace may take. */
   assess_time: WorkTime;
@@ -48,7 +50,7 @@ const LANE_CLOCK_MS = 300_000;
  * where the authority leaves the judgement to the rules.
  */
 export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
-  const { db, assess, historyOf, directoryOf, examplesOf, assess_time } = options;
+  const { db, assess, historyOf, directoryOf, answersOf, examplesOf, assess_time } = options;
   const { askModel, clock_ms, model, may_clear, is_required, metrics } = options;
   return async ({ workspace_id, agent_id, idempotency_key, request }) => {
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
@@ -57,9 +59,10 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
     const authority = parseAuthority(row);
     const records = await historyOf(workspace_id, agent_id, authority);
     const directory = await directoryOf(workspace_id, agent_id, row.directory_version);
+    const answers = new AnswersRead(await answersOf(workspace_id, agent_id, row.answers_version));
     const built_in = await assess_time.spend(
       workspace_id,
-      () => assess(authority, request, factsAbout(request, records, directory)),
+      () => assess(authority, request, factsAbout(request, records, directory, answers)),
       agent_id,
     );
     // May deny only what the lane will deny, or a spend would pass there without the model having been asked: what is not
@@ -77,7 +80,8 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
       now_ms,
     });
     const denied = denied_until_ms !== null && denied_until_ms > now_ms + 2 * LANE_CLOCK_MS;
-    const made = { authority_hash, authority, directory, assessment: built_in };
+    const { questions } = built_in;
+    const made = { authority_hash, authority, directory, answers, assessment: built_in, questions };
     if (denied || !isOpen(built_in, { may_clear })) return made;
     const withoutOne = (why: NoOpinion) => {
       metrics.countSecondOpinion(why);

@@ -1,6 +1,7 @@
 import type { Assess } from '@purser/rules/domain/assessment';
+import { AnswersRead, type KnownAnswers } from '@purser/rules/domain/question-history';
 import type { Directory } from '@purser/rules/merchants/directory';
-import type { DirectoryOf } from '../../engine/directory/directories.ts';
+import type { AnswersOf, DirectoryOf } from '../../engine/directory/directories.ts';
 import { isVouchedFor, withoutOpinion } from '../model-judge/second-opinion.ts';
 import type { WorkTime } from '../scheduling/work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
@@ -14,19 +15,29 @@ export function makePreAssess(options: {
   assess: Assess;
   historyOf: TrackRecordOf;
   directoryOf: DirectoryOf;
+  answersOf: AnswersOf;
   /** The time of the event loop that assessments of a workspace may take. */
   assess_time: WorkTime;
 }): PreAssess {
-  const { assess, historyOf, directoryOf, assess_time } = options;
+  const { assess, historyOf, directoryOf, answersOf, assess_time } = options;
   return ({ workspace_id, agent_id, request }, known) => {
     if (known === undefined) return null;
-    const { hash, authority, directory_version } = known;
-    const assessWith = (records: TrackRecords, directory: Directory) =>
+    const { hash, authority, directory_version, answers_version } = known;
+    const assessWith = (records: TrackRecords, directory: Directory, answered: KnownAnswers) =>
       assess_time.spend(
         workspace_id,
         () => {
-          const built_in = assess(authority, request, factsAbout(request, records, directory));
-          const made = { authority_hash: hash, authority, directory, assessment: built_in };
+          const answers = new AnswersRead(answered);
+          const built_in = assess(authority, request, factsAbout(request, records, directory, answers));
+          const { questions } = built_in;
+          const made = {
+            authority_hash: hash,
+            authority,
+            directory,
+            answers,
+            assessment: built_in,
+            questions,
+          };
           if (authority.purpose.judge !== 'model') return made;
           const is_vouched_for = isVouchedFor(built_in, authority, request);
           const options = { is_required: true, is_vouched_for };
@@ -36,8 +47,9 @@ export function makePreAssess(options: {
       );
     const records = historyOf(workspace_id, agent_id, authority);
     const directory = directoryOf(workspace_id, agent_id, directory_version);
-    return records instanceof Promise || directory instanceof Promise
-      ? Promise.all([records, directory]).then(([past, listed]) => assessWith(past, listed))
-      : assessWith(records, directory);
+    const answered = answersOf(workspace_id, agent_id, answers_version);
+    return records instanceof Promise || directory instanceof Promise || answered instanceof Promise
+      ? Promise.all([records, directory, answered]).then((read) => assessWith(...read))
+      : assessWith(records, directory, answered);
   };
 }

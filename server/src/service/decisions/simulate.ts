@@ -6,6 +6,7 @@ import type { Assess } from '@purser/rules/domain/assessment';
 import { assessmentInputs } from '@purser/rules/domain/authorities';
 import type { BudgetCounter } from '@purser/rules/domain/budget';
 import type { PlacedEvent } from '@purser/rules/domain/decision-history';
+import type { Answers } from '@purser/rules/domain/questions';
 import { NO_FACTS } from '@purser/rules/domain/spend-facts';
 import { type Directory, vouchingEntry } from '@purser/rules/merchants/directory';
 import { decide } from '@purser/rules/policy/decide';
@@ -22,6 +23,8 @@ export interface SimulationOptions {
   assess: Assess;
   /** The merchants listed for the agent, as they stand. */
   directory: Directory;
+  /** The answers to the agent's questions, as they stand. */
+  answers: Answers;
   /** Returns the merchants that were listed at a version. */
   directoryAtVersion: (version: number) => Directory;
   /** The shared budgets of the workspace, where the draft names some. */
@@ -54,7 +57,8 @@ function requestOf({ action, limitable, task, trace, min_amount_minor }: Decisio
  * to them: outcomes (executed, failed, cancelled, refunded), reviews and expiry of the hold. Replaying the authority that
  * decided therefore changes nothing, however few decisions are replayed and whatever happened to earlier ones. The
  * purpose is assessed again only if the draft gives the assessor other inputs than the authority that decided, or if the
- * merchant and payee have been listed as allowed, or unlisted, since. The listed merchants are those of now. Known is whom the
+ * merchant and payee have been listed as allowed, or unlisted, or a question that it raised has been answered, since. The
+ * listed merchants and the answers are those of now. Known is whom the
  * agent had paid before, and whom the replayed decisions made known under the draft. Decisions
  * in another currency than the draft's are skipped, because no limit of the draft applies to them. Nothing is saved.
  */
@@ -169,15 +173,30 @@ export class Simulation {
   }
 
   #assessmentOf(original: Decision, authority: Authority | null) {
-    if (this.#hasSameInputs(authority) && this.#isVouchedAsBefore(original)) return original.purpose;
-    const { draft, assess, directory } = this.#options;
-    return assess(draft, requestOf(original), { ...NO_FACTS, listed: directory.listed });
+    const is_as_before =
+      this.#hasSameInputs(authority) &&
+      this.#isVouchedAsBefore(original) &&
+      this.#isAnsweredAsBefore(original);
+    if (is_as_before) return original.purpose;
+    const { draft, assess, directory, answers } = this.#options;
+    return assess(draft, requestOf(original), { ...NO_FACTS, listed: directory.listed, answers });
   }
 
   #hasSameInputs(authority: Authority | null): boolean {
     if (authority === null) return false;
     const compare = () => assessmentInputs(authority) === this.#draft_inputs;
     return valueIn(this.#has_same_inputs, authority, compare);
+  }
+
+  /** Returns true if the answers to what a spend raised are those that it was decided by. */
+  #isAnsweredAsBefore({ purpose: { questions = [] } }: Decision): boolean {
+    const { answers } = this.#options;
+    return questions.every(({ question_id, answered }) => {
+      const now = answers.get(question_id);
+      return now === undefined
+        ? answered === null
+        : now.at === answered?.at && now.answer === answered.answer;
+    });
   }
 
   /** Returns true if the merchants listed then vouch for a spend as those listed now do. */

@@ -1,6 +1,7 @@
 import type { Authority, Purpose } from '@purser/contract/authority';
 import type { SpendRequest } from '@purser/contract/decisions';
 import { type FeedbackRow, purposeHash } from '@purser/rules/domain/feedback';
+import type { Answers } from '@purser/rules/domain/questions';
 import { NO_FACTS, type Precedent, type Precedents, type SpendFacts } from '@purser/rules/domain/spend-facts';
 import type { Directory } from '@purser/rules/merchants/directory';
 import { payeeKey } from '@purser/rules/merchants/keys';
@@ -120,9 +121,17 @@ export function factsAbout(
   { action }: SpendRequest,
   { precedents, paid }: TrackRecords,
   { listed }: Directory,
+  answers: Answers,
 ): SpendFacts {
   const spends = paidTo(paid, action);
-  return { ...NO_FACTS, listed, precedents, paid: spends, as_of: spends.length === 0 ? null : paid.as_of };
+  return {
+    ...NO_FACTS,
+    listed,
+    precedents,
+    answers,
+    paid: spends,
+    as_of: spends.length === 0 ? null : paid.as_of,
+  };
 }
 
 /** Sums in the form of the assessor's input. */

@@ -27,6 +27,7 @@ const TAG_DESCRIPTIONS: Record<RouteData['tag'], string> = {
   Agents: 'The agents of the workspace and their authorities.',
   Merchants:
     'Merchants that people list for an agent in addition to its authority, and suggestions for the list.',
+  Questions: 'What made spends of an agent unclear, each question once, and what people answered.',
   Budgets: 'Budgets that several agents share.',
   'API keys': 'Keys that call this API, and their scopes.',
   Reports: 'Results of SHADOW, and findings against ENFORCE.',

@@ -1,0 +1,62 @@
+import type { Decision } from '@purser/contract/decisions';
+import type { Agent } from '@purser/rules/domain/agents';
+import {
+  askedBy,
+  type DecisionQuestion,
+  eventsOfDecision,
+  newQuestion,
+} from '@purser/rules/domain/question-history';
+import type { QuestionRef } from '../../lane/questions.ts';
+import type { WorkingSet } from '../../lane/working-set.ts';
+import type { Assessed } from '../create-decision.ts';
+
+/** A spend with its assessment. */
+interface Spend {
+  agent_id: string;
+  assessed: Assessed | null;
+}
+
+/** The questions that a spend raises or looked up the answers of. */
+export function questionsOf({ agent_id, assessed }: Spend): QuestionRef[] {
+  if (assessed === null) return [];
+  const { questions, answers } = assessed;
+  const ids = new Set([...questions.map(({ question_id }) => question_id), ...answers.read.keys()]);
+  return [...ids].map((question_id) => ({ agent_id, question_id }));
+}
+
+/** Whether the answers in force are those that an assessment looked up, whatever else was answered since. */
+export function hasSameAnswers(
+  set: WorkingSet,
+  { agent_id, answers_version }: Agent,
+  { answers }: Assessed,
+): boolean {
+  if (answers.version === answers_version) return true;
+  if (answers.is_whole) return false;
+  return [...answers.read].every(
+    ([question_id, found]) =>
+      JSON.stringify(set.questions.answer({ agent_id, question_id })) === JSON.stringify(found),
+  );
+}
+
+/** The questions of a decision, each with the number of earlier decisions that asked it. */
+export function questionsWithCounts(set: WorkingSet, { agent_id, assessed }: Spend): DecisionQuestion[] {
+  const raised = new Map(assessed?.questions.map((question) => [question.question_id, question]));
+  return [...raised.values()].map(({ question_id, kind, about, sentence, answered }) => ({
+    question_id,
+    kind,
+    about,
+    sentence,
+    asked_before: set.questions.row({ agent_id, question_id })?.asked ?? 0,
+    answered,
+  }));
+}
+
+/** Counts the open questions of a new decision, whose event is the last one of the chain. */
+export function countAsked(set: WorkingSet, made: Decision): void {
+  const asked = askedBy(made.purpose);
+  const { seq } = set.head;
+  for (const [i, event] of eventsOfDecision(made, asked, seq).entries()) {
+    const question = asked[i] as DecisionQuestion;
+    set.questions.add(event, newQuestion(made.agent.id, question, made.action.merchant, event));
+  }
+}
