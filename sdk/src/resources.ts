@@ -184,7 +184,7 @@ export class Merchants extends Resource {
   }
 }
 
-/** What an agent's spends made unclear, and the answers of people. */
+/** Questions that an agent's spends raised, and the answers of people. */
 export class Questions extends Resource {
   /** The one that was asked or answered last comes first. */
   list(idOrSlug: string, query?: t.ListQuestionsQuery, options?: Options): PagePromise<t.AskedQuestion> {

@@ -41,7 +41,8 @@ let foreign: Record<
   | 'user'
   | 'invitation'
   | 'entry'
-  | 'budget',
+  | 'budget'
+  | 'question',
   string
 >;
 let foreign_ids: Set<string>;
@@ -100,6 +101,7 @@ beforeAll(async () => {
     invitation: (await there.invite()).id,
     entry: await there.listed(),
     budget: await there.budget(),
+    question: await there.question(),
   };
   foreign_ids = await idsOf(there.workspace_id);
   foreign_records = await recordsOf(there.workspace_id);
@@ -117,14 +119,14 @@ async function idsOf(workspace_id: string): Promise<Set<string>> {
     const { rows } = await s.sql(`select t::text as row from ${table_name} t where workspace_id = $1`, [
       workspace_id,
     ]);
-    for (const { row } of rows) for (const id of row.match(/\b[a-z]{2,3}_[0-9A-Z]{26}\b/g) ?? []) ids.add(id);
+    for (const { row } of rows) for (const id of row.match(/\b[a-z]{1,3}_[0-9A-Z]{26}\b/g) ?? []) ids.add(id);
   }
   return ids;
 }
 
 function expectNothingForeign(reply: Reply): void {
   expect(reply.text.toLowerCase()).not.toContain(MARKER.toLowerCase());
-  for (const id of reply.text.match(/[a-z]{2,3}_[0-9A-Z]{26}/g) ?? []) {
+  for (const id of reply.text.match(/[a-z]{1,3}_[0-9A-Z]{26}/g) ?? []) {
     expect(foreign_ids.has(id), `${id} is the other workspace's`).toBe(false);
   }
   for (const [name, value] of reply.headers)
@@ -216,6 +218,7 @@ const PATHS: Record<string, Kind[]> = {
   budgets: ['budget'],
   invitations: ['invitation'],
   entry_id: ['entry'],
+  question_id: ['question'],
 };
 type Expected = readonly [number, string | undefined, string?];
 const EMPTY: Expected = [200, undefined];
@@ -233,7 +236,15 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
   ],
   'POST /v1/decisions/:id/reviews supersedes': [['review'], [400, 'invalid_request', 'supersedes']],
   'POST /v1/decisions/:id/labels supersedes': [['label'], [400, 'invalid_request', 'supersedes']],
+  'POST /v1/decisions/:id/reviews questions': [['question'], [400, 'invalid_request', 'questions']],
+  'POST /v1/decisions/:id/labels questions': [['question'], [400, 'invalid_request', 'questions']],
   'POST /v1/capabilities/consume token': [['token'], [404, 'not_found']],
+  'GET /v1/decisions question_id': [['question'], EMPTY],
+  'GET /v1/decisions/export question_id': [['question'], NO_LINES],
+  'GET /v1/questions agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
   'GET /v1/decisions agent': [['agent', 'slug'], EMPTY],
   'GET /v1/api-keys agent': [['agent', 'slug'], EMPTY],
   'GET /v1/decisions/export agent': [['agent', 'slug'], NO_LINES],
@@ -255,7 +266,7 @@ const call = (method: string, { path, ...given }: PreparedRequest, by = key) =>
 /** The same kind of name as `value`, of something that exists nowhere. */
 function nowhere(value: string): string {
   if (value.includes('.')) return `cap_${NOWHERE}.${value.split('.')[1]}`;
-  return /^[a-z]{2,3}_[0-9A-Z]{26}$/.test(value) ? `${value.split('_')[0]}_${NOWHERE}` : 'no-such-agent';
+  return /^[a-z]{1,3}_[0-9A-Z]{26}$/.test(value) ? `${value.split('_')[0]}_${NOWHERE}` : 'no-such-agent';
 }
 
 function setField(body: unknown, field: string, value: string): unknown {

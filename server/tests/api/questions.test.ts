@@ -272,7 +272,7 @@ test('who made the key that requested a spend answers nothing where makers are k
       { label: 'PURPOSE_ALIGNED' },
       maker.key,
     );
-    // Both are told apart in the same way; without a person at the root of the key there is no maker.
+    // A label and an answer follow the same rule.
     expect(by_maker.status === 200).toBe(said.questions.length === 1);
   } finally {
     await s.call('PATCH', '/v1/workspace', { body: { separation_of_duties: 'AUTO' } });

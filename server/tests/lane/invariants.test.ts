@@ -307,7 +307,12 @@ test('a record that would count for less than nothing is refused before the comm
         const found = history(id);
         return { ...found, state: { ...found.state, amount_minor: -5 } };
       };
-      set.records.addLabel({ label_id: set.newId('label'), decision_id, created_at: set.now } as never);
+      set.records.addLabel({
+        label_id: set.newId('label'),
+        decision_id,
+        questions: [],
+        created_at: set.now,
+      } as never);
       return done(null);
     },
   };

@@ -4,6 +4,7 @@ import type { Decision } from '@purser/contract/decisions';
 import { counterName, type StoredCounter } from '@purser/rules/counters/counters';
 import { OPERATOR, type Origin } from '@purser/rules/domain/audit';
 import { AnswersRead, NO_ANSWERS } from '@purser/rules/domain/question-history';
+import type { RaisedQuestion } from '@purser/rules/domain/questions';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import { countersOf } from '@purser/rules/policy/counters';
 import fc from 'fast-check';
@@ -24,6 +25,7 @@ import {
 import { createOutcome } from '../../src/engine/commands/create-outcome.ts';
 import { createWebhook } from '../../src/engine/commands/create-webhook.ts';
 import { deleteWebhook } from '../../src/engine/commands/delete-webhook.ts';
+import { answerQuestion } from '../../src/engine/commands/questions/answer-question.ts';
 import { revokeApiKey } from '../../src/engine/commands/revoke-api-key.ts';
 import { updateAgent } from '../../src/engine/commands/update-agent.ts';
 import { updateWebhook } from '../../src/engine/commands/update-webhook.ts';
@@ -62,6 +64,14 @@ const KEY_OF: Record<string, (name: string) => object> = {
   shared_budgets: () => ({}),
   webhooks: () => ({}),
 };
+const QUESTION = {
+  question_id: 'q_00000000000000000000000000',
+  kind: 'new_merchant',
+  merchant_key: 'm',
+  about: null,
+  sentence: 'May it be M?',
+  answered: null,
+} as const;
 /** The counters that agents count in, by name. */
 const wanted = new Map<string, WantedCounter>();
 const SEED = Number(process.env.KNOWN_ROWS_SEED ?? 20_261_122);
@@ -163,6 +173,7 @@ async function decide(
   { workspace_id, agent_id, key_id, ...current }: Tenant,
   amount_minor: number,
   command = lasting,
+  questions: readonly RaisedQuestion[] = [],
 ): Promise<Decision> {
   count += 1;
   const idempotency_key = `k${count}`;
@@ -180,7 +191,7 @@ async function decide(
   };
   for (let { hash, authority } = current; ; ) {
     const answers = new AnswersRead(NO_ANSWERS);
-    const given = { directory: EMPTY_DIRECTORY, answers, assessment, questions: [] };
+    const given = { directory: EMPTY_DIRECTORY, answers, assessment, questions };
     const assessed: Assessed = { authority_hash: hash, authority, ...given };
     const answer: CreatedDecision | Stale<KnownAuthority> = await lane.submit(
       workspace_id,
@@ -244,6 +255,8 @@ describe('what a process knows of a workspace', () => {
             'go on',
             'edit',
             'limit',
+            'answer',
+            'answer',
             'key',
             'revoke',
             'listen',
@@ -291,7 +304,9 @@ describe('what a process knows of a workspace', () => {
           if (what.startsWith('spend')) {
             // The agent may be paused, and the key revoked.
             const command = what === 'spend' ? lasting : expiring;
-            const made = await decide(node, { ...first, agent_id }, amount_minor, command).catch(() => null);
+            const made = await decide(node, { ...first, agent_id }, amount_minor, command, [QUESTION]).catch(
+              () => null,
+            );
             decision_id = made?.decision_id ?? decision_id;
           } else if (what === 'cancel' && decision_id !== null) {
             const of = { decision_id, only_agent: null, source: 'CLIENT_REPORTED' } as const;
@@ -310,6 +325,10 @@ describe('what a process knows of a workspace', () => {
             const authority = { ...authorityOf(amount_minor * 20), ...budgets };
             const input = { agent: agent_id, authority, note: null, expected_hash: null, past: null };
             await submit(createAuthority as never, input as never, by_operator);
+          } else if (what === 'answer') {
+            const said = { answer: amount_minor % 2 === 0 ? 'YES' : 'NO', comment: null, requesters: [] };
+            const input = { agent_id, question_id: QUESTION.question_id, ...said };
+            await submit(answerQuestion as never, input as never, by_operator).catch(() => undefined);
           } else if (what === 'limit') {
             const changes = { limit_minor: amount_minor * 10 };
             await submit(updateBudget as never, { budget: 'team', changes } as never, by_operator);
@@ -330,7 +349,8 @@ describe('what a process knows of a workspace', () => {
             endpoints.pop();
             await submit(deleteWebhook as never, { endpoint_id: last } as never, by_operator);
           }
-          const asked = { agents, authorities: agents, budgets: agents, counters: names, keys };
+          const questions = agents.map((id) => `${id} ${QUESTION.question_id}`);
+          const asked = { agents, authorities: agents, budgets: agents, counters: names, keys, questions };
           for (const each of nodes) {
             for (const kind of await expectTrue(each, workspace_id, asked)) compared.add(kind);
           }

@@ -5,6 +5,7 @@ import { SUPERUSER } from '@purser/embedded-postgres';
 import type { Agent } from '@purser/rules/domain/agents';
 import { OPERATOR, type Origin } from '@purser/rules/domain/audit';
 import { authorityHash } from '@purser/rules/domain/authorities';
+import { AnswersRead } from '@purser/rules/domain/question-history';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import fc from 'fast-check';
 import pg from 'pg';
@@ -32,6 +33,8 @@ import { removeMember } from '../../src/engine/commands/people/remove-member.ts'
 import { revokeInvitation } from '../../src/engine/commands/people/revoke-invitation.ts';
 import { revokeSessions } from '../../src/engine/commands/people/revoke-sessions.ts';
 import { updateMember } from '../../src/engine/commands/people/update-member.ts';
+import { answerQuestion } from '../../src/engine/commands/questions/answer-question.ts';
+import { forgetAnswer } from '../../src/engine/commands/questions/forget-answer.ts';
 import { replayWebhook } from '../../src/engine/commands/replay-webhook.ts';
 import { revokeApiKey } from '../../src/engine/commands/revoke-api-key.ts';
 import { rewrapApiKeys } from '../../src/engine/commands/rewrap-api-keys.ts';
@@ -45,8 +48,10 @@ import { updateWebhook } from '../../src/engine/commands/update-webhook.ts';
 import { updateWorkspace } from '../../src/engine/commands/update-workspace.ts';
 import { type Job, type JobResult, needsOf, runBatch } from '../../src/engine/lane/batch.ts';
 import { KnownRows } from '../../src/engine/lane/known-rows.ts';
+import { readDecision } from '../../src/engine/questions/answers-of-records.ts';
 import { getAgent } from '../../src/engine/storage/agents.ts';
 import { makePool } from '../../src/engine/storage/database.ts';
+import { loadAnswers } from '../../src/engine/storage/derived/questions.ts';
 import { readPastSpends } from '../../src/service/decisions/read-past-spends.ts';
 import { addWorkspace, type Core } from '../../src/service/installation/runtime.ts';
 import { TRUSTING_CLOCK } from '../support/clock.ts';
@@ -124,11 +129,14 @@ async function look(workspace_id: string) {
       'select m.user_id, u.email from members m join users u using (user_id) where workspace_id = $1 order by 1',
     ),
     invitations: await all('select invitation_id, email from invitations where workspace_id = $1 order by 1'),
+    questions: await all('select agent_id, question_id from questions where workspace_id = $1 order by 1, 2'),
     entries: await all('select entry_id, agent_id from merchant_entries where workspace_id = $1 order by 1'),
   };
 }
 type Seen = Awaited<ReturnType<typeof look>>;
 
+const KINDS = ['new_merchant', 'condition', 'model'] as const;
+const NO_QUESTION = { agent_id: 'one', question_id: 'q_00000000000000000000000000' };
 const MERCHANTS = ['Hetzner Online', 'Zinnober Kontor', 'Acme Paper'];
 const BUDGETS = ['company', 'team'];
 const LIMITS: Authority['velocity_limits'] = [
@@ -209,11 +217,19 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       ...(step.b % 2 === 0 ? {} : { payee_id: `sepa:DE${step.b % 3}` }),
     };
     const idempotency_key = `k${step.c % 40}`;
+    const answers = new AnswersRead(await loadAnswers(core.db, seen.workspace_id, agent?.agent_id ?? ''));
     const assessed = {
       authority_hash: authorityHash(authority),
       authority,
       directory: { ...EMPTY_DIRECTORY, version: agent?.directory_version ?? 0 },
       assessment: ASSESSMENT,
+      answers,
+      questions: KINDS.slice(0, step.b % 3).map((kind) => {
+        const question_id = `q_0000000000000000000000000${kind.length % 10}`;
+        const given = answers.get(question_id);
+        const answered = given === undefined ? null : { by: given.by, at: given.at, answer: given.answer };
+        return { question_id, kind, merchant_key: 'm', about: null, sentence: `Is it ${kind}?`, answered };
+      }),
     };
     const request_hash = sha256(JSON.stringify(action));
     const agent_id = agent?.agent_id ?? refOf(seen, step.a);
@@ -256,7 +272,8 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     const earlier = seen.reviews.filter((each) => each.decision_id === decision_id).at(-1);
     const input = {
       decision_id,
-      requesting_key_id: made?.requested_by.key_id ?? null,
+      ...readDecision(made ?? undefined),
+      named: null,
       action: step.b % 2 === 0 ? 'ALLOW' : 'DENY',
       reason_code: 'CHECKED',
       comment: null,
@@ -265,12 +282,21 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     return { command: createReview, input };
   },
   createLabel: (seen, step) => {
-    const { decision_id } = decisionOf(seen, step.a);
+    const decision = decisionOf(seen, step.a);
+    const { decision_id } = decision;
+    const made = 'document' in decision ? JSON.parse(decision.document) : undefined;
     const earlier = seen.labels.filter((each) => each.decision_id === decision_id).at(-1);
     const supersedes = step.c % 2 === 0 ? null : (earlier?.label_id ?? null);
     return {
       command: createLabel,
-      input: { decision_id, label: 'PURPOSE_ALIGNED', comment: null, supersedes },
+      input: {
+        decision_id,
+        ...readDecision(made),
+        label: ['PURPOSE_ALIGNED', 'PURPOSE_MISALIGNED', 'PURPOSE_UNCLEAR'][step.b % 3],
+        comment: null,
+        supersedes,
+        named: null,
+      },
     };
   },
   consumeCapability: (seen, step) => {
@@ -431,6 +457,15 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       ],
       is_reviewer: false,
     },
+  }),
+  answerQuestion: (seen, step) => {
+    const ref = pick(seen.questions, step.a) ?? NO_QUESTION;
+    const said = { answer: step.b % 2 === 0 ? 'YES' : 'NO', comment: null, requesters: [] };
+    return { command: answerQuestion, input: { ...ref, ...said } };
+  },
+  forgetAnswer: (seen, step) => ({
+    command: forgetAnswer,
+    input: pick(seen.questions, step.a) ?? NO_QUESTION,
   }),
   unlistMerchant: (seen, step) => {
     const entry = pick(seen.entries, step.a);

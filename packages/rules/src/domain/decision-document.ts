@@ -16,7 +16,7 @@ export interface DecisionParts {
   authority: { version: number; hash: string } | null;
   /** Version of the agent's merchant list; 0 if nothing was ever listed. */
   directory_version: number;
-  /** What the assessment raised. */
+  /** Those that the assessment raised. */
   questions: readonly DecisionQuestion[];
   reservation: Reservation;
   capability: Capability | null;

@@ -12,7 +12,7 @@ export interface Author {
 }
 
 /**
- * What happened to a question of an agent: a decision asked it, a person answered it, or an administrator forgot the answer.
+ * A step in the history of an agent's question: a decision asked it, a person answered it, or an administrator forgot the answer.
  * `seq` is that of the event of the chain that seals it. Amounts are minor units.
  */
 export interface QuestionEvent extends Author {
@@ -24,7 +24,7 @@ export interface QuestionEvent extends Author {
   comment: string | null;
   /** The decision that asked it, or whose review or label answered it; null: it was answered or forgotten itself. */
   decision_id: string | null;
-  /** Of the decision's spend; null without one. */
+  /** The amount of the decision's spend; null without one. */
   amount_minor: number | null;
   currency: string | null;
   payee_id: string | null;
@@ -51,7 +51,7 @@ export interface QuestionRow {
   first_asked_at: string;
   last_seq: number;
   last_asked_at: string;
-  /** Of the spends that asked it: the largest amount by currency, and the first payees. */
+  /** The largest amount that asked it, by currency, and the first payees. */
   asked_for: { minor: Record<string, number>; payee_ids: (string | null)[] };
   answer: StoredAnswer | null;
 }
@@ -261,7 +261,7 @@ export const NO_ANSWERS: KnownAnswers = { version: 0, answers: new Map() };
  */
 export class AnswersRead implements Answers {
   readonly version: number;
-  /** What was found, by `question_id`; undefined: no answer. */
+  /** The answers found, by `question_id`; undefined: no answer. */
   readonly read = new Map<string, Answer | undefined>();
   /** True if the list was read as a whole, so that every answer may have counted. */
   is_whole = false;

@@ -9,8 +9,6 @@ import { capabilityExpiry, newCapability } from '@purser/rules/domain/capabiliti
 import { composeDecision, encodeDecision } from '@purser/rules/domain/decision-document';
 import { newHoldExpiresAt } from '@purser/rules/domain/decision-states';
 import { type DecisionKind, decisionRow } from '@purser/rules/domain/decisions';
-import type { AnswersRead } from '@purser/rules/domain/question-history';
-import type { RaisedQuestion } from '@purser/rules/domain/questions';
 import { noReservation, reservationIdOf } from '@purser/rules/domain/reservations';
 import { whyInactive } from '@purser/rules/domain/workspace';
 import { type Directory, EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
@@ -33,7 +31,13 @@ import { valueIn } from '@purser/rules/values/maps';
 import { publishThresholdEvents } from '../lane/budget-thresholds.ts';
 import { type Command, type CommandResult, done, refuse } from '../lane/command.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
-import { countAsked, hasSameAnswers, questionsOf, questionsWithCounts } from './questions/asked-questions.ts';
+import {
+  type AssessedQuestions,
+  countAsked,
+  hasSameAnswers,
+  questionsOf,
+  questionsWithCounts,
+} from '../questions/asked-questions.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -50,16 +54,12 @@ export interface CreateDecisionInput {
 }
 
 /** An assessment, with the authority, the listed merchants and the answers that it was made for. */
-export interface Assessed {
+export interface Assessed extends AssessedQuestions {
   authority_hash: string;
   /** Shared; it must not be changed. */
   authority: Authority;
   directory: Directory;
-  /** The answers that it looked up. */
-  answers: Pick<AnswersRead, 'version' | 'read' | 'is_whole'>;
   assessment: Assessment;
-  /** What it raised, settled questions included. */
-  questions: readonly RaisedQuestion[];
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   questionsAnswered,
   type ReadDecision,
   unknownQuestion,
-} from './questions/answers-of-records.ts';
+} from '../questions/answers-of-records.ts';
 import { isMakerOf, reviewerOf, separatesMakers } from './separation.ts';
 
 export interface CreateLabelInput extends ReadDecision {
@@ -24,7 +24,7 @@ export interface CreateLabelInput extends ReadDecision {
   named: readonly string[] | null;
 }
 
-/** Whether a label answers questions: not the requester's own, nor that of who may not review the spend. */
+/** Returns true if a label answers questions: the requester's own does not, nor one by somebody who may not review the spend. */
 function mayAnswer(set: WorkingSet, { requested_by }: Decision, origin: Origin): boolean {
   if (isOwnRequest(requested_by, origin.actor)) return false;
   const reviewer = reviewerOf(set, origin);

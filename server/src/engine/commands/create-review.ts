@@ -22,7 +22,7 @@ import {
   questionsAnswered,
   type ReadDecision,
   unknownQuestion,
-} from './questions/answers-of-records.ts';
+} from '../questions/answers-of-records.ts';
 import { isMakerOf, MAKER_FORBIDDEN, reviewerOf, separatesMakers } from './separation.ts';
 
 export interface CreateReviewInput extends ReadDecision {

@@ -47,8 +47,8 @@ export class Questions {
   }
 
   /**
-   * Applies what happened to a question that was asked before, or to a new one, of which `first` is the row. Answers move the
-   * agent's version, so that decisions prepared before them are prepared again. Returns the question as it is then.
+   * Applies a step in the history of a question. `first` is the row to begin with where there is none. Answers move the agent's
+   * version, so that decisions prepared before them are prepared again. Returns the question as it is then.
    */
   add(event: QuestionEvent, first?: QuestionRow): QuestionRow {
     const before = this.row(event) ?? first;

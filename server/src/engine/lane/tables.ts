@@ -279,7 +279,7 @@ const LOADS = {
   known_merchants: load((needs) => one(needs.known_merchant), loadKnownMerchants),
   questions: load(({ questions }) => questions ?? NONE, loadQuestions, {
     keyOf: questionName,
-    changed: ({ questions }) => questions.changes.keys(),
+    replaced: { rowsOf: ({ questions }) => questions.changes.values(), isSame: () => true },
   }),
 };
 

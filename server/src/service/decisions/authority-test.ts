@@ -18,8 +18,8 @@ import type {
 } from '../../engine/commands/create-decision.ts';
 import { createOutcome } from '../../engine/commands/create-outcome.ts';
 import type { CreatedReview, CreateReviewInput } from '../../engine/commands/create-review.ts';
-import { readDecision } from '../../engine/commands/questions/answers-of-records.ts';
 import type { Command } from '../../engine/lane/command.ts';
+import { readDecision } from '../../engine/questions/answers-of-records.ts';
 import { ImaginedAgent } from './imagined-agent.ts';
 
 /** Fields of a decision that a test may expect. */

@@ -7,7 +7,7 @@ import { isMakerOf, MAKER_FORBIDDEN, reviewerOf, separatesMakers } from '../sepa
 export interface AnswerQuestionInput extends QuestionRef {
   answer: 'YES' | 'NO';
   comment: string | null;
-  /** Who requested the spends that asked it. */
+  /** The requesters of the spends that asked it. */
   requesters: readonly (Author & { key_id: string })[];
 }
 

@@ -237,7 +237,7 @@ export async function loadQuestionEvents(
   return result.rows;
 }
 
-/** What is shown with a question and read from its events. */
+/** The parts of a question that are shown and read from its events. */
 export interface QuestionView extends QuestionRef {
   /** The newest first. */
   examples: QuestionEvent[];

@@ -19,7 +19,7 @@ import { type Cursors, pageOf } from '../../http/cursors.ts';
 import { type Route, serve } from '../../http/route.ts';
 import { originOf } from '../../people/callers.ts';
 
-/** What agents' spends made unclear, and the answers of people. */
+/** Makes the routes for questions that agents' spends raised, and the answers of people. */
 export function makeQuestionRoutes(options: {
   db: pg.Pool;
   lists_db: pg.Pool;

@@ -1,19 +1,25 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { Agent } from '@purser/rules/domain/agents';
 import {
+  type AnswersRead,
   askedBy,
   type DecisionQuestion,
   eventsOfDecision,
   newQuestion,
 } from '@purser/rules/domain/question-history';
-import type { QuestionRef } from '../../lane/questions.ts';
-import type { WorkingSet } from '../../lane/working-set.ts';
-import type { Assessed } from '../create-decision.ts';
+import type { RaisedQuestion } from '@purser/rules/domain/questions';
+import type { QuestionRef } from '../lane/questions.ts';
+import type { WorkingSet } from '../lane/working-set.ts';
+/** The questions that an assessment raised, and the answers that it looked up. */
+export interface AssessedQuestions {
+  /** Settled ones included. */
+  questions: readonly RaisedQuestion[];
+  answers: Pick<AnswersRead, 'version' | 'read' | 'is_whole'>;
+}
 
-/** A spend with its assessment. */
 interface Spend {
   agent_id: string;
-  assessed: Assessed | null;
+  assessed: AssessedQuestions | null;
 }
 
 /** The questions that a spend raises or looked up the answers of. */
@@ -24,11 +30,11 @@ export function questionsOf({ agent_id, assessed }: Spend): QuestionRef[] {
   return [...ids].map((question_id) => ({ agent_id, question_id }));
 }
 
-/** Whether the answers in force are those that an assessment looked up, whatever else was answered since. */
+/** Returns true if the answers in force are those that an assessment looked up, whatever else was answered since. */
 export function hasSameAnswers(
   set: WorkingSet,
   { agent_id, answers_version }: Agent,
-  { answers }: Assessed,
+  { answers }: AssessedQuestions,
 ): boolean {
   if (answers.version === answers_version) return true;
   if (answers.is_whole) return false;

@@ -2,8 +2,8 @@ import type { Decision } from '@purser/contract/decisions';
 import type { Label, Review } from '@purser/contract/records';
 import { answerIn, eventsOfRecord, newQuestion } from '@purser/rules/domain/question-history';
 import { answeredBy } from '@purser/rules/domain/questions';
-import type { QuestionRef } from '../../lane/questions.ts';
-import type { WorkingSet } from '../../lane/working-set.ts';
+import type { QuestionRef } from '../lane/questions.ts';
+import type { WorkingSet } from '../lane/working-set.ts';
 
 /** The decision that a review or label is about, as it was read before: its questions and its requester never change. */
 export interface ReadDecision {
