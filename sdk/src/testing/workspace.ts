@@ -124,6 +124,7 @@ export class FakeWorkspace {
       remedies: judged.remedies(reservation.expires_at),
       authority: AUTHORITY,
       directory_version: 0,
+      questions: [],
       reservation,
       capability,
       created_at: isoTime(now_ms),
@@ -159,6 +160,7 @@ export class FakeWorkspace {
       supersedes: body.supersedes ?? null,
       ...REVIEWER,
       by_key_maker: false,
+      questions: [],
       created_at: at,
       capability_expires_at: issuesCapability(decision, state, body.action)
         ? capabilityExpiry(now_ms, CAPABILITY_TTL_SECONDS, authority)
@@ -264,6 +266,7 @@ export class FakeWorkspace {
       authority_version: AUTHORITY.version,
       authority_hash: AUTHORITY.hash,
       directory_version: 0,
+      answers_version: 0,
       created_at: at,
       updated_at: at,
     };
