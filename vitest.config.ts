@@ -15,6 +15,7 @@ const LEFT_OUT = ['**/dist/**', '**/node_modules/**', ...(TESTS === 'first' ? ['
 
 /** How often each property is tried in the first tier, and in `npm run test:all`. The environment has the last word. */
 const RUNS: Record<string, [first: number, all: number]> = {
+  AMOUNTS_RUNS: [2_000, 20_000],
   BUDGETS_RUNS: [2, 4],
   CARD_RUNS: [30, 60],
   EXPORT_RUNS: [60, 150],
