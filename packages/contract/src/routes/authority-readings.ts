@@ -36,8 +36,11 @@ const AuthorityReading = Fields(
     ),
     merchants: Type.Array(Name, { description: 'Names read as merchants or payees.' }),
     people: Type.Array(Name, { description: 'Names or words read as people.' }),
+    wishes: Type.Array(Fields({ text: Type.String(), from: Place }), {
+      description: 'Sentences that wish ("ideally", "if possible") or name a substitute. They ask nothing.',
+    }),
     not_understood: Type.Array(Fields({ text: Type.String(), from: Place }), {
-      description: 'Sentences that gave no rule. Reword them.',
+      description: 'Sentences that gave no rule and ask nothing. Reword them.',
     }),
     examples: Type.Array(
       Fields({

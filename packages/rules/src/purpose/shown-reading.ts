@@ -1,7 +1,14 @@
 import type { Authority } from '@purser/contract/authority';
+import { formatMoney } from '../values/money.ts';
 import type { Trade } from './data/trades.ts';
 import { tokenize } from './language/text.ts';
-import type { AuthorityReading, BoundRule, ForbiddenItem, Prohibition } from './reading/authority-terms.ts';
+import type {
+  AuthorityReading,
+  BoundRule,
+  ForbiddenItem,
+  MarkRule,
+  Prohibition,
+} from './reading/authority-terms.ts';
 import type { Quote } from './reading/named-merchants.ts';
 import { readingOf } from './reading/reading-cache.ts';
 
@@ -22,6 +29,7 @@ export interface ShownReading {
   conditions: { text: string; met_by: string; from: Place }[];
   merchants: { name: string; from: Place }[];
   people: { name: string; from: Place }[];
+  wishes: { text: string; from: Place }[];
   not_understood: { text: string; from: Place }[];
 }
 
@@ -109,7 +117,18 @@ const BOUND_MET: Record<BoundRule['to'], string> = {
   'named subjects': `Only for subjects that the purpose names: ${BY_HAND}.`,
 };
 
-function conditionsOf(reading: AuthorityReading, wordsFor: WordsFor): { quote: Quote; met_by: string }[] {
+function markMet({ amount_minor, per, is_compared }: MarkRule, currency: string): string {
+  const sum = `${formatMoney(amount_minor, currency)}${per === null ? '' : ` per ${per}`}`;
+  return is_compared
+    ? `The amount is at most ${sum}; otherwise the spend needs a review.`
+    : `Purser reads ${sum} and does not check it: a request does not say how many it pays for.`;
+}
+
+function conditionsOf(
+  reading: AuthorityReading,
+  currency: string,
+  wordsFor: WordsFor,
+): { quote: Quote; met_by: string }[] {
   const { requirements, sources, units, attributes, bounds, account_changes, marks } = reading;
   return [
     ...requirements.map((one) => ({
@@ -136,10 +155,7 @@ function conditionsOf(reading: AuthorityReading, wordsFor: WordsFor): { quote: Q
     ...(account_changes === undefined
       ? []
       : [{ quote: account_changes, met_by: 'An unknown account needs a review.' }]),
-    ...marks.map((one) => ({
-      quote: one,
-      met_by: `The amount is at most ${one.amount}; otherwise the spend needs a review.`,
-    })),
+    ...marks.map((one) => ({ quote: one, met_by: markMet(one, currency) })),
     ...bounds.map((one) => ({ quote: one, met_by: BOUND_MET[one.to] })),
   ];
 }
@@ -156,6 +172,11 @@ export function showReading(authority: Authority): ShownReading {
   const most = <T>(list: readonly T[]): readonly T[] => list.slice(0, MAX_SHOWN);
   const names = (list: readonly (Quote & { name: string })[]) =>
     most(list).map((one) => ({ name: one.name, from: placeOf(one) }));
+  const sentences = (list: readonly Quote[]) =>
+    most(list).map((quote) => {
+      const from = placeOf(quote);
+      return { text: from.text, from };
+    });
   const shown: ShownReading = {
     wanted: most([...reading.trades].filter(([, { conditional }]) => !conditional)).map(([trade, quote]) => ({
       kind: trade.label,
@@ -167,7 +188,7 @@ export function showReading(authority: Authority): ShownReading {
         forbiddenBy(one, wordsFor).map((each) => ({ ...each, from: placeOf(one) })),
       ),
     ).slice(),
-    conditions: most(conditionsOf(reading, wordsFor)).map(({ quote, met_by }) => ({
+    conditions: most(conditionsOf(reading, authority.currency, wordsFor)).map(({ quote, met_by }) => ({
       text: quote.text.slice(0, MAX_TEXT),
       met_by,
       from: placeOf(quote),
@@ -185,10 +206,8 @@ export function showReading(authority: Authority): ShownReading {
         ? []
         : [{ name: reading.delegation.text, from: placeOf(reading.delegation) }]),
     ],
-    not_understood: most(reading.not_understood).map((quote) => {
-      const from = placeOf(quote);
-      return { text: from.text, from };
-    }),
+    wishes: sentences(reading.wishes),
+    not_understood: sentences(reading.not_understood),
   };
   const is_told = [...shown.wanted, ...shown.merchants].some(
     ({ from }) => from.field === 'purpose.objective',
@@ -226,6 +245,7 @@ function withoutRepeats(shown: ShownReading): ShownReading {
     conditions: once(shown.conditions),
     merchants: once(shown.merchants),
     people: once(shown.people),
+    wishes: once(shown.wishes),
     not_understood: once(shown.not_understood),
   };
 }

@@ -16,7 +16,7 @@ export interface Amount {
 const DOLLARS = ['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD', 'MXN', 'ARS', 'CLP', 'COP', 'TWD'];
 const CROWNS = ['SEK', 'NOK', 'DKK', 'ISK', 'CZK'];
 
-/** What the signs and names of currencies mean, in lower case. */
+/** The meanings of the signs and names of currencies, in lower case. */
 const SIGNS: ReadonlyMap<string, readonly string[]> = new Map(
   (
     [
@@ -100,7 +100,7 @@ const UNITS: ReadonlyMap<string, string> = new Map(
 const DIGIT = /[0-9]/;
 const BLANKS = ' \u00a0\u2009\u202f';
 const APOSTROPHES = "'’";
-/** What joins a sum with the unit behind it. */
+/** A unit behind a sum, with the word that joins them. */
 const PER =
   /^[ \u00a0]?(?:(?:per|pro|par|por|je|cada|chaque|jede[rsn]?|à|an?|la|le|el|al|im|am|den|the)[ \u00a0]|\/[ \u00a0]?)(\p{L}+)/iu;
 /** Behind these any word is a unit, behind the other articles only a known one. */

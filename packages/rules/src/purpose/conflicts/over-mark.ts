@@ -1,4 +1,3 @@
-import { currencyExponent, isActiveCurrency } from '../../values/money.ts';
 import { type Conflict, conflictsWith, money, quoted, subjectOf } from './conflict.ts';
 
 /** The sum is over one that a constraint names ("above 400 pounds"), so that what the constraint says may be about it. */
@@ -8,10 +7,9 @@ export const overMark: Conflict = {
   applies: ({ purpose, spend, authority }) =>
     purpose.marks.length > 0 && spend.request.action.currency === authority.currency,
   *find({ purpose, spend }) {
-    const { amount_minor, currency } = spend.request.action;
-    const unit = 10 ** (isActiveCurrency(currency) ? currencyExponent(currency) : 2);
+    const { amount_minor } = spend.request.action;
     for (const rule of purpose.marks) {
-      if (amount_minor <= rule.amount * unit) continue;
+      if (!rule.is_compared || amount_minor <= rule.amount_minor) continue;
       yield {
         sentence: `This is ${money(spend)}, above a sum in the purpose: ${quoted(rule.text)}.`,
         evidence: [

@@ -1,5 +1,3 @@
-import { MARK } from '../data/constraint-language.ts';
-
 /** Source of a pattern for an IBAN after its country, written in groups or in one piece. */
 export const IBAN_REST = String.raw`\d{2}(?:(?: [A-Z0-9]{4})(?: (?=[A-Z]*\d)[A-Z0-9]{4}){1,6}(?: (?=[A-Z]*\d)[A-Z0-9]{1,3})?\b|[A-Z0-9]{8,30}\b)`;
 
@@ -9,15 +7,6 @@ export function plainAccount(payee_id: string): string {
     .slice(payee_id.indexOf(':') + 1)
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .toUpperCase();
-}
-
-const GROUPS = /[.,' ](?=\d{3}(?:\D|$))/g;
-
-/** The sums that a folded text names as a mark, in major units. */
-export function marksIn(folded: string): number[] {
-  return Array.from(folded.matchAll(MARK), (match) =>
-    Number((match[1] ?? match[2] ?? '').replace(GROUPS, '').replace(',', '.')),
-  ).filter((amount) => Number.isFinite(amount) && amount > 0);
 }
 
 /** The code of a unit: letters, a number of at most three digits, a letter that is no measure ("4B", not "4h"). */

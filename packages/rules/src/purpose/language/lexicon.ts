@@ -113,26 +113,6 @@ export function everyTradeWord(tokens: readonly Token[]): TradeMatch[] {
   );
 }
 
-/** The trades in whose words a stem stands, alone or as part of a phrase. */
-const TRADES_OF_STEM: ReadonlyMap<string, readonly Trade[]> = stemTrades();
-
-function stemTrades(): Map<string, Trade[]> {
-  const trades = new Map<string, Trade[]>();
-  for (const [text, meanings] of WORD_INDEX.meanings) {
-    for (const stem of text.split(' ')) {
-      const known = trades.get(stem) ?? [];
-      trades.set(stem, known);
-      for (const { trade } of meanings) if (trade !== null && !known.includes(trade)) known.push(trade);
-    }
-  }
-  return trades;
-}
-
-/** The trades that a word may speak of, also as part of a longer name of goods. */
-export function tradesOfWord(token: Token): readonly Trade[] {
-  return TRADES_OF_STEM.get(token.stem) ?? [];
-}
-
 /** The trades of the matches. Of a word in two trades ("fish": groceries and fish) only the narrower one is returned. */
 export function narrowTrades(matches: readonly TradeMatch[]): Set<Trade> {
   const isWider = (match: TradeMatch) =>

@@ -1,23 +1,14 @@
 import type { Authority } from '@purser/contract/authority';
 import { BROAD, HOME, ON_REQUEST, SENTENCE_END } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
-import { COMMON_STEMS, carriesMeaning, firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
+import { firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
 import { IBAN_REST, plainAccount } from '../language/figures.ts';
-import { tradesOfWord } from '../language/lexicon.ts';
-import {
-  foldText,
-  isTooLong,
-  MAX_TEXT_LENGTH,
-  type Token,
-  tokenize,
-  withinBudget,
-} from '../language/text.ts';
+import { foldText, isTooLong, MAX_TEXT_LENGTH, tokenize, withinBudget } from '../language/text.ts';
 import type { AuthorityReading, ForbiddenItem, Prohibition, Requirement } from './authority-terms.ts';
 import type { Quote } from './named-merchants.ts';
 import type { Condition } from './rule-reading.ts';
 import {
   type Gathered,
-  isForeign,
   MAX_FORBIDDEN,
   nothingGathered,
   type Part,
@@ -36,9 +27,6 @@ const ACCOUNT = new RegExp(
   String.raw`\b[A-Z]{2}${IBAN_REST}|\b[A-Z]{1,4}-\d{3,}\b|\b\d{2,6}(?:-\d{2,8}){1,4}\b|@[\w.-]{2,40}|\b\d{7,20}\b`,
   'g',
 );
-
-/** True for a word of grammar, or of people, places and ways of working. */
-const saysLittle = (token: Token): boolean => COMMON_STEMS.has(token.stem) || LOOSE_STEMS.has(token.stem);
 
 function partsOf(authority: Authority): Part[] {
   const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
@@ -162,31 +150,13 @@ function requirementOf(
   };
 }
 
-/** Returns the constraints that gave no rule: those that a spend may break, and those in another language. */
-function doubtsOf(not_understood: readonly Quote[], isSaid: IsSaid) {
-  const doubtful = not_understood.map((quote) => ({ quote, tokens: tokenize(quote.text) }));
-  const speaksOfGoods = (token: Token) => tradesOfWord(token).length > 0 || isSaid(token.stem);
-  return {
-    unread: doubtful.flatMap(({ quote, tokens }) => {
-      // Of a sentence in a language that is read, more than half of the words are grammar or of people and places.
-      const is_hardly_known = 2 * tokens.filter(saysLittle).length <= tokens.length;
-      const may_be_broken =
-        is_hardly_known || tokens.some((token) => carriesMeaning(token) && speaksOfGoods(token));
-      return may_be_broken ? quote : [];
-    }),
-    foreign: doubtful.flatMap(({ quote, tokens }) =>
-      isForeign(tokens) ? { ...quote, tokens: tokens.filter(carriesMeaning) } : [],
-    ),
-  };
-}
-
 /**
  * Reads what the operator wrote: what is wanted, forbidden and demanded, and who is named. Takes bounded time, because
  * each part is cut at `MAX_TEXT_LENGTH` and all parts together at `MAX_PURPOSE_TEXT`.
  */
 export function readAuthority(authority: Authority): AuthorityReading {
   const { parts, is_cut } = readableParts(authority);
-  const gathered = nothingGathered();
+  const gathered = nothingGathered(authority.currency);
   const not_understood = readSentences(gathered, parts);
   addMeantTrades(gathered);
   const { trades, words, conditions, sources, units, forbidden_count } = gathered;
@@ -213,7 +183,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     merchants,
     merchant_names: merchants.flatMap(({ name, is_person }) => (is_person ? [] : name)),
     not_understood,
-    ...doubtsOf(not_understood, isSaidInObjective),
+    wishes: gathered.wishes,
     units: units.slice(0, MAX_RULES),
     sources: sources.slice(0, MAX_RULES),
     cut: is_cut || forbidden_count > MAX_FORBIDDEN || rule_count > MAX_RULES,

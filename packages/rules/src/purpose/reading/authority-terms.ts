@@ -1,5 +1,4 @@
 import type { Trade } from '../data/trades.ts';
-import type { Token } from '../language/text.ts';
 import type { NamedMerchant, Quote } from './named-merchants.ts';
 
 /** One thing that a constraint forbids. */
@@ -51,9 +50,13 @@ export interface BoundRule extends Quote {
   to: 'requested items' | 'listed items' | 'named sellers' | 'named subjects';
 }
 
-/** A sum beyond which a constraint says something, in major units of the authority's currency. */
+/** A sum beyond which a constraint says something, in the authority's currency. */
 export interface MarkRule extends Quote {
-  amount: number;
+  amount_minor: number;
+  /** It pays for one of these: "night", "month"; null for a sum in all. */
+  per: string | null;
+  /** False for a sum for one of several things that a spend may pay at once, such as nights: its amount shows nothing. */
+  is_compared: boolean;
 }
 
 /** How the purpose names a trade, with the words that do. */
@@ -95,10 +98,8 @@ export interface AuthorityReading {
   merchant_names: readonly string[];
   /** Constraints of which nothing was read. */
   not_understood: readonly Quote[];
-  /** Those of them that speak of goods, or of which no word is known, as in another language: a spend may break them. */
-  unread: readonly Quote[];
-  /** Those of them in another language: nobody can tell what they forbid. */
-  foreign: readonly (Quote & { tokens: readonly Token[] })[];
+  /** Sentences that only wish, or name a substitute: they ask nothing. */
+  wishes: readonly Quote[];
   /** Some of the purpose exceeds a limit and was not read. */
   cut: boolean;
 }

@@ -50,7 +50,7 @@ export interface ReadingCache {
 
 /**
  * Makes a cache of at most `max_bytes` that evicts the least recently used reading. Readings are found by the text of the
- * purpose, because authorities often arrive as new objects. Reading an evicted purpose again takes some milliseconds.
+ * purpose and the currency of its sums, because authorities often arrive as new objects. Reading an evicted purpose again takes some milliseconds.
  */
 export function makeReadingCache(max_bytes: number): ReadingCache {
   const readings = new LRUCache<string, AuthorityReading>({
@@ -61,17 +61,18 @@ export function makeReadingCache(max_bytes: number): ReadingCache {
   const texts = new WeakMap<Authority['purpose'], string>();
   return {
     readingOf(authority) {
-      const { purpose } = authority;
+      const { purpose, currency } = authority;
       let text = texts.get(purpose);
       if (text === undefined) {
         const { objective, success_criteria = [], constraints = [], context = '' } = purpose;
         text = JSON.stringify([objective, success_criteria, constraints, context]);
         texts.set(purpose, text);
       }
-      const known = readings.get(text);
+      const key = `${currency} ${text}`;
+      const known = readings.get(key);
       if (known !== undefined) return known;
       const reading = readAuthority(authority);
-      readings.set(text, reading);
+      readings.set(key, reading);
       return reading;
     },
     bytes: () => readings.calculatedSize,

@@ -1,5 +1,6 @@
 import {
   ACCOUNT_CHANGES,
+  COURTESY,
   ENGLISH,
   EXACTLY,
   NOT_ENGLISH,
@@ -12,7 +13,6 @@ import {
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
 import { carriesMeaning, isSmallWord } from '../language/everyday-words.ts';
-import { marksIn } from '../language/figures.ts';
 import { companiesInText, impliedTrades, tradeWords } from '../language/lexicon.ts';
 import { foldText, type Token, tokenize } from '../language/text.ts';
 import type {
@@ -25,8 +25,10 @@ import type {
   WantedTrade,
 } from './authority-terms.ts';
 import { readProhibitions } from './constraint-clauses.ts';
+import { marksIn, withoutLimits } from './limited-sums.ts';
 import { type NamedMerchant, namesIn, type Quote } from './named-merchants.ts';
 import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
+import { partWishes, saysSo } from './wishes.ts';
 import type { TradeCandidate } from './word-senses.ts';
 
 /** One text of the purpose. */
@@ -51,11 +53,14 @@ export interface Gathered {
   bounds: BoundRule[];
   marks: MarkRule[];
   account_changes: Quote | undefined;
+  wishes: Quote[];
   forbidden_count: number;
+  /** The authority's, in which its sums are read. */
+  currency: string;
 }
 
 /** Returns what was gathered before the first sentence. */
-export function nothingGathered(): Gathered {
+export function nothingGathered(currency: string): Gathered {
   return {
     trades: new Map(),
     words: new Map(),
@@ -69,7 +74,9 @@ export function nothingGathered(): Gathered {
     bounds: [],
     marks: [],
     account_changes: undefined,
+    wishes: [],
     forbidden_count: 0,
+    currency,
   };
 }
 
@@ -105,7 +112,7 @@ const COLOUR = /\bcolou?rs?\b/i;
 const FOREIGN_LETTERS = /^\p{Ll}*[^\p{Lu}\p{N}\p{ASCII}]/u;
 
 /** True for a sentence with words of another language, or letters of one, and none of English grammar. */
-export function isForeign(tokens: readonly Token[]): boolean {
+function isForeign(tokens: readonly Token[]): boolean {
   return (
     !tokens.some(({ word }) => ENGLISH.has(word)) &&
     tokens.some(
@@ -121,15 +128,28 @@ function countRules(gathered: Gathered): number {
 }
 
 /**
- * Reads one sentence of a part, and adds its rules and terms to what was gathered. Returns whether it gave a rule: a
- * constraint that gives none was not understood.
+ * Reads one sentence of a part, and adds its rules and terms to what was gathered. Returns whether it was understood: a
+ * constraint that gives no rule and is no wish was not.
  */
 export function readSentence(gathered: Gathered, part: Part, text: string): boolean {
-  const rules_before = countRules(gathered);
-  const gaveRule = () => countRules(gathered) > rules_before;
-  const quote = { field: part.field, text: text.trim() };
+  const { asked, wishes } = partWishes(text);
+  for (const wish of wishes) addWish(gathered, part, wish, text);
+  return readAsked(gathered, part, asked, text.trim()) || wishes.length > 0;
+}
+
+/** Names and goods of a wish are wanted all the same: they are the operator's. */
+function addWish(gathered: Gathered, part: Part, wish: string, whole: string): void {
+  const sentence = sentenceOf(part, wish, whole.trim());
+  gathered.wishes.push(sentence.quote);
+  addNames(gathered, sentence);
+  addWords(gathered, sentence);
+  addTrades(gathered, sentence);
+}
+
+function sentenceOf(part: Part, text: string, quoted: string) {
   const { forbidden, wanted } = readProhibitions(text, part.kind);
-  const sentence: Sentence = {
+  const quote = { field: part.field, text: quoted };
+  return {
     part,
     text,
     quote,
@@ -138,12 +158,22 @@ export function readSentence(gathered: Gathered, part: Part, text: string): bool
     source: part.kind === 'constraint' ? readSource(text, quote) : undefined,
     wanted,
     tokens: tokenize(wanted),
+    forbidden,
   };
-  addProhibitions(gathered, sentence, forbidden);
+}
+
+/** Reads what a sentence asks for. Returns whether it gave a rule. */
+function readAsked(gathered: Gathered, part: Part, text: string, quoted: string): boolean {
+  const rules_before = countRules(gathered);
+  const gaveRule = () => countRules(gathered) > rules_before;
+  const sentence = sentenceOf(part, text, quoted);
+  addProhibitions(gathered, sentence, sentence.forbidden);
+  // How to behave is no condition of a spend, whatever "when" and "before" it says.
+  if (part.kind === 'constraint' && !sentence.forbids && saysSo(COURTESY, text)) return false;
   if (part.kind === 'constraint') addLimits(gathered, sentence);
   if (part.kind === 'constraint' || part.kind === 'objective') {
     addBounds(gathered, sentence);
-    const condition = readCondition(sentence);
+    const condition = readCondition(sentence, gathered.currency);
     if (condition !== undefined) addCondition(gathered, sentence, condition);
     if (condition !== undefined && part.kind === 'constraint') {
       addNames(gathered, sentence);
@@ -173,8 +203,8 @@ function addProhibitions(
 }
 
 /** Adds the sums, the sources and the units that a constraint names. */
-function addLimits({ marks, sources, units }: Gathered, { text, quote, folded, source }: Sentence): void {
-  marks.push(...marksIn(folded).map((amount) => ({ ...quote, amount })));
+function addLimits({ marks, sources, units, currency }: Gathered, { text, quote, source }: Sentence): void {
+  marks.push(...marksIn(text, quote, currency));
   if (source !== undefined) sources.push(source);
   units.push(...readUnits(text, quote));
 }
@@ -186,11 +216,15 @@ function addBounds(gathered: Gathered, { quote, folded }: Sentence): void {
 }
 
 /** The condition that a sentence states, unless it states another rule already. */
-function readCondition({ part, text, quote, folded, forbids, source }: Sentence): Condition | undefined {
+function readCondition(
+  { part, text, quote, folded, forbids, source }: Sentence,
+  currency: string,
+): Condition | undefined {
   if (ONLY_NAMED.test(folded)) return undefined;
   if (part.kind === 'objective') return readRequirement(text, quote, OBJECTIVE_REQUIREMENT);
   if (forbids || source !== undefined) return undefined;
-  return readSubjectFirst(text, quote) ?? readRequirement(text, quote, REQUIREMENT);
+  const rest = withoutLimits(text, currency);
+  return readSubjectFirst(rest, quote) ?? readRequirement(rest, quote, REQUIREMENT);
 }
 
 function addCondition({ conditions, trades }: Gathered, { quote }: Sentence, condition: Condition): void {
