@@ -20,6 +20,7 @@ export { type Answer, answerAfter, answeredBy } from '@purser/rules/domain/quest
 export {
   type ListedMerchant,
   NO_FACTS,
+  type PaidSpend,
   type Precedent,
   type SpendFacts,
 } from '@purser/rules/domain/spend-facts';

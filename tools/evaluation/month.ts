@@ -8,7 +8,9 @@ import {
   historyWords,
   type Judgement,
   type ListedMerchant,
+  merchantKey,
   NO_FACTS,
+  type PaidSpend,
   type Precedent,
   payeeKey,
   type SpendFacts,
@@ -18,36 +20,14 @@ import { makeRandom } from '../chaos/random.ts';
 import type { ExpectedSpend } from '../demo/spends-file.ts';
 import { confirmed } from './histories.ts';
 import type { Share } from './measure.ts';
+import { DAY_MS, DAYS, type Random, type Spend, streamOf } from './month-stream.ts';
 
-/** Days of the month, and of the SHADOW at its beginning. Figures count from the day after. */
-const DAYS = 30;
+/** Days of the SHADOW at the beginning of the month. Figures count from the day after. */
 export const SHADOW_DAYS = 14;
-const WRONG = 0.03;
-const UNKNOWN = 0.1;
 /** Questions that an operator answers when the SHADOW ends. */
 const ANSWERED_AFTER_SHADOW = 12;
-const DAY_MS = 86_400_000;
-const FROM_MS = Date.UTC(2026, 0, 1);
-
-/** Words that honest agents write about any goods; no list of the assessor was made from them. */
-const NEUTRAL = [
-  'Kestrel 40 kit',
-  'spring batch',
-  'replacement for the broken one',
-  'Sonderposten Restmenge',
-  'as agreed on the phone',
-  'lote de abril',
-  'Vantor XR refill',
-  'remise 5 % fidélité',
-  'second half of the set',
-  'med expressfrakt',
-  'levering kelder',
-  'rush',
-  '定期便',
-  'partia wiosenna',
-  'consegna al piano',
-  'Ombra 2.4 bundle',
-] as const;
+/** The service compares own spends of these last days. */
+const PAID_DAYS = 14;
 
 /** The settings of a month. */
 export interface MonthOptions {
@@ -83,102 +63,30 @@ export interface Month {
   weeks: readonly Share[];
 }
 
-interface Spend {
-  day: number;
-  at: string;
-  is_right: boolean;
-  /** A merchant that the operator names or lists. */
-  is_listed: boolean;
-  from: ExpectedSpend;
-  request: SpendRequest;
-}
-
-type Random = () => number;
-
-const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
-
-const shuffled = <T>(random: Random, all: readonly T[]): T[] =>
-  all
-    .map((one) => ({ one, at: random() }))
-    .sort((a, b) => a.at - b.at)
-    .map(({ one }) => one);
-
-const requestOf = (one: ExpectedSpend) => one.request as unknown as SpendRequest;
-
-/** Returns whether the operator wrote the merchant's name down. */
-function isListed(authority: Authority, merchant: string): boolean {
-  const name = merchant.toLowerCase();
-  const { objective, constraints = [], success_criteria = [], context = '' } = authority.purpose;
-  const text = [objective, ...success_criteria, context, ...(authority.allowed_merchants ?? [])].join('\n');
-  return text.toLowerCase().includes(name) && !constraints.join('\n').toLowerCase().includes(name);
-}
-
-/** A later spend like a case: another amount, order and day, and other words where they are new. */
-function spendLike(
-  one: ExpectedSpend,
-  day: number,
-  random: Random,
-  { new_words, authority, number }: { new_words: number; authority: Authority; number: number },
-): Spend {
-  const { action, ...request } = requestOf(one);
-  const is_right = one.expected.purpose === 'PURPOSE_ALIGNED';
-  const factor = 0.7 + 0.6 * random();
-  let { description } = action;
-  if (is_right && random() < new_words) {
-    const { other_words } = one;
-    description =
-      other_words.length > 0
-        ? pick(random, other_words)
-        : [pick(random, NEUTRAL), description].filter(Boolean).join(', ');
-  }
-  return {
-    day,
-    at: new Date(FROM_MS + day * DAY_MS + Math.floor(random() * DAY_MS)).toISOString(),
-    is_right,
-    is_listed: isListed(authority, action.merchant),
-    from: one,
-    request: {
-      ...request,
-      action: {
-        ...action,
-        amount_minor: Math.max(1, Math.round(action.amount_minor * factor)),
-        ...(description ? { description: `${description}, no. ${number}` } : {}),
-      },
-    },
-  };
-}
-
-/** The spends of one agent in order: right ones, one in ten of them at merchants that nobody named, and wrong ones. */
-function streamOf(cases: readonly ExpectedSpend[], random: Random, options: MonthOptions): Spend[] {
-  const authority = cases[0]?.authority as unknown as Authority;
-  const of = (purpose: string) => cases.filter(({ expected }) => expected.purpose === purpose);
-  const right = of('PURPOSE_ALIGNED');
-  const wrong = of('PURPOSE_MISALIGNED');
-  const listed = right.filter((one) => isListed(authority, requestOf(one).action.merchant));
-  const unknown = right.filter((one) => !listed.includes(one));
-  const draw = (): ExpectedSpend => {
-    if (wrong.length > 0 && random() < WRONG) return pick(random, wrong);
-    if (listed.length === 0 || (unknown.length > 0 && random() < UNKNOWN)) return pick(random, unknown);
-    return pick(random, listed);
-  };
-  const spends = Array.from({ length: options.spends }, (_, i) =>
-    spendLike(draw(), Math.floor((i / options.spends) * DAYS), random, {
-      new_words: options.new_words,
-      authority,
-      number: 48_000 + i,
-    }),
-  );
-  return spends.sort((a, b) => a.at.localeCompare(b.at));
-}
-
-/** Everything that people said to one agent's spends. */
+/** The verdicts of people and of the payment rail on one agent's spends. */
 class Past {
   readonly #answers = new Map<string, Answer>();
   readonly #precedents = new Map<string, Precedent>();
   readonly #asked = new Map<string, number>();
   #listed: readonly ListedMerchant[] = [];
+  #paid: readonly PaidSpend[] = [];
 
-  facts(): SpendFacts {
+  /** Returns whether the operator confirmed the merchant. */
+  isListed(merchant: string): boolean {
+    return this.#listed.some((one) => historyKey(one.merchant) === historyKey(merchant));
+  }
+
+  /** The facts about a spend, as the service reads them. */
+  facts({ request: { action }, at }: Spend): SpendFacts {
+    const from = new Date(Date.parse(at) - PAID_DAYS * DAY_MS).toISOString();
+    const paid = this.#paid.filter(
+      (one) =>
+        one.at > from &&
+        (merchantKey(one.merchant) === merchantKey(action.merchant) ||
+          (one.payee_id !== null &&
+            action.payee_id !== undefined &&
+            payeeKey(one.payee_id) === payeeKey(action.payee_id))),
+    );
     const group = (keyOf: (one: Precedent) => string | null) => {
       const groups = new Map<string, Precedent[]>();
       for (const one of this.#precedents.values()) {
@@ -191,6 +99,8 @@ class Past {
       ...NO_FACTS,
       listed: this.#listed,
       answers: this.#answers,
+      paid,
+      as_of: paid.length === 0 ? null : at,
       precedents: {
         by_merchant: group(({ merchant }) => merchant),
         by_payee: group(({ payee_id }) => payee_id && payeeKey(payee_id)),
@@ -199,7 +109,7 @@ class Past {
   }
 
   confirm(spends: readonly Spend[]): void {
-    this.#listed = confirmed(spends.map(({ from }) => from));
+    this.#listed = confirmed(spends.map(({ from, request }) => ({ ...from, request: { ...request } })));
   }
 
   note({ questions }: Judgement): void {
@@ -226,23 +136,30 @@ class Past {
         answerAfter(before, question_id, { by: 'user:reviewer', at, answer, spend }),
       );
     }
-    this.#count(request, is_right);
+    this.#count(request, is_right ? 'allowed' : 'refused');
   }
 
-  #count({ action }: SpendRequest, is_right: boolean): void {
+  /** The rail executes a spend. `was_in_force`: by a decision or review of ALLOW, and not only because SHADOW stops nothing. */
+  pay({ request, at, number }: Spend, was_in_force: boolean): void {
+    const { merchant, amount_minor, currency, type, description = '', payee_id = null } = request.action;
+    const decision_id = `dec_${number}`;
+    const spend = { decision_id, merchant, payee_id, amount_minor, currency, at, type, description };
+    this.#paid = [{ ...spend, state: 'EXECUTED' }, ...this.#paid];
+    if (was_in_force) this.#count(request, 'settled');
+  }
+
+  #count({ action }: SpendRequest, what: 'allowed' | 'refused' | 'settled'): void {
     const { merchant, amount_minor, currency, description = '' } = action;
     const payee_id = action.payee_id ?? null;
     const key = `${historyKey(merchant)} ${payee_id}`;
     const before = this.#precedents.get(key);
-    const said = { allowed: Number(is_right), refused: Number(!is_right) };
-    const plus = (a = { allowed: 0, refused: 0 }) => ({
-      allowed: a.allowed + said.allowed,
-      refused: a.refused + said.refused,
-    });
+    const plus = (a = { allowed: 0, refused: 0 }) => (what === 'settled' ? a : { ...a, [what]: a[what] + 1 });
     const words = new Map(before?.words);
-    for (const word of historyWords(description)) words.set(word, plus(words.get(word)));
+    if (what !== 'settled') {
+      for (const word of historyWords(description)) words.set(word, plus(words.get(word)));
+    }
     const usual = new Map(before?.usual_minor);
-    if (is_right) {
+    if (what !== 'refused') {
       const { low, high } = usual.get(currency) ?? { low: amount_minor, high: amount_minor };
       usual.set(currency, { low: Math.min(low, amount_minor), high: Math.max(high, amount_minor) });
     }
@@ -250,12 +167,18 @@ class Past {
       merchant: historyKey(merchant),
       payee_id,
       said_by_people: plus(before?.said_by_people),
-      settled_by_rail: 0,
+      settled_by_rail: (before?.settled_by_rail ?? 0) + Number(what === 'settled'),
       words,
       usual_minor: usual,
     });
   }
 }
+
+const shuffled = <T>(random: Random, all: readonly T[]): T[] =>
+  all
+    .map((one) => ({ one, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ one }) => one);
 
 const empty = (): Share => ({ count: 0, of: 0 });
 
@@ -269,15 +192,14 @@ function measure(
   late: MonthCounts,
   spend: Spend,
   judged: Judgement,
-  asks: boolean,
-  without: () => boolean,
+  { asks, is_listed, without }: { asks: boolean; is_listed: boolean; without: () => boolean },
 ): void {
   count(late.to_person, asks);
   if (asks) count(late.precision, !spend.is_right);
   if (!spend.is_right) count(late.passed, !asks);
   else {
     count(late.misaligned, judged.assessment === 'PURPOSE_MISALIGNED');
-    if (spend.is_listed) count(late.punished, asks && !without());
+    if (is_listed && spend.request.action.description) count(late.punished, asks && !without());
   }
 }
 
@@ -295,14 +217,18 @@ function runAgent(
     assessment === 'PURPOSE_MISALIGNED' ||
     (assessment === 'PURPOSE_UNCLEAR' && authority.on_purpose_unclear !== 'ALLOW');
   const stream = streamOf(cases, random, options);
+  const isInShadow = ({ day }: Spend) => after_shadow && day < SHADOW_DAYS;
   let waiting: [Spend, Judgement][] = [];
   const answer = (which: (judged: Judgement) => boolean) => {
-    for (const [spend, judged] of waiting) if (which(judged)) past.say(spend, judged);
+    for (const [spend, judged] of waiting) {
+      if (which(judged)) past.say(spend, judged);
+      if (spend.is_right && !isInShadow(spend)) past.pay(spend, true);
+    }
     waiting = [];
   };
   let day = 0;
   for (const spend of stream) {
-    const in_shadow = after_shadow && spend.day < SHADOW_DAYS;
+    const in_shadow = isInShadow(spend);
     if (spend.day !== day && !in_shadow) {
       if (after_shadow && day < SHADOW_DAYS) {
         past.confirm(stream.filter((one) => one.day < SHADOW_DAYS));
@@ -313,20 +239,23 @@ function runAgent(
       }
     }
     day = spend.day;
-    const facts = past.facts();
+    const facts = past.facts(spend);
     const judged = assess(authority, spend.request, facts);
     const asks = asksFor(judged);
     if (asks) {
       past.note(judged);
       waiting.push([spend, judged]);
     }
+    if (!asks || in_shadow) past.pay(spend, !asks);
     const week = month.weeks[Math.min(3, Math.floor((spend.day * 4) / DAYS))] as Share;
     count(week, asks);
     if (spend.day < SHADOW_DAYS) continue;
-    measure(month.late, spend, judged, asks, () => {
+    const is_listed = spend.is_named || past.isListed(spend.request.action.merchant);
+    const without = () => {
       const { description: _, ...action } = spend.request.action;
       return asksFor(assess(authority, { ...spend.request, action }, facts));
-    });
+    };
+    measure(month.late, spend, judged, { asks, is_listed, without });
   }
 }
 
@@ -354,8 +283,8 @@ export function runMonth(cases: readonly ExpectedSpend[], options: MonthOptions)
     },
     weeks: [empty(), empty(), empty(), empty()],
   };
-  for (const agent of shuffled(random, usable).slice(0, options.agents)) {
-    runAgent(agent, random, options, month);
+  for (const [i, agent] of shuffled(random, usable).slice(0, options.agents).entries()) {
+    runAgent(agent, makeRandom(options.seed * 10_007 + i), options, month);
   }
   return month;
 }
