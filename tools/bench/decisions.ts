@@ -2,6 +2,7 @@ import { percentilesOf } from '../demo/totals.ts';
 import type { Bench, Loaded } from './bench.ts';
 import type { Goal } from './goals.ts';
 import { PLAIN_CONNECTIONS, type PlainWay, preparePlainWay } from './plain-way.ts';
+import type { Plan } from './plan.ts';
 import { shownNumber, shownSpread } from './render.ts';
 import type { GroupResult, ResultTable } from './result.ts';
 import { betweenOf, medianOf, ratiosOf, spreadOf } from './statistics.ts';
@@ -107,13 +108,11 @@ function tableOf(crowds: readonly Crowd[], rounds: readonly Round[], tpcb: reado
   return { title, columns, rows };
 }
 
-/** Decisions over HTTP from few and many clients, beside TPC-B and the plain way on the same PostgreSQL. */
-export async function measureDecisions(bench: Bench): Promise<GroupResult> {
-  const { plan, purser, say } = bench;
-  const tpcb = await bench.prepareTpcb();
-  const as_it_comes = await tpcb.prepareAsItComes();
+type Crowds = [hot: Crowd, agents: Crowd, many: Crowd];
+
+async function makeCrowds({ plan, purser, say }: Bench): Promise<Crowds> {
   say('Making agents, keys and workspaces…');
-  const crowds: [Crowd, Crowd, Crowd] = [
+  return [
     { name: 'one workspace, one agent', workspaces: await makeWorkspaces(purser, { count: 1, agents: 1 }) },
     {
       name: `one workspace, ${MANY_AGENTS} agents`,
@@ -124,108 +123,94 @@ export async function measureDecisions(bench: Bench): Promise<GroupResult> {
       workspaces: await makeWorkspaces(purser, { count: plan.workspaces, agents: 1 }),
     },
   ];
-  const [hot, , many] = crowds;
-  const all = crowds.flatMap(targetsOf);
-  await bench.load(JUDGED_CLIENTS, bench.decisionsOf(targetsOf(hot)), {
+}
+
+async function warmUp(bench: Bench, crowds: Crowds): Promise<void> {
+  await bench.load(JUDGED_CLIENTS, bench.decisionsOf(targetsOf(crowds[0])), {
     warm_up_ms: 0,
     measured_ms: Number.POSITIVE_INFINITY,
     max_requests: WARM_UP_DECISIONS,
   });
-  await bench.load(JUDGED_CLIENTS, bench.decisionsOf(all), {
+  await bench.load(JUDGED_CLIENTS, bench.decisionsOf(crowds.flatMap(targetsOf)), {
     warm_up_ms: 0,
-    measured_ms: 2 * plan.warm_up_ms,
+    measured_ms: 2 * bench.plan.warm_up_ms,
   });
-  const plain = await preparePlainWay(bench.server, (hot.workspaces[0] as BenchWorkspace).id);
+}
 
-  say(`TPC-B: ${tpcb.method}`);
+/** All rounds, with TPC-B before, between and after them. */
+async function runRounds(
+  bench: Bench,
+  crowds: Crowds,
+  beside: { tpcb: Tpcb; as_it_comes: Rated },
+): Promise<{ rounds: Round[]; tpcbs: Baseline[] }> {
+  const { plan, say } = bench;
+  const plain = await preparePlainWay(bench.server, (crowds[0].workspaces[0] as BenchWorkspace).id);
+  say(`TPC-B: ${beside.tpcb.method}`);
   const rounds: Round[] = [];
-  const tpcbs = [await runBaseline(bench, tpcb.run)];
+  const tpcbs = [await runBaseline(bench, beside.tpcb.run)];
   try {
     for (let round = 0; round < plan.rounds; round += 1) {
       say(`  TPC-B: ${tpcbs.at(-1)?.per_second.toFixed(0)}/s`);
-      rounds.push(await runRound(bench, crowds, { tpcb, as_it_comes, plain }));
-      tpcbs.push(await runBaseline(bench, tpcb.run));
+      rounds.push(await runRound(bench, crowds, { ...beside, plain }));
+      tpcbs.push(await runBaseline(bench, beside.tpcb.run));
     }
   } finally {
     await plain.close();
   }
+  return { rounds, tpcbs };
+}
 
+/** The figures of all rounds from which tables and goals are made. */
+interface Measured {
+  rounds: readonly Round[];
+  tpcbs: readonly Baseline[];
+  /** Median latencies of a lone client. */
+  lone: readonly number[];
+  peak: number;
+  paced: readonly { p50: number; p99: number }[];
+  ratios: Record<keyof typeof GOALS, number[]>;
+}
+
+/** Decisions over HTTP from few and many clients, beside TPC-B and the plain way on the same PostgreSQL. */
+export async function measureDecisions(bench: Bench): Promise<GroupResult> {
+  const { plan } = bench;
+  const tpcb = await bench.prepareTpcb();
+  const as_it_comes = await tpcb.prepareAsItComes();
+  const crowds = await makeCrowds(bench);
+  await warmUp(bench, crowds);
+  const { rounds, tpcbs } = await runRounds(bench, crowds, { tpcb, as_it_comes });
+  const [hot, , many] = crowds;
   const ratesOf = (crowd: Crowd, clients: number) =>
     rounds.map((round) => (round.points.get(pointName(crowd, clients)) as Loaded).per_second);
   const judged = ratesOf(hot, JUDGED_CLIENTS);
-  const tpcb_rates = tpcbs.map((each) => each.per_second);
-  const as_it_comes_rates = rounds.map((round) => round.as_it_comes_per_second);
-  const plain_rates = rounds.map((round) => round.plain.per_second);
-  const cpuOf = (baselines: readonly Baseline[]) =>
-    shownSpread(spreadOf(baselines.flatMap((each) => each.postgres_cpu_ms ?? [])));
-  const inserts = rounds.map((round) => round.insert_ms);
   const lone = rounds.map(
     (round) => percentilesOf((round.points.get(pointName(hot, 1)) as Loaded).latencies_ms).p50,
   );
   const peak = Math.max(...CLIENTS.map((clients) => medianOf(ratesOf(hot, clients))));
   const paced = await atHalfOf(bench, targetsOf(hot), peak);
+  const between = betweenOf(tpcbs.map((each) => each.per_second));
   const ratios = {
-    tpcb: ratiosOf(judged, betweenOf(tpcb_rates)),
-    as_it_comes: ratiosOf(judged, as_it_comes_rates),
-    plain: ratiosOf(judged, plain_rates),
+    tpcb: ratiosOf(judged, between),
+    as_it_comes: ratiosOf(
+      judged,
+      rounds.map((round) => round.as_it_comes_per_second),
+    ),
+    plain: ratiosOf(
+      judged,
+      rounds.map((round) => round.plain.per_second),
+    ),
     many: ratiosOf(ratesOf(many, JUDGED_CLIENTS), judged),
-    lone: ratiosOf(lone, inserts),
+    lone: ratiosOf(
+      lone,
+      rounds.map((round) => round.insert_ms),
+    ),
     tail: paced.map((each) => each.p99 / each.p50),
   };
-  const at = `${JUDGED_CLIENTS} clients`;
-  const goal = (name: string, key: keyof typeof GOALS, is_least: boolean): Goal => ({
-    name,
-    unit: '',
-    is_least,
-    goal: GOALS[key],
-    measured: medianOf(ratios[key]),
-  });
-  const ratioRow = (name: string, key: keyof typeof GOALS) => [name, shownSpread(spreadOf(ratios[key]))];
+  const measured: Measured = { rounds, tpcbs, lone, peak, paced, ratios };
+  const tpcb_rates = tpcbs.map((each) => each.per_second);
   return {
-    tables: [
-      tableOf(crowds, rounds, tpcb_rates),
-      {
-        title: 'Beside them, on the same PostgreSQL',
-        columns: ['measurement', 'median (least to greatest)'],
-        rows: [
-          ['TPC-B, transactions/s', shownSpread(spreadOf(tpcb_rates))],
-          ['TPC-B as pgbench comes, transactions/s', shownSpread(spreadOf(as_it_comes_rates))],
-          ['TPC-B, CPU ms PostgreSQL a transaction', cpuOf(tpcbs)],
-          ['The plain way, decisions/s', shownSpread(spreadOf(plain_rates))],
-          ['The plain way, CPU ms PostgreSQL a decision', cpuOf(rounds.map((round) => round.plain))],
-          ['One bare committed insert, p50 ms', shownSpread(spreadOf(inserts))],
-          ['One lone client, p50 ms', shownSpread(spreadOf(lone))],
-          [
-            `At ${(peak / 2).toFixed(0)}/s, half of the peak, p50 ms`,
-            shownSpread(spreadOf(paced.map((each) => each.p50))),
-          ],
-          [
-            `At ${(peak / 2).toFixed(0)}/s, half of the peak, p99 ms`,
-            shownSpread(spreadOf(paced.map((each) => each.p99))),
-          ],
-        ],
-      },
-      {
-        title: 'Ratios of the same round',
-        columns: ['ratio', 'median (least to greatest)'],
-        rows: [
-          ratioRow(`${at}, one workspace: to TPC-B around it`, 'tpcb'),
-          ratioRow(`${at}, one workspace: to TPC-B as pgbench comes`, 'as_it_comes'),
-          ratioRow(`${at}, one workspace: to the plain way`, 'plain'),
-          ratioRow(`${at}: ${plan.workspaces} workspaces to one`, 'many'),
-          ratioRow('One lone client: to a bare committed insert', 'lone'),
-          ratioRow('At half of the peak: p99 to p50', 'tail'),
-        ],
-      },
-    ],
-    goals: [
-      goal(`${at} on one workspace, to TPC-B`, 'tpcb', true),
-      goal(`${at} on one workspace, to TPC-B as pgbench comes`, 'as_it_comes', true),
-      goal(`${at} on one workspace, to the plain way`, 'plain', true),
-      goal(`${plan.workspaces} workspaces to one, ${at}`, 'many', true),
-      goal('Latency of one lone client, to a bare committed insert', 'lone', false),
-      goal('p99 to p50 at half of the peak rate', 'tail', false),
-    ],
+    tables: [tableOf(crowds, rounds, tpcb_rates), besideTable(measured), ratioTable(plan, measured)],
+    goals: goalsOf(plan, measured),
     notes: [
       `${plan.rounds} rounds of ${plan.seconds} s a point; figures are medians over the rounds, with the least and the greatest; times are of all rounds together.`,
       `TPC-B: ${tpcb.method}; measured before, between and after the rounds.`,
@@ -235,6 +220,64 @@ export async function measureDecisions(bench: Bench): Promise<GroupResult> {
     ],
     problems: await bench.findProblems(crowds.flatMap((crowd) => crowd.workspaces)),
   };
+}
+
+function besideTable({ rounds, tpcbs, lone, peak, paced }: Measured): ResultTable {
+  const spread = (values: readonly number[]) => shownSpread(spreadOf(values));
+  const cpuOf = (baselines: readonly Baseline[]) =>
+    spread(baselines.flatMap((each) => each.postgres_cpu_ms ?? []));
+  const half = `At ${(peak / 2).toFixed(0)}/s, half of the peak`;
+  return {
+    title: 'Beside them, on the same PostgreSQL',
+    columns: ['measurement', 'median (least to greatest)'],
+    rows: [
+      ['TPC-B, transactions/s', spread(tpcbs.map((each) => each.per_second))],
+      ['TPC-B as pgbench comes, transactions/s', spread(rounds.map((each) => each.as_it_comes_per_second))],
+      ['TPC-B, CPU ms PostgreSQL a transaction', cpuOf(tpcbs)],
+      ['The plain way, decisions/s', spread(rounds.map((round) => round.plain.per_second))],
+      ['The plain way, CPU ms PostgreSQL a decision', cpuOf(rounds.map((round) => round.plain))],
+      ['One bare committed insert, p50 ms', spread(rounds.map((round) => round.insert_ms))],
+      ['One lone client, p50 ms', spread(lone)],
+      [`${half}, p50 ms`, spread(paced.map((each) => each.p50))],
+      [`${half}, p99 ms`, spread(paced.map((each) => each.p99))],
+    ],
+  };
+}
+
+function ratioTable({ workspaces }: Plan, { ratios }: Measured): ResultTable {
+  const at = `${JUDGED_CLIENTS} clients`;
+  const row = (name: string, key: keyof typeof GOALS) => [name, shownSpread(spreadOf(ratios[key]))];
+  return {
+    title: 'Ratios of the same round',
+    columns: ['ratio', 'median (least to greatest)'],
+    rows: [
+      row(`${at}, one workspace: to TPC-B around it`, 'tpcb'),
+      row(`${at}, one workspace: to TPC-B as pgbench comes`, 'as_it_comes'),
+      row(`${at}, one workspace: to the plain way`, 'plain'),
+      row(`${at}: ${workspaces} workspaces to one`, 'many'),
+      row('One lone client: to a bare committed insert', 'lone'),
+      row('At half of the peak: p99 to p50', 'tail'),
+    ],
+  };
+}
+
+function goalsOf({ workspaces }: Plan, { ratios }: Measured): Goal[] {
+  const at = `${JUDGED_CLIENTS} clients`;
+  const goal = (name: string, key: keyof typeof GOALS, is_least: boolean): Goal => ({
+    name,
+    unit: '',
+    is_least,
+    goal: GOALS[key],
+    measured: medianOf(ratios[key]),
+  });
+  return [
+    goal(`${at} on one workspace, to TPC-B`, 'tpcb', true),
+    goal(`${at} on one workspace, to TPC-B as pgbench comes`, 'as_it_comes', true),
+    goal(`${at} on one workspace, to the plain way`, 'plain', true),
+    goal(`${workspaces} workspaces to one, ${at}`, 'many', true),
+    goal('Latency of one lone client, to a bare committed insert', 'lone', false),
+    goal('p99 to p50 at half of the peak rate', 'tail', false),
+  ];
 }
 
 /** Times of decisions that are asked for evenly at half of the peak rate, a few runs. */

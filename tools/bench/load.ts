@@ -87,21 +87,21 @@ function errorCode({ status, body }: Received): string {
   return code === undefined ? String(status) : `${status} ${code}`;
 }
 
-/** One connection. `send` may be called when it is open and nothing is under way. */
-interface Client {
-  send(due_ms: number): void;
-  end(): void;
-}
-
 /**
  * Puts the service under load. As little work as possible is done for a request, since the machine is shared with
  * what is measured. Never rejects because of an answer; what goes wrong is counted. Rejects with the signal's
  * reason when that is aborted.
  */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
-  const { clients, requests, signal, per_second, max_requests = Number.POSITIVE_INFINITY } = options;
-  const { hostname, port } = new URL(options.base_url);
-  const result: LoadResult = {
+  const load = new Load(options);
+  await load.run();
+  options.signal.throwIfAborted();
+  return load.result();
+}
+
+class Load {
+  readonly options: LoadOptions;
+  readonly #result: LoadResult = {
     good: 0,
     measured: 0,
     measured_ms: 0,
@@ -109,126 +109,183 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
     refusals_ms: [],
     errors: new Map(),
   };
-  const begun_at_ms = performance.now();
-  let measured_from_ms = begun_at_ms + options.warm_up_ms;
-  let measured_to_ms = measured_from_ms + options.measured_ms;
-  let unanswered = options.onAllAnswered === undefined ? 0 : clients;
-  let next = 0;
-  let last_answer_ms = measured_from_ms;
+  readonly #max_requests: number;
+  readonly #begun_at_ms = performance.now();
+  #measured_from_ms: number;
+  #measured_to_ms: number;
+  #last_answer_ms: number;
+  #unanswered: number;
+  #next = 0;
+  #paced = 0;
   /** With a pace: connections without work, and moments at which requests were due and found none. */
-  const idle: Client[] = [];
-  const due: number[] = [];
+  readonly #idle: Client[] = [];
+  readonly #due: number[] = [];
 
-  const countError = (what: string) => result.errors.set(what, (result.errors.get(what) ?? 0) + 1);
-  const isOver = () => signal.aborted || next >= max_requests || performance.now() >= measured_to_ms;
-  const noteAnswered = () => {
-    unanswered -= 1;
-    if (unanswered !== 0) return;
-    measured_from_ms = performance.now() + options.warm_up_ms;
-    measured_to_ms = measured_from_ms + options.measured_ms;
-    last_answer_ms = measured_from_ms;
-    options.onAllAnswered?.();
-  };
-  if (unanswered > 0) measured_from_ms = measured_to_ms = Number.POSITIVE_INFINITY;
-  const bookTime = (since_ms: number, now_ms: number) => {
-    if (now_ms < measured_from_ms || now_ms >= measured_to_ms) return;
-    result.measured += 1;
-    result.latencies_ms.push(now_ms - since_ms);
-    last_answer_ms = now_ms;
-  };
+  constructor(options: LoadOptions) {
+    this.options = options;
+    this.#max_requests = options.max_requests ?? Number.POSITIVE_INFINITY;
+    const waits_for_all = options.onAllAnswered !== undefined && options.clients > 0;
+    this.#unanswered = options.onAllAnswered === undefined ? 0 : options.clients;
+    this.#measured_from_ms = this.#begun_at_ms + options.warm_up_ms;
+    this.#measured_to_ms = this.#measured_from_ms + options.measured_ms;
+    this.#last_answer_ms = this.#measured_from_ms;
+    if (waits_for_all) this.#measured_from_ms = this.#measured_to_ms = Number.POSITIVE_INFINITY;
+  }
 
-  /** What a connection does that is open and has nothing under way. */
-  const goOn = (client: Client) => {
-    if (isOver()) return client.end();
-    if (per_second === undefined) return client.send(performance.now());
-    const waiting_since_ms = due.shift();
-    if (waiting_since_ms === undefined) idle.push(client);
-    else client.send(waiting_since_ms);
-  };
+  async run(): Promise<void> {
+    const { clients, per_second } = this.options;
+    if (per_second !== undefined) this.#keepPace(per_second);
+    await Promise.all(
+      Array.from({ length: clients }, () => new Promise<void>((ended) => new Client(this, ended))),
+    );
+  }
 
-  const runClient = (): Promise<void> =>
-    new Promise((resolve) => {
-      const socket: Socket = connect({ host: hostname, port: Number(port), noDelay: true });
-      let number = 0;
-      let since_ms = 0;
-      let received: Buffer = Buffer.alloc(0);
-      let is_over = false;
-      let was_answered = false;
-      const noteAnswer = () => {
-        if (!was_answered) noteAnswered();
-        was_answered = true;
-      };
-      const finish = (what: string | null) => {
-        if (is_over) return;
-        is_over = true;
-        noteAnswer();
-        if (what !== null) countError(what);
-        socket.destroy();
-        resolve();
-      };
-      const client: Client = {
-        send(due_ms) {
-          if (is_over) return;
-          number = next;
-          next += 1;
-          since_ms = due_ms;
-          socket.write(requests.make(number), 'latin1');
-        },
-        end: () => finish(null),
-      };
-      socket.setTimeout(ANSWER_TIMEOUT_MS, () => finish(`no answer in ${ANSWER_TIMEOUT_MS} ms`));
-      socket.on('error', (error: NodeJS.ErrnoException) => finish(error.code ?? error.message));
-      socket.on('close', () => finish('the connection was closed'));
-      socket.on('connect', () => goOn(client));
-      socket.on('data', (chunk: Buffer) => {
-        received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-        try {
-          const answer = readAnswer(received);
-          if (answer === null) return;
-          received = answer.rest;
-          noteAnswer();
-          if (answer.status === requests.good_status) {
-            result.good += 1;
-            bookTime(since_ms, performance.now());
-            requests.onGood?.(number, answer.body);
-            goOn(client);
-          } else {
-            countError(errorCode(answer));
-            const now_ms = performance.now();
-            const is_measured = now_ms >= measured_from_ms && now_ms < measured_to_ms;
-            if (is_measured && requests.isRefusal?.(answer.body) !== false)
-              result.refusals_ms.push(now_ms - since_ms);
-            setTimeout(() => goOn(client), options.pause_after_refusal_ms ?? PAUSE_AFTER_ERROR_MS);
-          }
-        } catch (error) {
-          finish((error as Error).message);
-        }
-      });
-    });
+  result(): LoadResult {
+    const { measured_ms } = this.options;
+    // Requests that were due and never sent have waited until now, or longer.
+    for (const due_ms of this.#due) {
+      if (due_ms >= this.#measured_from_ms) this.#result.latencies_ms.push(this.#measured_to_ms - due_ms);
+    }
+    this.#result.measured_ms = Number.isFinite(measured_ms)
+      ? measured_ms
+      : this.#last_answer_ms - this.#measured_from_ms;
+    return this.#result;
+  }
 
-  let paced = 0;
-  const keepPace = (): void => {
+  /** Gives a connection its next request, which is open and has nothing in progress. */
+  goOn(client: Client): void {
+    const is_paced = this.options.per_second !== undefined;
+    if (this.#isOver()) client.end(null);
+    else if (!is_paced) client.send(performance.now());
+    else {
+      const waiting_since_ms = this.#due.shift();
+      if (waiting_since_ms === undefined) this.#idle.push(client);
+      else client.send(waiting_since_ms);
+    }
+  }
+
+  /** The number of the next request. */
+  takeNumber(): number {
+    return this.#next++;
+  }
+
+  noteFirstAnswer(): void {
+    this.#unanswered -= 1;
+    if (this.#unanswered !== 0) return;
+    this.#measured_from_ms = performance.now() + this.options.warm_up_ms;
+    this.#measured_to_ms = this.#measured_from_ms + this.options.measured_ms;
+    this.#last_answer_ms = this.#measured_from_ms;
+    this.options.onAllAnswered?.();
+  }
+
+  noteGood(since_ms: number): void {
+    this.#result.good += 1;
     const now_ms = performance.now();
-    const rate = per_second as number;
+    if (!this.#isMeasured(now_ms)) return;
+    this.#result.measured += 1;
+    this.#result.latencies_ms.push(now_ms - since_ms);
+    this.#last_answer_ms = now_ms;
+  }
+
+  noteRefusal(answer: Received, since_ms: number): void {
+    this.countError(errorCode(answer));
+    const now_ms = performance.now();
+    if (this.#isMeasured(now_ms) && this.options.requests.isRefusal?.(answer.body) !== false)
+      this.#result.refusals_ms.push(now_ms - since_ms);
+  }
+
+  countError(what: string): void {
+    const { errors } = this.#result;
+    errors.set(what, (errors.get(what) ?? 0) + 1);
+  }
+
+  #isOver(): boolean {
+    const { signal } = this.options;
+    return signal.aborted || this.#next >= this.#max_requests || performance.now() >= this.#measured_to_ms;
+  }
+
+  #isMeasured(now_ms: number): boolean {
+    return now_ms >= this.#measured_from_ms && now_ms < this.#measured_to_ms;
+  }
+
+  #keepPace(per_second: number): void {
+    const now_ms = performance.now();
     for (;;) {
-      const due_ms = begun_at_ms + (paced * 1000) / rate;
-      if (due_ms > now_ms || due_ms >= measured_to_ms) break;
-      paced += 1;
-      const client = idle.pop();
-      if (client === undefined) due.push(due_ms);
+      const due_ms = this.#begun_at_ms + (this.#paced * 1000) / per_second;
+      if (due_ms > now_ms || due_ms >= this.#measured_to_ms) break;
+      this.#paced += 1;
+      const client = this.#idle.pop();
+      if (client === undefined) this.#due.push(due_ms);
       else client.send(due_ms);
     }
-    if (isOver()) for (const client of idle.splice(0)) client.end();
-    else setTimeout(keepPace, PACE_TICK_MS);
-  };
-  if (per_second !== undefined) keepPace();
+    if (this.#isOver()) for (const client of this.#idle.splice(0)) client.end(null);
+    else setTimeout(() => this.#keepPace(per_second), PACE_TICK_MS);
+  }
+}
 
-  await Promise.all(Array.from({ length: clients }, runClient));
-  signal.throwIfAborted();
-  // Requests that were due and never sent have waited until now, or longer.
-  for (const due_ms of due) if (due_ms >= measured_from_ms) result.latencies_ms.push(measured_to_ms - due_ms);
-  result.measured_ms = Number.isFinite(options.measured_ms)
-    ? options.measured_ms
-    : last_answer_ms - measured_from_ms;
-  return result;
+/** One connection. `send` may be called when it is open and has nothing in progress. */
+class Client {
+  readonly #load: Load;
+  readonly #ended: () => void;
+  readonly #socket: Socket;
+  #number = 0;
+  #since_ms = 0;
+  #received: Buffer = Buffer.alloc(0);
+  #is_over = false;
+  #was_answered = false;
+
+  constructor(load: Load, ended: () => void) {
+    this.#load = load;
+    this.#ended = ended;
+    const { hostname, port } = new URL(load.options.base_url);
+    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    this.#socket.setTimeout(ANSWER_TIMEOUT_MS, () => this.end(`no answer in ${ANSWER_TIMEOUT_MS} ms`));
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => this.end(error.code ?? error.message));
+    this.#socket.on('close', () => this.end('the connection was closed'));
+    this.#socket.on('connect', () => load.goOn(this));
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk));
+  }
+
+  send(due_ms: number): void {
+    if (this.#is_over) return;
+    this.#number = this.#load.takeNumber();
+    this.#since_ms = due_ms;
+    this.#socket.write(this.#load.options.requests.make(this.#number), 'latin1');
+  }
+
+  /** `problem`: what went wrong; null where nothing did. */
+  end(problem: string | null): void {
+    if (this.#is_over) return;
+    this.#is_over = true;
+    this.#noteAnswer();
+    if (problem !== null) this.#load.countError(problem);
+    this.#socket.destroy();
+    this.#ended();
+  }
+
+  #noteAnswer(): void {
+    if (!this.#was_answered) this.#load.noteFirstAnswer();
+    this.#was_answered = true;
+  }
+
+  #read(chunk: Buffer): void {
+    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+    try {
+      const answer = readAnswer(this.#received);
+      if (answer === null) return;
+      this.#received = answer.rest;
+      this.#noteAnswer();
+      const { requests, pause_after_refusal_ms = PAUSE_AFTER_ERROR_MS } = this.#load.options;
+      if (answer.status === requests.good_status) {
+        this.#load.noteGood(this.#since_ms);
+        requests.onGood?.(this.#number, answer.body);
+        this.#load.goOn(this);
+      } else {
+        this.#load.noteRefusal(answer, this.#since_ms);
+        setTimeout(() => this.#load.goOn(this), pause_after_refusal_ms);
+      }
+    } catch (error) {
+      this.end((error as Error).message);
+    }
+  }
 }

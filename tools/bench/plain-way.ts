@@ -33,31 +33,54 @@ interface Head {
   hash: Buffer;
 }
 
+type Ask = (name: string, text: string, values: unknown[]) => Promise<pg.QueryResult>;
+
 /** One decision in a transaction of its own; every statement prepared, and a round trip. */
 async function decideOnce(client: pg.PoolClient, template: DecisionRow, workspace_id: string): Promise<void> {
-  const ask = (name: string, text: string, values: unknown[]) => client.query({ name, text, values });
-  const { agent_id, currency } = template;
+  const ask: Ask = (name, text, values) => client.query({ name, text, values });
   const now_ms = Date.now();
-  const now = new Date(now_ms).toISOString();
   const newId = makeIdsAt(now_ms, Math.random);
   const decision_id = newId('decision');
-  const document = template.document.replaceAll(template.decision_id.slice(4), decision_id.slice(4));
   const row: DecisionRow = {
     ...template,
     decision_id,
-    created_at: now,
-    document,
+    created_at: new Date(now_ms).toISOString(),
+    document: template.document.replaceAll(template.decision_id.slice(4), decision_id.slice(4)),
     idempotency_key: decision_id,
   };
   const period = periodOf(now_ms);
-
   await client.query('begin');
+  const head = await readRows(ask, workspace_id, row, period);
+  await insertDecision(ask, workspace_id, row);
+  const moved = await appendEvent(ask, workspace_id, row, head, newId('event'));
+  await ask(
+    'hold',
+    `insert into budgets (workspace_id, agent_id, period, currency, held_minor, committed_minor)
+      values ($1, $2, $3, $4, $5, 0)
+      on conflict (workspace_id, agent_id, period, currency) do update set held_minor = budgets.held_minor + $5`,
+    [workspace_id, row.agent_id, period, row.currency, row.requested_amount_minor],
+  );
+  await ask('move', 'update ledger_heads set seq = $2, hash = $3, time_ms = $4 where workspace_id = $1', [
+    workspace_id,
+    moved.seq,
+    moved.hash,
+    now_ms,
+  ]);
+  await client.query('commit');
+}
+
+/** Locks the head and reads what a decision is made from. Returns the head. */
+async function readRows(
+  ask: Ask,
+  workspace_id: string,
+  { agent_id, currency, idempotency_key }: DecisionRow,
+  period: string,
+): Promise<Head> {
   const { rows } = await ask(
     'head',
     'select seq, hash, time_ms from ledger_heads where workspace_id = $1 for update',
     [workspace_id],
   );
-  const head = rows[0] as Head;
   const agents = await ask('agent', 'select * from agents where workspace_id = $1 and agent_id = $2', [
     workspace_id,
     agent_id,
@@ -75,40 +98,48 @@ async function decideOnce(client: pg.PoolClient, template: DecisionRow, workspac
   await ask(
     'earlier',
     'select * from idempotency_keys where workspace_id = $1 and agent_id = $2 and idempotency_key = $3',
-    [workspace_id, agent_id, row.idempotency_key],
+    [workspace_id, agent_id, idempotency_key],
   );
+  return rows[0] as Head;
+}
+
+async function insertDecision(ask: Ask, workspace_id: string, row: DecisionRow): Promise<void> {
   await ask(
     'decision',
     `insert into decisions (workspace_id, decision_id, agent_id, idempotency_key, decision, mode, reason_codes, merchant,
       requested_amount_minor, currency, created_at, document) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       workspace_id,
-      decision_id,
-      agent_id,
+      row.decision_id,
+      row.agent_id,
       row.idempotency_key,
       row.decision,
       row.mode,
       row.reason_codes,
       row.merchant,
       row.requested_amount_minor,
-      currency,
-      now,
-      document,
+      row.currency,
+      row.created_at,
+      row.document,
     ],
   );
   await ask(
     'key',
     `insert into idempotency_keys (workspace_id, agent_id, idempotency_key, request_hash, decision_id)
       values ($1, $2, $3, $4, $5)`,
-    [workspace_id, agent_id, row.idempotency_key, row.request_hash, decision_id],
+    [workspace_id, row.agent_id, row.idempotency_key, row.request_hash, row.decision_id],
   );
+}
+
+/** Adds the decision's link to the chain. Returns the new head. */
+async function appendEvent(ask: Ask, workspace_id: string, row: DecisionRow, head: Head, id: string) {
   const unsealed = {
     seq: Number(head.seq) + 1,
-    id: newId('event'),
+    id,
     type: 'decision.created',
     subject_type: 'decision',
-    subject_id: decision_id,
-    occurred_at: now,
+    subject_id: row.decision_id,
+    occurred_at: row.created_at,
     data_hash: decisionDataHash(row),
     prev_hash: head.hash,
   } as const;
@@ -119,20 +150,7 @@ async function decideOnce(client: pg.PoolClient, template: DecisionRow, workspac
       prev_hash, hash) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [workspace_id, ...Object.values(unsealed), hash],
   );
-  await ask(
-    'hold',
-    `insert into budgets (workspace_id, agent_id, period, currency, held_minor, committed_minor)
-      values ($1, $2, $3, $4, $5, 0)
-      on conflict (workspace_id, agent_id, period, currency) do update set held_minor = budgets.held_minor + $5`,
-    [workspace_id, agent_id, period, currency, row.requested_amount_minor],
-  );
-  await ask('move', 'update ledger_heads set seq = $2, hash = $3, time_ms = $4 where workspace_id = $1', [
-    workspace_id,
-    unsealed.seq,
-    hash,
-    now_ms,
-  ]);
-  await client.query('commit');
+  return { seq: unsealed.seq, hash };
 }
 
 /**

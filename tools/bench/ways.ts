@@ -194,12 +194,61 @@ export async function measureVerification(bench: Bench, { client }: BenchWorkspa
 
 /** Everything else that is asked often, each way alone. */
 export async function measureWays(bench: Bench): Promise<GroupResult> {
-  const { plan, purser, say, signal } = bench;
+  const { plan, purser, say } = bench;
   const { requests: count } = plan;
   say('Making a workspace in ENFORCE and its decisions…');
   const [workspace] = await makeWorkspaces(purser, { count: 1, agents: 1, mode: 'ENFORCE' });
   if (workspace === undefined) throw new Error('No workspace was made.');
-  const { admin_key, client, purser: admin, targets, id } = workspace;
+  const rows: Row[] = [];
+  const note = (row: Row) => {
+    rows.push(row);
+    say(`  ${row[0]}: ${row[1]}/s, p50 ${row[2]} ms`);
+  };
+  const allowed = await measureWrites(bench, workspace, note);
+  const pathOf = (n: number) => `/v1/decisions/${(allowed[n % allowed.length] as Made).decision_id}`;
+  const limits = { warm_up_ms: plan.warm_up_ms, measured_ms: plan.seconds * 1000 };
+  const read = await bench.load(CLIENTS, readOf(workspace.admin_key, pathOf), limits);
+  note(loadRow(`get one decision, ${CLIENTS} clients`, read));
+  const page_size = Math.min(50, Math.floor((2 * count) / DEEP_PAGE) - 1);
+  const lists = await measureLists(bench, workspace, page_size);
+  for (const row of lists.rows) note(row);
+  const { simulation, verified } = await measureSlowWays(bench, workspace, note);
+  return {
+    tables: [{ title: 'Each way alone', columns: ['way', 'per second', 'p50 ms', 'p99 ms'], rows }],
+    goals: [
+      {
+        name: `Filtered list: page ${DEEP_PAGE} to the first`,
+        unit: '',
+        is_least: false,
+        goal: GOALS.deep_page,
+        measured: lists.ratio,
+      },
+      {
+        name: `Simulation of ${SIMULATED} decisions, purpose judged again, p50`,
+        unit: 'ms',
+        is_least: false,
+        goal: GOALS.simulation_ms,
+        measured: simulation.evaluated === SIMULATED ? simulation.took.p50 : null,
+      },
+      verified.goal,
+    ],
+    notes: [
+      `One workspace in ENFORCE with ${3 * count} decisions; reviews, consumptions and outcomes use ${count} decisions each, once.`,
+      'What one client does in turn is given by its median: per second is what that client alone would reach.',
+    ],
+    problems: await bench.findProblems([workspace]),
+  };
+}
+
+/** Replays, reviews, consumptions and outcomes. Returns the allowed decisions that were made for them. */
+async function measureWrites(
+  bench: Bench,
+  workspace: BenchWorkspace,
+  note: (row: Row) => void,
+): Promise<Made[]> {
+  const { plan } = bench;
+  const { purser: admin, targets, id } = workspace;
+  const { requests: count } = plan;
   const agent_key = targets[0]?.agent_key as string;
   const keyWith = async (name: string, scopes: CreateApiKeyRequest['scopes'] & {}) => {
     const { key } = await admin.apiKeys.create({ name, scopes, principal_id: `user:${name}` });
@@ -208,107 +257,72 @@ export async function measureWays(bench: Bench): Promise<GroupResult> {
   };
   const review_key = await keyWith('reviews', ['review', 'read']);
   const adapter_key = await keyWith('pays', ['consume']);
-
-  const allowed = await makeDecisions(
-    bench,
-    workspace,
-    2 * count,
-    withAmount((n) => 2_000 + (n % 150_000)),
+  const allowable = withAmount((n) => 2_000 + (n % 150_000));
+  const allowed = await makeDecisions(bench, workspace, 2 * count, allowable);
+  const reviewable = withAmount((n) => 300_000 + (n % 1_000));
+  const pending = await makeDecisions(bench, workspace, count, reviewable);
+  await measureReplays(bench, workspace, agent_key, note);
+  const use = async (name: string, decisions: readonly Made[], textOf: (made: Made, n: number) => string) =>
+    note(loadRow(`${name}, ${CLIENTS} clients`, await useUp(bench, workspace, decisions, textOf)));
+  await use('review', pending, ({ decision_id }) =>
+    requestText('POST', `/v1/decisions/${decision_id}/reviews`, review_key, {
+      text: '{"action":"ALLOW","reason_code":"CHECKED"}',
+    }),
   );
-  const pending = await makeDecisions(
-    bench,
-    workspace,
-    count,
-    withAmount((n) => 300_000 + (n % 1_000)),
+  await use('consume', allowed.slice(0, count), ({ token, amount_minor }, n) =>
+    requestText('POST', '/v1/capabilities/consume', adapter_key, {
+      text: JSON.stringify({ token, amount_minor, currency: 'EUR' }),
+      idempotency_key: `consume-${n}`,
+    }),
   );
-  const to_consume = allowed.slice(0, count);
-  const to_report = allowed.slice(count);
+  await use('outcome', allowed.slice(count), ({ decision_id, amount_minor }) =>
+    requestText('POST', `/v1/decisions/${decision_id}/outcomes`, agent_key, {
+      text: JSON.stringify({ type: 'SPEND_EXECUTED', amount_minor }),
+    }),
+  );
+  return allowed;
+}
 
-  const rows: Row[] = [];
-  const note = (row: Row) => {
-    rows.push(row);
-    say(`  ${row[0]}: ${row[1]}/s, p50 ${row[2]} ms`);
-  };
+async function measureReplays(
+  bench: Bench,
+  { targets }: BenchWorkspace,
+  agent_key: string,
+  note: (row: Row) => void,
+): Promise<void> {
+  const { plan } = bench;
+  const text = withAmount(() => 4_200)(0);
+  const replay_text = requestText('POST', '/v1/decisions', agent_key, { text, idempotency_key: 'replayed' });
+  const make = () => replay_text;
+  await bench.load(1, { ...bench.decisionsOf(targets), make }, toTheEnd(1));
   const limits = { warm_up_ms: plan.warm_up_ms, measured_ms: plan.seconds * 1000 };
+  const replays = await bench.load(CLIENTS, { good_status: 200, make }, limits);
+  note(loadRow(`idempotent replay, ${CLIENTS} clients`, replays));
+}
 
-  const replayed = withAmount(() => 4_200)(0);
-  const replay_text = requestText('POST', '/v1/decisions', agent_key, {
-    text: replayed,
-    idempotency_key: 'replayed',
-  });
-  const first = bench.decisionsOf(targets);
-  await bench.load(1, { ...first, make: () => replay_text }, toTheEnd(1));
-  note(
-    loadRow(
-      `idempotent replay, ${CLIENTS} clients`,
-      await bench.load(CLIENTS, { good_status: 200, make: () => replay_text }, limits),
-    ),
-  );
-  note(
-    loadRow(
-      `review, ${CLIENTS} clients`,
-      await useUp(bench, workspace, pending, ({ decision_id }) =>
-        requestText('POST', `/v1/decisions/${decision_id}/reviews`, review_key, {
-          text: '{"action":"ALLOW","reason_code":"CHECKED"}',
-        }),
-      ),
-    ),
-  );
-  note(
-    loadRow(
-      `consume, ${CLIENTS} clients`,
-      await useUp(bench, workspace, to_consume, ({ token, amount_minor }, n) =>
-        requestText('POST', '/v1/capabilities/consume', adapter_key, {
-          text: JSON.stringify({ token, amount_minor, currency: 'EUR' }),
-          idempotency_key: `consume-${n}`,
-        }),
-      ),
-    ),
-  );
-  note(
-    loadRow(
-      `outcome, ${CLIENTS} clients`,
-      await useUp(bench, workspace, to_report, ({ decision_id, amount_minor }) =>
-        requestText('POST', `/v1/decisions/${decision_id}/outcomes`, agent_key, {
-          text: JSON.stringify({ type: 'SPEND_EXECUTED', amount_minor }),
-        }),
-      ),
-    ),
-  );
-  const pathOf = (n: number) => `/v1/decisions/${(allowed[n % allowed.length] as Made).decision_id}`;
-  note(
-    loadRow(
-      `get one decision, ${CLIENTS} clients`,
-      await bench.load(CLIENTS, readOf(admin_key, pathOf), limits),
-    ),
-  );
-  const page_size = Math.min(50, Math.floor((2 * count) / DEEP_PAGE) - 1);
-  const lists = await measureLists(bench, workspace, page_size);
-  for (const row of lists.rows) note(row);
-
+/** Simulations, the report and the verification: one client, one request after the other. */
+async function measureSlowWays(bench: Bench, workspace: BenchWorkspace, note: (row: Row) => void) {
+  const { plan, signal } = bench;
+  const { client, agent_ids } = workspace;
   const serial = (name: string, took: Percentiles) =>
     note(rowOf(`${name}, one client`, 1000 / took.p50, took));
-  const agent_id = workspace.agent_ids[0] as string;
-  const simulated = Math.min(SIMULATED, 3 * count);
+  const evaluated = Math.min(SIMULATED, 3 * plan.requests);
+  const path = `/v1/agents/${agent_ids[0]}/authority/simulate?limit=${evaluated}`;
   const simulate = (draft: object) =>
     inTurn(
       SLOW_TIMES,
       async () => {
-        const path = `/v1/agents/${agent_id}/authority/simulate?limit=${simulated}`;
         const answer = await client.send('POST', path, draft);
-        const { evaluated } = answer.body as { evaluated?: number };
-        if (evaluated !== simulated) throw new Error(`A simulation was answered ${describeError(answer)}`);
+        if ((answer.body as { evaluated?: number }).evaluated !== evaluated)
+          throw new Error(`A simulation was answered ${describeError(answer)}`);
         return answer.took_ms;
       },
       signal,
     );
   const same = await simulate({ ...BENCH_AUTHORITY, monthly_budget_minor: 100_000_000 });
-  serial(`simulation of ${simulated}, purpose unchanged`, same);
-  const other = await simulate({
-    ...BENCH_AUTHORITY,
-    purpose: { ...BENCH_AUTHORITY.purpose, context: 'Frame series in service: M1 to M4.' },
-  });
-  serial(`simulation of ${simulated}, purpose judged anew`, other);
+  serial(`simulation of ${evaluated}, purpose unchanged`, same);
+  const purpose = { ...BENCH_AUTHORITY.purpose, context: 'Frame series in service: M1 to M4.' };
+  const other = await simulate({ ...BENCH_AUTHORITY, purpose });
+  serial(`simulation of ${evaluated}, purpose judged again`, other);
   const report = await inTurn(
     SLOW_TIMES,
     async () => {
@@ -321,30 +335,5 @@ export async function measureWays(bench: Bench): Promise<GroupResult> {
   serial('shadow report', report);
   const verified = await measureVerification(bench, workspace, VERIFIED_TIMES);
   serial(`verification of ${verified.events} events`, verified.took);
-
-  return {
-    tables: [{ title: 'Each way alone', columns: ['way', 'per second', 'p50 ms', 'p99 ms'], rows }],
-    goals: [
-      {
-        name: `Filtered list: page ${DEEP_PAGE} to the first`,
-        unit: '',
-        is_least: false,
-        goal: GOALS.deep_page,
-        measured: lists.ratio,
-      },
-      {
-        name: `Simulation of ${SIMULATED} decisions, purpose judged anew, p50`,
-        unit: 'ms',
-        is_least: false,
-        goal: GOALS.simulation_ms,
-        measured: simulated === SIMULATED ? other.p50 : null,
-      },
-      verified.goal,
-    ],
-    notes: [
-      `One workspace in ENFORCE with ${3 * count} decisions; reviews, consumptions and outcomes use ${count} decisions each, once.`,
-      'What one client does in turn is given by its median: per second is what that client alone would reach.',
-    ],
-    problems: await bench.findProblems([workspace]),
-  };
+  return { simulation: { evaluated, took: other }, verified };
 }

@@ -224,122 +224,159 @@ ${members.map((each) => `  server ${each.name} 127.0.0.1:${each.port} check port
 
 /** Starts it all in `dir`, and resolves when there is a primary with a synchronous standby. */
 export async function startCluster(programs: Programs, dir: string, signal: AbortSignal): Promise<Cluster> {
-  const { user } = programs;
-  const password = randomBytes(18).toString('hex');
-  const daemons: Daemon[] = [];
-  const place = (name: string, command: string, args: string[]) => {
-    const daemon = makeDaemon({ command, args, dir, name, user });
-    daemons.push(daemon);
-    return daemon;
-  };
-  const give = async (path: string) => {
+  const cluster = new OwnCluster(programs, dir, signal, await freePort(), await freePort());
+  await cluster.prepare();
+  try {
+    await cluster.start();
+    return cluster;
+  } catch (error) {
+    await cluster.close();
+    throw error;
+  }
+}
+
+const urlOf = (port: number) => `http://127.0.0.1:${port}`;
+
+class OwnCluster implements Cluster {
+  readonly members: (Member & { rest_port: number })[] = [];
+  readonly port: number;
+  readonly superuser: { host: string; port: number; user: string; password: string; database: string };
+  readonly redis: Cluster['redis'];
+  readonly #programs: Programs;
+  readonly #dir: string;
+  readonly #signal: AbortSignal;
+  readonly #redis: Daemon;
+  readonly #haproxy: Daemon;
+  readonly #patroni: Daemon[] = [];
+  #etcd: Daemon | null = null;
+  #etcd_port = 0;
+
+  constructor(programs: Programs, dir: string, signal: AbortSignal, port: number, redis_port: number) {
+    this.#programs = programs;
+    this.#dir = dir;
+    this.#signal = signal;
+    this.port = port;
+    const password = randomBytes(18).toString('hex');
+    this.superuser = { host: '127.0.0.1', port, user: 'postgres', password, database: 'purser' };
+    const redis_args = ['--port', String(redis_port), '--bind', '127.0.0.1', '--save', ''];
+    this.#redis = this.#daemon('redis', programs.redis, redis_args);
+    this.redis = { ...this.#redis, url: `redis://127.0.0.1:${redis_port}` };
+    this.#haproxy = this.#daemon('haproxy', programs.haproxy, ['-db', '-f', this.#haproxyFile()]);
+  }
+
+  /** Writes the configuration of every program. */
+  async prepare(): Promise<void> {
+    await this.#give(this.#dir);
+    const peer_url = urlOf(await freePort());
+    this.#etcd_port = await freePort();
+    const url = urlOf(this.#etcd_port);
+    this.#etcd = this.#daemon('etcd', this.#programs.etcd, [
+      ...['--name', 'one', '--data-dir', join(this.#dir, 'etcd'), '--log-level', 'warn'],
+      ...['--listen-client-urls', url, '--advertise-client-urls', url],
+      ...['--listen-peer-urls', peer_url, '--initial-advertise-peer-urls', peer_url],
+      ...['--initial-cluster', `one=${peer_url}`],
+    ]);
+    for (let i = 1; i <= MEMBERS; i++) await this.#addMember(`member${i}`);
+    await writeFile(this.#haproxyFile(), haproxyConfig(this.port, this.members), { mode: 0o644 });
+  }
+
+  async start(): Promise<void> {
+    await this.#etcd?.start();
+    await untilTrue('etcd did not listen', () => listens(this.#etcd_port), this.#signal);
+    await this.#redis.start();
+    for (const member of this.members) await member.start();
+    await this.#haproxy.start();
+    await this.settled(MEMBERS);
+    const as_postgres = { ...this.superuser, database: 'postgres' };
+    await untilTrue(
+      'HAProxy did not lead to the primary',
+      () => queryOnce(as_postgres, 'select 1').then(() => true),
+      this.#signal,
+    );
+    await queryOnce(as_postgres, `create role purser login createrole password '${this.superuser.password}'`);
+    await queryOnce(as_postgres, 'create database purser owner purser');
+  }
+
+  async primary(): Promise<Member | null> {
+    for (const member of this.members) if (await member.is('/primary')) return member;
+    return null;
+  }
+
+  settled(count: number): Promise<void> {
+    const countOf = async (path: '/replica' | '/sync') =>
+      (await Promise.all(this.members.map((each) => each.is(path)))).filter(Boolean).length;
+    return untilTrue(
+      'No primary with a synchronous standby',
+      async () => {
+        const [replicas, standbys] = [await countOf('/replica'), await countOf('/sync')];
+        return (await this.primary()) !== null && standbys > 0 && replicas >= count - 1;
+      },
+      this.#signal,
+    );
+  }
+
+  async close(): Promise<void> {
+    // HAProxy and Redis first, Patroni while etcd still listens, so that each PostgreSQL is stopped in order.
+    await Promise.all([this.#redis.end(), this.#haproxy.end()]);
+    await Promise.all(this.#patroni.map((each) => each.end()));
+    for (const member of this.members) await member.lose();
+    await this.#etcd?.end();
+  }
+
+  #haproxyFile(): string {
+    return join(this.#dir, 'haproxy.cfg');
+  }
+
+  #daemon(name: string, command: string, args: string[]): Daemon {
+    return makeDaemon({ command, args, dir: this.#dir, name, user: this.#programs.user });
+  }
+
+  /** Lets the user that PostgreSQL runs as own a file or folder. */
+  async #give(path: string): Promise<void> {
+    const { user } = this.#programs;
     if (user !== null) await chown(path, user.uid, user.gid);
-  };
-  await give(dir);
-  const [port, etcd_port, etcd_peer_port, redis_port] = [
-    await freePort(),
-    await freePort(),
-    await freePort(),
-    await freePort(),
-  ];
-  const url = (of: number) => `http://127.0.0.1:${of}`;
-  const members: (Member & { rest_port: number })[] = [];
-  const cluster: Cluster = {
-    members,
-    port,
-    superuser: { host: '127.0.0.1', port, user: 'postgres', password, database: 'purser' },
-    redis: {
-      ...place('redis', programs.redis, ['--port', String(redis_port), '--bind', '127.0.0.1', '--save', '']),
-      url: `redis://127.0.0.1:${redis_port}`,
-    },
-    async primary() {
-      for (const member of members) if (await member.is('/primary')) return member;
-      return null;
-    },
-    settled: (count) =>
-      untilTrue(
-        'No primary with a synchronous standby',
-        async () => {
-          const is = (path: '/replica' | '/sync') => Promise.all(members.map((each) => each.is(path)));
-          const replicas = (await is('/replica')).filter(Boolean).length;
-          const standbys = (await is('/sync')).filter(Boolean).length;
-          return (await cluster.primary()) !== null && standbys > 0 && replicas >= count - 1;
-        },
-        signal,
-      ),
-    async close() {
-      // HAProxy and Redis first, Patroni while etcd still listens, so that each PostgreSQL is stopped in order.
-      const [redis, etcd, haproxy, ...patroni] = daemons;
-      await Promise.all([redis?.end(), haproxy?.end()]);
-      await Promise.all(patroni.map((each) => each.end()));
-      for (const member of members) await member.lose();
-      await etcd?.end();
-    },
-  };
-  const etcd = place('etcd', programs.etcd, [
-    ...['--name', 'one', '--data-dir', join(dir, 'etcd'), '--log-level', 'warn'],
-    ...['--listen-client-urls', url(etcd_port), '--advertise-client-urls', url(etcd_port)],
-    ...['--listen-peer-urls', url(etcd_peer_port), '--initial-advertise-peer-urls', url(etcd_peer_port)],
-    ...['--initial-cluster', `one=${url(etcd_peer_port)}`],
-  ]);
-  const haproxy_file = join(dir, 'haproxy.cfg');
-  const haproxy = place('haproxy', programs.haproxy, ['-db', '-f', haproxy_file]);
-  for (let i = 1; i <= MEMBERS; i++) {
-    const name = `member${i}`;
-    const rest_port = await freePort();
-    const member_port = await freePort();
+  }
+
+  async #addMember(name: string): Promise<void> {
+    const dir = this.#dir;
+    const { patroni: command, postgres_dir } = this.#programs;
+    const [rest_port, port] = [await freePort(), await freePort()];
     const config_file = join(dir, `${name}.yml`);
-    const { postgres_dir } = programs;
-    const config = { name, dir, etcd_port, rest_port, port: member_port, password, postgres_dir };
+    const { password } = this.superuser;
+    const config = { name, dir, etcd_port: this.#etcd_port, rest_port, port, password, postgres_dir };
     await mkdir(join(dir, name), { mode: 0o700 });
-    await give(join(dir, name));
+    await this.#give(join(dir, name));
     await writeFile(config_file, patroniConfig(config), { mode: 0o600 });
-    await give(config_file);
-    const patroni = place(name, programs.patroni, [config_file]);
-    members.push({
+    await this.#give(config_file);
+    const patroni = this.#daemon(name, command, [config_file]);
+    this.#patroni.push(patroni);
+    this.members.push({
       name,
-      port: member_port,
+      port,
       rest_port,
       async is(path) {
-        const answer = await fetch(`${url(rest_port)}${path}`, { signal: AbortSignal.timeout(2_000) }).catch(
-          () => null,
-        );
+        const asked = fetch(`${urlOf(rest_port)}${path}`, { signal: AbortSignal.timeout(2_000) });
+        const answer = await asked.catch(() => null);
         await answer?.arrayBuffer();
         return answer?.status === 200;
       },
       start: patroni.start,
       async lose() {
         await patroni.kill();
-        const file = join(dir, name, 'data', 'postmaster.pid');
-        const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n', 1)[0]);
-        if (!(pid > 1)) return;
-        try {
-          process.kill(pid, 'SIGKILL');
-        } catch {
-          // It has ended already and left its file.
-        }
+        await killPostmaster(join(dir, name, 'data'));
       },
     });
   }
-  await writeFile(haproxy_file, haproxyConfig(port, members), { mode: 0o644 });
+}
+
+/** Kills the PostgreSQL on a data directory, where one runs. */
+async function killPostmaster(data_dir: string): Promise<void> {
+  const text = await readFile(join(data_dir, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number(text.split('\n', 1)[0]);
+  if (!(pid > 1)) return;
   try {
-    await etcd.start();
-    await untilTrue('etcd did not listen', () => listens(etcd_port), signal);
-    await cluster.redis.start();
-    for (const member of members) await member.start();
-    await haproxy.start();
-    await cluster.settled(MEMBERS);
-    const as_postgres = { ...cluster.superuser, database: 'postgres' };
-    await untilTrue(
-      'HAProxy did not lead to the primary',
-      () => queryOnce(as_postgres, 'select 1').then(() => true),
-      signal,
-    );
-    await queryOnce(as_postgres, `create role purser login createrole password '${password}'`);
-    await queryOnce(as_postgres, 'create database purser owner purser');
-    return cluster;
-  } catch (error) {
-    await cluster.close();
-    throw error;
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already and left its file.
   }
 }

@@ -63,33 +63,142 @@ export interface Recorder {
   problems: string[];
 }
 
-/** Clients that behave: each has one request under way, and retries what it does not know with the same key. */
+/** Clients that behave: each has one request in progress, and retries with the same key until it knows the decision. */
 export function makeRecorder(options: RecorderOptions): Recorder {
-  const { agents, run_id, clients, patience_ms } = options;
-  const wanted: Wanted[] = [];
-  const problems: string[] = [];
-  const latencies_ms: number[] = [];
-  const dispatcher = new Agent({ connections: clients, pipelining: 1, connect: { timeout: 2_000 } });
-  let running: Promise<unknown> | null = null;
-  let stopping = false;
-  let requests = 0;
-  let unavailable = 0;
-  let broken = 0;
-  const breaks = new Map<string, number>();
-  const unanswered: string[] = [];
-  let answered: string | null = null;
-  let not_connected = 0;
-  let told_count = 0;
-  let onTold: (() => void) | null = null;
+  return new Clients(options);
+}
 
-  async function ask(spend: Wanted): Promise<'known' | 'unknown' | 'refused'> {
-    requests += 1;
+class Clients implements Recorder {
+  readonly problems: string[] = [];
+  readonly #options: RecorderOptions;
+  readonly #dispatcher: Agent;
+  readonly #wanted: Wanted[] = [];
+  readonly #latencies_ms: number[] = [];
+  readonly #breaks = new Map<string, number>();
+  readonly #unanswered: string[] = [];
+  readonly #counts = { requests: 0, acknowledged: 0, unavailable: 0, broken: 0, not_connected: 0 };
+  #answered: string | null = null;
+  #running: Promise<unknown> | null = null;
+  #stopping = false;
+  #onTold: (() => void) | null = null;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#dispatcher = new Agent({
+      connections: options.clients,
+      pipelining: 1,
+      connect: { timeout: 2_000 },
+    });
+  }
+
+  start(): void {
+    this.#stopping = false;
+    const clients = Array.from({ length: this.#options.clients }, (_, number) => number);
+    this.#running ??= Promise.all(clients.map((number) => this.#runClient(number)));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.#running;
+  }
+
+  acknowledged(): number {
+    return this.#counts.acknowledged;
+  }
+
+  nextAcknowledged(timeout_ms: number): Promise<number | null> {
+    const began_ms = performance.now();
+    return new Promise((resolve) => {
+      const late = setTimeout(() => {
+        this.#onTold = null;
+        resolve(null);
+      }, timeout_ms);
+      this.#onTold = () => {
+        this.#onTold = null;
+        clearTimeout(late);
+        resolve(performance.now() - began_ms);
+      };
+    });
+  }
+
+  owed(): Wanted[] {
+    return this.#wanted.filter((spend) => spend.told === null);
+  }
+
+  async resolveAll(): Promise<string[]> {
+    const asked = this.owed();
+    for (const spend of asked) {
+      for (let attempt = 0; attempt < 100 && spend.told === null; attempt++) {
+        if ((await this.#ask(spend)) === 'refused') break;
+        if (spend.told === null) await wait(100);
+      }
+    }
+    return asked
+      .filter((spend) => spend.told === null)
+      .map((spend) => `${spend.key} could not be found out.`);
+  }
+
+  told() {
+    return this.#wanted.flatMap(({ key, agent, told }) => (told === null ? [] : [{ key, agent, ...told }]));
+  }
+
+  async askAgain(sample: number, random: () => number): Promise<string[]> {
+    const before = this.problems.length;
+    const known = this.#wanted.filter((spend) => spend.told !== null);
+    for (let i = 0; i < sample && known.length > 0; i++) {
+      const spend = known[Math.floor(random() * known.length)] as Wanted;
+      if ((await this.#ask(spend)) !== 'known')
+        this.problems.push(`${spend.key} was known and is so no longer.`);
+    }
+    return this.problems.slice(before);
+  }
+
+  breaks(): string {
+    return [...this.#breaks].map(([what, count]) => `${what} ${count}`).join(', ');
+  }
+
+  unanswered(): string[] {
+    return this.#unanswered;
+  }
+
+  answered(): string {
+    return this.#answered ?? '';
+  }
+
+  figures() {
+    const { p99, max } = percentilesOf(this.#latencies_ms);
+    return { ...this.#counts, slowest_ms: max, p99_ms: p99 };
+  }
+
+  async #runClient(number: number): Promise<void> {
+    const { agents, run_id } = this.#options;
+    for (let n = 0; !this.#stopping; n++) {
+      const { agent, agent_key } = agents[(number + n) % agents.length] as (typeof agents)[number];
+      const spend: Wanted = {
+        key: `${run_id}-${number}-${n}`,
+        agent,
+        agent_key,
+        body: makeSpendBody(number * 1_000_003 + n),
+        told: null,
+      };
+      this.#wanted.push(spend);
+      while (!this.#stopping) {
+        const known = await this.#ask(spend);
+        if (known !== 'unknown') break;
+        await wait(20);
+      }
+    }
+  }
+
+  async #ask(spend: Wanted): Promise<'known' | 'unknown' | 'refused'> {
+    const { baseUrl, patience_ms } = this.#options;
+    this.#counts.requests += 1;
     const request_id = randomUUID();
     const began_ms = performance.now();
     try {
-      const answer = await request(`${options.baseUrl()}/v1/decisions`, {
+      const answer = await request(`${baseUrl()}/v1/decisions`, {
         method: 'POST',
-        dispatcher,
+        dispatcher: this.#dispatcher,
         headersTimeout: patience_ms,
         bodyTimeout: patience_ms,
         headers: {
@@ -101,133 +210,58 @@ export function makeRecorder(options: RecorderOptions): Recorder {
         body: spend.body,
       });
       const text = await answer.body.text();
-      answered ??= request_id;
-      latencies_ms.push(performance.now() - began_ms);
-      if (answer.statusCode === 503 || answer.statusCode === 429) {
-        unavailable += 1;
-        return 'unknown';
-      }
-      if (answer.statusCode !== 201 && answer.statusCode !== 200) {
-        problems.push(`${spend.key} was answered ${answer.statusCode}: ${text.slice(0, 200)}`);
-        return 'refused';
-      }
-      const { decision_id, reservation } = JSON.parse(text) as {
-        decision_id: string;
-        reservation: { status: string; amount_minor: number };
-      };
-      const held_minor = reservation.status === 'HELD' ? reservation.amount_minor : 0;
-      if (spend.told !== null && spend.told.decision_id !== decision_id) {
-        problems.push(`${spend.key} was ${spend.told.decision_id} and then ${decision_id}.`);
-      }
-      if (spend.told === null) {
-        spend.told = { decision_id, held_minor };
-        told_count += 1;
-        onTold?.();
-      }
-      return 'known';
+      this.#answered ??= request_id;
+      this.#latencies_ms.push(performance.now() - began_ms);
+      return this.#noteAnswer(spend, answer.statusCode, text);
     } catch (error) {
-      const took_ms = performance.now() - began_ms;
-      const { code } = error as { code?: string };
-      // Nobody listened, so nothing was asked: no request failed.
-      if (code === 'ECONNREFUSED') {
-        not_connected += 1;
-        return 'unknown';
-      }
-      broken += 1;
-      unanswered.push(request_id);
-      const what = code ?? (error as Error).message;
-      breaks.set(what, (breaks.get(what) ?? 0) + 1);
-      if (code === 'UND_ERR_HEADERS_TIMEOUT') {
-        problems.push(`${spend.key} was not answered within ${patience_ms} ms.`);
-        latencies_ms.push(took_ms);
-      }
+      this.#noteBreak(spend, request_id, performance.now() - began_ms, error as Error & { code?: string });
       return 'unknown';
     }
   }
 
-  async function runClient(number: number): Promise<void> {
-    for (let n = 0; !stopping; n++) {
-      const { agent, agent_key } = agents[(number + n) % agents.length] as (typeof agents)[number];
-      const spend: Wanted = {
-        key: `${run_id}-${number}-${n}`,
-        agent,
-        agent_key,
-        body: makeSpendBody(number * 1_000_003 + n),
-        told: null,
-      };
-      wanted.push(spend);
-      while (!stopping) {
-        const known = await ask(spend);
-        if (known !== 'unknown') break;
-        await wait(20);
-      }
+  #noteAnswer(spend: Wanted, status: number, text: string): 'known' | 'unknown' | 'refused' {
+    if (status === 503 || status === 429) {
+      this.#counts.unavailable += 1;
+      return 'unknown';
     }
+    if (status !== 201 && status !== 200) {
+      this.problems.push(`${spend.key} was answered ${status}: ${text.slice(0, 200)}`);
+      return 'refused';
+    }
+    const { decision_id, reservation } = JSON.parse(text) as {
+      decision_id: string;
+      reservation: { status: string; amount_minor: number };
+    };
+    const held_minor = reservation.status === 'HELD' ? reservation.amount_minor : 0;
+    if (spend.told !== null && spend.told.decision_id !== decision_id) {
+      this.problems.push(`${spend.key} was ${spend.told.decision_id} and then ${decision_id}.`);
+    }
+    if (spend.told === null) {
+      spend.told = { decision_id, held_minor };
+      this.#counts.acknowledged += 1;
+      this.#onTold?.();
+    }
+    return 'known';
   }
 
-  const owed = () => wanted.filter((spend) => spend.told === null);
-
-  return {
-    problems,
-    start() {
-      stopping = false;
-      running ??= Promise.all(Array.from({ length: clients }, (_, number) => runClient(number)));
-    },
-    async stop() {
-      stopping = true;
-      await running;
-    },
-    acknowledged: () => told_count,
-    nextAcknowledged(timeout_ms) {
-      const began_ms = performance.now();
-      return new Promise((resolve) => {
-        const late = setTimeout(() => {
-          onTold = null;
-          resolve(null);
-        }, timeout_ms);
-        onTold = () => {
-          onTold = null;
-          clearTimeout(late);
-          resolve(performance.now() - began_ms);
-        };
-      });
-    },
-    owed,
-    async resolveAll() {
-      const asked = owed();
-      for (const spend of asked) {
-        for (let attempt = 0; attempt < 100 && spend.told === null; attempt++) {
-          if ((await ask(spend)) === 'refused') break;
-          if (spend.told === null) await wait(100);
-        }
-      }
-      return asked
-        .filter((spend) => spend.told === null)
-        .map((spend) => `${spend.key} could not be found out.`);
-    },
-    told: () => wanted.flatMap(({ key, agent, told }) => (told === null ? [] : [{ key, agent, ...told }])),
-    async askAgain(sample, random) {
-      const before = problems.length;
-      const known = wanted.filter((spend) => spend.told !== null);
-      for (let i = 0; i < sample && known.length > 0; i++) {
-        const spend = known[Math.floor(random() * known.length)] as Wanted;
-        if ((await ask(spend)) !== 'known') problems.push(`${spend.key} was known and is so no longer.`);
-      }
-      return problems.slice(before);
-    },
-    breaks: () => [...breaks].map(([what, count]) => `${what} ${count}`).join(', '),
-    unanswered: () => unanswered,
-    answered: () => answered ?? '',
-    figures: () => {
-      const { p99, max } = percentilesOf(latencies_ms);
-      return {
-        requests,
-        acknowledged: told_count,
-        unavailable,
-        broken,
-        not_connected,
-        slowest_ms: max,
-        p99_ms: p99,
-      };
-    },
-  };
+  #noteBreak(
+    { key }: Wanted,
+    request_id: string,
+    took_ms: number,
+    { code, message }: Error & { code?: string },
+  ): void {
+    // Nobody listened, so nothing was asked: no request failed.
+    if (code === 'ECONNREFUSED') {
+      this.#counts.not_connected += 1;
+      return;
+    }
+    this.#counts.broken += 1;
+    this.#unanswered.push(request_id);
+    const what = code ?? message;
+    this.#breaks.set(what, (this.#breaks.get(what) ?? 0) + 1);
+    if (code === 'UND_ERR_HEADERS_TIMEOUT') {
+      this.problems.push(`${key} was not answered within ${this.#options.patience_ms} ms.`);
+      this.#latencies_ms.push(took_ms);
+    }
+  }
 }

@@ -85,10 +85,8 @@ export async function makeStage(
   settings: Record<string, string> = {},
   data_dir_given?: string,
 ): Promise<Stage> {
-  const { signal } = context;
   const data_dir = data_dir_given ?? (await makeDataDirectory(true));
   const admin_key = `sk_${randomBytes(24).toString('hex')}`;
-  const port = await freePort();
   const env = serviceEnvironment(context.env, [], {
     DATA_DIR: data_dir,
     BOOTSTRAP_ADMIN_KEY: admin_key,
@@ -99,65 +97,86 @@ export async function makeStage(
     WEBHOOK_RETRY_FIRST_MS: '3600000',
     WEBHOOK_RETRY_MAX_MS: '3600000',
     ...settings,
-    PORT: String(port),
+    PORT: String(await freePort()),
   });
   const output_file = join(data_dir, 'output.log');
-  const start = () => startServing({ env, output_file, signal });
-  const base_url = `http://127.0.0.1:${port}`;
-  let serving = await start();
-  const client = makeJsonClient(base_url, admin_key);
-  const run_id = randomBytes(6).toString('hex');
-  const recorders: Recorder[] = [];
-  const stage: Stage = {
-    data_dir,
-    output_file,
-    admin_key,
-    env,
-    base_url,
-    agents: [],
-    client,
-    get serving() {
-      return serving;
-    },
-    async restart() {
-      serving = await start();
-    },
-    makeRecorder(clients, baseUrl = () => base_url) {
-      const recorder = makeRecorder({
-        baseUrl,
-        agents: stage.agents,
-        run_id: `${run_id}-${recorders.length}`,
-        clients,
-        patience_ms: PATIENCE_MS,
-      });
-      recorders.push(recorder);
-      return recorder;
-    },
-    async database() {
-      const found = await findRunningEmbeddedPostgres(data_dir);
-      if (found === null) throw new Error('The embedded PostgreSQL was not found.');
-      return { ...found, user: SUPERUSER.user };
-    },
-    async postgresPid() {
-      const file = await readPostmasterFile(join(data_dir, 'postgres'));
-      if (file === null) throw new Error('The embedded PostgreSQL was not found.');
-      return file.pid;
-    },
-    async close() {
-      client.close();
-      await serving.end();
-      // Clients that a failed scenario left asking would keep the program alive.
-      for (const recorder of recorders) await recorder.stop();
-      await untilPostgresIsGone(data_dir);
-      if (data_dir_given === undefined) await rm(data_dir, { recursive: true, force: true, maxRetries: 5 });
-    },
-  };
+  const start = () => startServing({ env, output_file, signal: context.signal });
+  const own = { data_dir, output_file, admin_key, env, is_temporary: data_dir_given === undefined };
+  const stage = new OwnStage(own, start, await start());
   try {
-    stage.agents = await makeAgents(base_url, admin_key);
-    await client.send('POST', '/v1/webhooks', { url: NOBODY, events: ['decision.created'] });
+    stage.agents = await makeAgents(stage.base_url, admin_key);
+    await stage.client.send('POST', '/v1/webhooks', { url: NOBODY, events: ['decision.created'] });
     return stage;
   } catch (error) {
     await stage.close();
     throw error;
+  }
+}
+
+class OwnStage implements Stage {
+  readonly data_dir: string;
+  readonly output_file: string;
+  readonly admin_key: string;
+  readonly env: Stage['env'];
+  readonly base_url: string;
+  readonly client: JsonClient;
+  agents: Stage['agents'] = [];
+  serving: ServeProcess;
+  readonly #start: () => Promise<ServeProcess>;
+  readonly #is_temporary: boolean;
+  readonly #run_id = randomBytes(6).toString('hex');
+  readonly #recorders: Recorder[] = [];
+
+  constructor(
+    own: Pick<Stage, 'data_dir' | 'output_file' | 'admin_key' | 'env'> & { is_temporary: boolean },
+    start: () => Promise<ServeProcess>,
+    serving: ServeProcess,
+  ) {
+    this.data_dir = own.data_dir;
+    this.output_file = own.output_file;
+    this.admin_key = own.admin_key;
+    this.env = own.env;
+    this.base_url = `http://127.0.0.1:${own.env.PORT}`;
+    this.client = makeJsonClient(this.base_url, own.admin_key);
+    this.serving = serving;
+    this.#start = start;
+    this.#is_temporary = own.is_temporary;
+  }
+
+  async restart(): Promise<void> {
+    this.serving = await this.#start();
+  }
+
+  makeRecorder(clients: number, baseUrl = () => this.base_url): Recorder {
+    const recorder = makeRecorder({
+      baseUrl,
+      agents: this.agents,
+      run_id: `${this.#run_id}-${this.#recorders.length}`,
+      clients,
+      patience_ms: PATIENCE_MS,
+    });
+    this.#recorders.push(recorder);
+    return recorder;
+  }
+
+  async database(): Promise<DatabaseReader> {
+    const found = await findRunningEmbeddedPostgres(this.data_dir);
+    if (found === null) throw new Error('The embedded PostgreSQL was not found.');
+    return { ...found, user: SUPERUSER.user };
+  }
+
+  async postgresPid(): Promise<number> {
+    const file = await readPostmasterFile(join(this.data_dir, 'postgres'));
+    if (file === null) throw new Error('The embedded PostgreSQL was not found.');
+    return file.pid;
+  }
+
+  async close(): Promise<void> {
+    this.client.close();
+    await this.serving.end();
+    // Clients that a failed scenario left asking would keep the program alive.
+    for (const recorder of this.#recorders) await recorder.stop();
+    await untilPostgresIsGone(this.data_dir);
+    if (this.#is_temporary) await rm(this.data_dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }

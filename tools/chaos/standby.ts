@@ -31,7 +31,7 @@ import { type Proxy as DatabaseProxy, openProxy } from './connections.ts';
 import { findViolations } from './invariants.ts';
 import { shown } from './kills.ts';
 import { between } from './random.ts';
-import { makeRecorder, type Recorder, type Wanted } from './recorder.ts';
+import { makeRecorder, type Wanted } from './recorder.ts';
 import { type Finding, makeAgents, PATIENCE_MS, type ScenarioContext } from './stage.ts';
 
 const READY_WITHIN_MS = 60_000;
@@ -187,54 +187,75 @@ async function askTheOld(base_url: string, spends: readonly Wanted[]): Promise<s
   return problems;
 }
 
-/** One pair, one failure. `standby_lags`: the standby is gone for a moment before its primary is. */
-async function failOver(
+/** A pair, a proxy that leads to its primary, a node behind the proxy, and one that knows only the first primary. */
+interface Place {
+  primary: Server;
+  standby: Server;
+  proxy: DatabaseProxy;
+  node: ServeProcess;
+  left_behind: ServeProcess;
+  admin_key: string;
+}
+
+/** Runs `work` in a place of its own, and ends all of it. */
+async function inPlace<Result>(
   context: ScenarioContext,
-  standby_lags: boolean,
-): Promise<{ problems: string[]; back_ms: number; figures: Record<string, number> }> {
-  const { random, signal } = context;
+  work: (place: Place) => Promise<Result>,
+): Promise<Result> {
   const dir = await makeDataDirectory(true);
   const nodes: ServeProcess[] = [];
   const servers: Server[] = [];
-  let recorder: Recorder | undefined;
   let proxy: DatabaseProxy | undefined;
   const admin_key = `sk_${randomBytes(24).toString('hex')}`;
   const secret_key = randomBytes(32).toString('hex');
+  const startNode = async (name: string, database_url: string): Promise<ServeProcess> => {
+    const node = await startServing({
+      env: serviceEnvironment(context.env, [], {
+        DATABASE_URL: database_url,
+        SECRET_KEY: secret_key,
+        DATA_DIR: join(dir, name),
+        BOOTSTRAP_ADMIN_KEY: admin_key,
+        RATE_LIMIT_PER_MINUTE: '10000000',
+        PORT: String(await freePort()),
+      }),
+      output_file: join(dir, `${name}.log`),
+      signal: context.signal,
+    });
+    nodes.push(node);
+    return node;
+  };
   try {
     const { primary, standby } = await startPair(dir);
     servers.push(primary, standby);
-    const opened = await openProxy(primary.socket);
-    proxy = opened;
-    const startNode = async (name: string, database_url: string): Promise<ServeProcess> => {
-      const node = await startServing({
-        env: serviceEnvironment(context.env, [], {
-          DATABASE_URL: database_url,
-          SECRET_KEY: secret_key,
-          DATA_DIR: join(dir, name),
-          BOOTSTRAP_ADMIN_KEY: admin_key,
-          RATE_LIMIT_PER_MINUTE: '10000000',
-          PORT: String(await freePort()),
-        }),
-        output_file: join(dir, `${name}.log`),
-        signal,
-      });
-      nodes.push(node);
-      return node;
-    };
-    const node = await startNode('node', `postgresql://purser@127.0.0.1:${opened.port}/purser`);
+    proxy = await openProxy(primary.socket);
+    const node = await startNode('node', `postgresql://purser@127.0.0.1:${proxy.port}/purser`);
     const socket = encodeURIComponent(primary.socket_dir);
-    const left_behind = await startNode(
-      'left-behind',
-      `postgresql://purser@localhost/purser?host=${socket}&port=${PORT}`,
-    );
-    const agents = await makeAgents(node.base_url, admin_key);
-    recorder = makeRecorder({
-      baseUrl: () => node.base_url,
-      agents,
-      run_id: randomBytes(6).toString('hex'),
-      clients: CLIENTS,
-      patience_ms: PATIENCE_MS,
-    });
+    const direct = `postgresql://purser@localhost/purser?host=${socket}&port=${PORT}`;
+    const left_behind = await startNode('left-behind', direct);
+    return await work({ primary, standby, proxy, node, left_behind, admin_key });
+  } finally {
+    for (const node of nodes) await node.end();
+    proxy?.close();
+    for (const server of servers) await server.kill();
+    await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+/** One pair, one failure. `standby_lags`: the standby is gone for a moment before its primary is. */
+async function failOver(
+  context: ScenarioContext,
+  { primary, standby, proxy, node, left_behind, admin_key }: Place,
+  standby_lags: boolean,
+): Promise<{ problems: string[]; back_ms: number; figures: Record<string, number> }> {
+  const { random } = context;
+  const recorder = makeRecorder({
+    baseUrl: () => node.base_url,
+    agents: await makeAgents(node.base_url, admin_key),
+    run_id: randomBytes(6).toString('hex'),
+    clients: CLIENTS,
+    patience_ms: PATIENCE_MS,
+  });
+  try {
     recorder.start();
     await context.wait(between(random, 800, 2_000));
     if (standby_lags) {
@@ -246,8 +267,8 @@ async function failOver(
     const owed = recorder.owed().slice(0, ASKED_OF_THE_OLD);
     if (standby_lags) await standby.start();
     await promote(standby);
-    opened.to(standby.socket);
-    opened.cutAll();
+    proxy.to(standby.socket);
+    proxy.cutAll();
     const problems: string[] = [];
     if ((await recorder.nextAcknowledged(BACK_WITHIN_MS)) === null) {
       problems.push(`No decision within ${BACK_WITHIN_MS} ms of the promotion.`);
@@ -264,11 +285,7 @@ async function failOver(
     client.close();
     return { problems, back_ms, figures: recorder.figures() };
   } finally {
-    for (const node of nodes) await node.end();
-    await recorder?.stop();
-    proxy?.close();
-    for (const server of servers) await server.kill();
-    await rm(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    await recorder.stop();
   }
 }
 
@@ -283,7 +300,7 @@ export async function promotedStandby(context: ScenarioContext): Promise<Finding
   let slowest_back_ms = 0;
   for (let round = 1; round <= rounds; round++) {
     for (const standby_lags of [false, true]) {
-      const found = await failOver(context, standby_lags);
+      const found = await inPlace(context, (place) => failOver(context, place, standby_lags));
       problems.push(...found.problems);
       acknowledged += found.figures.acknowledged ?? 0;
       slowest_back_ms = Math.max(slowest_back_ms, found.back_ms);

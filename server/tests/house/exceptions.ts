@@ -1,21 +1,7 @@
 /** Code that breaks the rules of the house for now. Entries are removed, never added. */
 
 /** Functions over 80 lines: workspace and name. */
-export const LONG_FUNCTIONS: readonly string[] = [
-  'tools cluster',
-  'tools decideOnce',
-  'tools differentClocks',
-  'tools failOver',
-  'tools fillHistory',
-  'tools makeRecorder',
-  'tools makeStage',
-  'tools measureDecisions',
-  'tools measureGrowth',
-  'tools measureReading',
-  'tools measureWays',
-  'tools runLoad',
-  'tools startCluster',
-];
+export const LONG_FUNCTIONS: readonly string[] = [];
 
 /** Files of over 400 lines. */
 export const LONG_FILES: readonly string[] = ['sdk/src/resources.ts'];
