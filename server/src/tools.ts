@@ -8,6 +8,7 @@ export type { Authority } from '@purser/contract/authority';
 export { AuthorityBody } from '@purser/contract/authority';
 export type { Assessment, SpendRequest } from '@purser/contract/decisions';
 export { DecisionRequest } from '@purser/contract/decisions';
+export { answeredBy } from '@purser/contract/purpose/answered-by';
 export { REASON_CODES } from '@purser/contract/reasons';
 export { MODES } from '@purser/contract/values/agents';
 export { DECISIONS, PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
@@ -16,7 +17,7 @@ export type { Assess, Judgement, PurposeAssessment } from '@purser/rules/domain/
 export { periodOf } from '@purser/rules/domain/budget';
 export { type DecisionKind, type DecisionRow, decisionDataHash } from '@purser/rules/domain/decisions';
 export { eventHash, sha256 } from '@purser/rules/domain/ledger';
-export { type Answer, answerAfter, answeredBy } from '@purser/rules/domain/questions';
+export { type Answer, answerAfter } from '@purser/rules/domain/questions';
 export {
   type ListedMerchant,
   NO_FACTS,

@@ -1,3 +1,4 @@
+import { COVERED_FACTOR } from '@purser/contract/purpose/answered-by';
 import type { QuestionAnswer, QuestionKind, QuestionSubject } from '@purser/contract/purpose/questions';
 import { canonicalJson } from '../values/canonical-json.ts';
 import { sha256, shownHash } from './ledger.ts';
@@ -27,9 +28,6 @@ export interface Answer extends QuestionAnswer {
 
 /** By `question_id`. */
 export type Answers = ReadonlyMap<string, Answer>;
-
-/** A YES covers amounts up to this multiple of the largest one that people allowed. */
-const COVERED_FACTOR = 3;
 
 /**
  * True if a YES covers an amount: up to three times the largest one that people allowed in this currency, or up to the
@@ -87,19 +85,4 @@ export function answerAfter(
     allowed_minor: { ...allowed_minor, [currency]: Math.max(allowed_minor[currency] ?? 0, amount_minor) },
     payee_ids: payee_ids.includes(payee_id) ? payee_ids : [...payee_ids, payee_id],
   };
-}
-
-/**
- * The questions of a decision that a review or label answers. YES answers all of them. NO answers those that are named;
- * without names, all that are not about the merchant itself, or that one where it is the only one.
- */
-export function answeredBy<Q extends Pick<RaisedQuestion, 'question_id' | 'about'>>(
-  questions: readonly Q[],
-  answer: 'YES' | 'NO',
-  named?: readonly string[],
-): readonly Q[] {
-  if (answer === 'YES') return questions;
-  if (named !== undefined) return questions.filter(({ question_id }) => named.includes(question_id));
-  const about_goods = questions.filter(({ about }) => about !== null);
-  return about_goods.length === 0 ? questions : about_goods;
 }

@@ -1,7 +1,7 @@
 import type { Decision } from '@purser/contract/decisions';
+import { answeredBy } from '@purser/contract/purpose/answered-by';
 import type { Label, Review } from '@purser/contract/records';
 import { answerIn, eventsOfRecord, newQuestion } from '@purser/rules/domain/question-history';
-import { answeredBy } from '@purser/rules/domain/questions';
 import type { QuestionRef } from '../lane/questions.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
 
