@@ -21,6 +21,8 @@ const AUTHORITY: Authority = {
 
 const EVERYTHING: Authority = {
   ...AUTHORITY,
+  purpose: { ...AUTHORITY.purpose, attention: 'HIGH' },
+  require_description: true,
   on_purpose_unclear: 'ALLOW',
   valid_from: '2026-11-30T23:00:00.500Z',
   valid_until: '2027-02-28T23:00:00.000Z',
@@ -62,6 +64,14 @@ describe('the form of an authority', () => {
       },
     ],
     ['with every field', EVERYTHING],
+    [
+      'with defaults of its questions written out',
+      {
+        ...AUTHORITY,
+        purpose: { objective: 'Anything', attention: 'NORMAL' },
+        require_description: false,
+      },
+    ],
     [
       'in a time zone that the browser does not know',
       { ...AUTHORITY, time_zone: 'Europe/Erehwon', valid_from: '2026-12-01T00:00:00.000Z' },
@@ -137,6 +147,8 @@ describe('the form of an authority', () => {
       'A first payment to a merchant needs review, unless it is EUR 20.00 or less.',
       'The action type must be purchase or top_up; any other is denied.',
       'A request of type subscription needs review.',
+      'Reviewers are also asked about any word that nobody has allowed at the merchant.',
+      'The purpose of a request without a description is unclear.',
       'A request whose purpose is unclear is allowed.',
     ]);
   });

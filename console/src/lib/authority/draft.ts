@@ -36,6 +36,9 @@ export interface Draft extends Record<DraftName<AmountField> | ChoiceField | Lin
   success_criteria: string;
   constraints: string;
   context: string;
+  attention: string;
+  /** `true` or empty. */
+  require_description: string;
   currency: string;
   /** One line per entry: the payee, then optionally a space and the merchant. */
   allowed_payees: string;
@@ -63,12 +66,17 @@ function plainDrafts(
   ]);
 }
 
+/** The level of an authority that names none. */
+const DEFAULT_ATTENTION = 'NORMAL';
+
 export const EMPTY_DRAFT: Draft = {
   ...plainDrafts({}),
   objective: '',
   success_criteria: '',
   constraints: '',
   context: '',
+  attention: DEFAULT_ATTENTION,
+  require_description: '',
   currency: 'EUR',
   allowed_payees: '',
   time_zone: '',
@@ -95,6 +103,8 @@ export function draftOf(authority: Authority): Draft {
     success_criteria: linesOf(purpose.success_criteria),
     constraints: linesOf(purpose.constraints),
     context: purpose.context ?? '',
+    attention: purpose.attention ?? DEFAULT_ATTENTION,
+    require_description: authority.require_description === true ? 'true' : '',
     currency,
     allowed_payees: linesOf(authority.allowed_payees?.map(payeeInWords)),
     time_zone: authority.time_zone ?? '',
@@ -160,9 +170,13 @@ export function authorityOf(
   put(purpose, 'success_criteria', listOf(draft.success_criteria));
   put(purpose, 'constraints', listOf(draft.constraints));
   put(purpose, 'context', draft.context.trim());
+  const is_attention_explicit = draft.attention !== DEFAULT_ATTENTION || purpose.attention !== undefined;
+  put(purpose, 'attention', is_attention_explicit ? draft.attention : null);
   const authority: Record<string, unknown> = { ...base, purpose, currency };
   for (const [name, amount_minor] of amounts) put(authority, name, amount_minor);
   for (const name of LINES) put(authority, name, listOf(draft[name]));
+  const requires = draft.require_description === 'true';
+  put(authority, 'require_description', requires || base?.require_description === false ? requires : null);
   put(authority, 'allowed_payees', allowed_payees);
   put(authority, 'time_zone', time_zone);
   put(authority, 'valid_from', valid_from);

@@ -115,6 +115,18 @@ function overTime(authority: Authority): string[] {
 }
 
 /** Describes an authority in sentences for people. Fields that are not set give none. */
+function questions({ purpose: { attention }, require_description }: Authority): string[] {
+  return [
+    attention === 'LOW'
+      ? 'Reviewers are asked only about merchants that nobody vouches for, and about contradictions.'
+      : '',
+    attention === 'HIGH'
+      ? 'Reviewers are also asked about any word that nobody has allowed at the merchant.'
+      : '',
+    require_description === true ? 'The purpose of a request without a description is unclear.' : '',
+  ];
+}
+
 export function summaryOf(authority: Authority): string[] {
   const { on_purpose_unclear } = withDefaults(authority);
   return [
@@ -123,6 +135,7 @@ export function summaryOf(authority: Authority): string[] {
     ...times(authority),
     ...merchants(authority),
     ...actions(authority),
+    ...questions(authority),
     `A request whose purpose is unclear ${BECOMES[on_purpose_unclear]}.`,
   ].filter((sentence) => sentence !== '');
 }

@@ -1,6 +1,7 @@
 import { AreaField, SelectField, TextField } from '../../components/Field.tsx';
 import { Card } from '../../components/Page.tsx';
 import { type Draft, minorHint, type Problems } from '../../lib/authority/draft.ts';
+import { Attention } from './Attention.tsx';
 import styles from './Authority.module.css';
 import type { Edit, FieldOf } from './fields.ts';
 import { SharedBudgets } from './SharedBudgets.tsx';
@@ -91,6 +92,15 @@ export function AuthorityForm({
           hint="Anything else that helps to understand the purpose."
           rows={2}
           {...field('context')}
+        />
+        <Attention {...field('attention')} />
+        <SelectField
+          label="Description of a request"
+          options={[
+            ['', 'Optional'],
+            ['true', 'Required: without one, the purpose is unclear'],
+          ]}
+          {...field('require_description')}
         />
         <SelectField
           label="Unclear purpose"
