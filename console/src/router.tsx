@@ -32,6 +32,7 @@ const SCREENS: Record<string, Screen> = {
   '/agents/$slug': () => import('./screens/agent/AgentPage.tsx'),
   '/agents/$slug/authority': () => import('./screens/authority/AuthorityEditor.tsx'),
   '/agents/$slug/merchants': () => import('./screens/merchants/Merchants.tsx'),
+  '/agents/$slug/answers': () => import('./screens/answers/Answers.tsx'),
   '/agents/$slug/decisions': () => import('./screens/decisions/Decisions.tsx'),
   '/agents/$slug/keys': () => import('./screens/keys/Keys.tsx'),
   '/agents/$slug/report': () => import('./screens/report/Report.tsx'),

@@ -34,6 +34,7 @@ export function screensOf(
     ['/agents/infra-bot', 'Infrastructure bot'],
     ['/agents/infra-bot/authority', 'Policy'],
     ['/agents/infra-bot/merchants', 'Merchants'],
+    ['/agents/infra-bot/answers', 'Answers'],
     ['/agents/infra-bot/decisions', 'Decisions'],
     ['/agents/infra-bot/keys', 'Keys'],
     ['/agents/infra-bot/report', 'Shadow report'],

@@ -18,9 +18,10 @@ const LOST_AFTER = 2;
 const AFFECTED_QUERIES: readonly (readonly [type: RegExp, keys: readonly string[]])[] = [
   [
     /^(decision|reservation|capability)\./,
-    ['decisions', 'decision', 'agents', 'budgets', 'overview', 'report'],
+    ['decisions', 'decision', 'questions', 'agents', 'budgets', 'overview', 'report'],
   ],
-  [/^(agent|authority|merchant)\./, ['agents', 'authority', 'workspace', 'report', 'audit']],
+  [/^question\./, ['questions', 'report', 'audit']],
+  [/^(agent|authority|merchant)\./, ['agents', 'authority', 'questions', 'workspace', 'report', 'audit']],
   [/^budget\./, ['budgets', 'agents', 'audit']],
   [/^api_key\./, ['keys', 'audit']],
   [/^webhook\./, ['webhooks', 'audit']],

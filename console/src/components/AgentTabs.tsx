@@ -7,6 +7,7 @@ const SCREENS = [
   { key: 'agent', name: 'Summary', tail: '' },
   { key: 'authority', name: 'Policy', tail: '/authority' },
   { key: 'merchants', name: 'Merchants', tail: '/merchants' },
+  { key: 'answers', name: 'Answers', tail: '/answers' },
   { key: 'decisions', name: 'Decisions', tail: '/decisions' },
   { key: 'keys', name: 'Keys', tail: '/keys' },
   { key: 'report', name: 'Report', tail: '/report' },

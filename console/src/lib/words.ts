@@ -84,6 +84,8 @@ const WORDS: Record<string, string> = {
   'workspace.updated': 'Workspace updated',
   'workspace.stopped': 'All agents stopped',
   'workspace.resumed': 'Agents resumed',
+  model: 'Doubt of the model',
+  over_mark: 'Above a sum in the purpose',
   SHADOW: 'Shadow',
   ENFORCE: 'Enforce',
 };

@@ -4,6 +4,7 @@ import { purser } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
 import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
+import { deniedByDefault, doubtsOf } from '../../lib/questions.ts';
 import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
 import { words } from '../../lib/words.ts';
 import { Author, RecordedAs } from '../Author.tsx';
@@ -11,6 +12,8 @@ import { Button } from '../Button.tsx';
 import { AreaField, SelectField } from '../Field.tsx';
 import { useKeys } from '../keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../Notice.tsx';
+import { DeniedQuestions } from '../questions/DeniedQuestions.tsx';
+import { ReviewSettles } from '../questions/Settles.tsx';
 import { Time } from '../Value.tsx';
 import styles from './ReviewBox.module.css';
 import { refusalOf } from './refusals.ts';
@@ -143,6 +146,11 @@ function Verdict({
   const reasons = REVIEW_REASONS[verdict];
   const [draft] = useState(() => draftOf(decision_id));
   const [is_sent_here, setSentHere] = useState(false);
+  const doubts = doubtsOf(decision);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(
+    () => new Set(draft.questions ?? deniedByDefault(decision)),
+  );
+  const denied = verdict === 'DENY' && doubts.length > 1 ? { questions: [...chosen] } : {};
   const form = useForm(
     {
       reason_code: draft.reasons[verdict] ?? (verdict === 'ALLOW' ? (reasons[0]?.[0] ?? '') : ''),
@@ -154,6 +162,7 @@ function Verdict({
         action: verdict,
         reason_code,
         ...(comment.trim() === '' ? {} : { comment }),
+        ...denied,
         // In Shadow a second review corrects the first.
         ...(decision.review === null ? {} : { supersedes: decision.review.review_id }),
       });
@@ -171,8 +180,9 @@ function Verdict({
   );
   const { comment, reason_code } = form.values;
   useEffect(() => {
-    keepDraft(decision_id, { comment, reasons: { ...draftOf(decision_id).reasons, [verdict]: reason_code } });
-  }, [decision_id, verdict, comment, reason_code]);
+    const reasons = { ...draftOf(decision_id).reasons, [verdict]: reason_code };
+    keepDraft(decision_id, { comment, reasons, questions: [...chosen] });
+  }, [decision_id, verdict, comment, reason_code, chosen]);
   // The form shows errors of its own fields beside them.
   const error = is_sent_here ? form.error : refused;
   const box = useRef<HTMLFormElement>(null);
@@ -206,6 +216,10 @@ function Verdict({
         ]}
       />
       <AreaField label="Comment" optional rows={1} maxLength={2000} {...form.field('comment')} />
+      {verdict === 'DENY' && <DeniedQuestions questions={doubts} chosen={chosen} onChosen={setChosen} />}
+      <div className={styles.settles}>
+        <ReviewSettles review_action={verdict} decisions={[decision]} named={denied.questions} />
+      </div>
       <div className={styles.foot}>
         <Button
           kind={verdict === 'ALLOW' ? undefined : 'danger-primary'}

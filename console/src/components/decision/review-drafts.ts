@@ -13,6 +13,8 @@ export interface ReviewDraft {
   comment: string;
   /** The reason chosen for each verdict. */
   reasons: Partial<Record<'ALLOW' | 'DENY', string>>;
+  /** The questions that the denial is about, if not the default. */
+  questions?: readonly string[];
 }
 
 const drafts = new Map<string, ReviewDraft>();

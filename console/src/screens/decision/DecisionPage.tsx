@@ -18,6 +18,7 @@ import { useRefusedReviews } from '../../components/decision/review-drafts.ts';
 import { LimitMeters } from '../../components/limits/LimitMeters.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Facts, Loading, Page } from '../../components/Page.tsx';
+import { DecisionQuestions, hasQuestions } from '../../components/questions/DecisionQuestions.tsx';
 import { CodeBlock, Countdown, Id, Money, Time } from '../../components/Value.tsx';
 import { downloadText } from '../../lib/download.ts';
 import { localTime } from '../../lib/time.ts';
@@ -120,6 +121,11 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
           <Card title="Purpose assessment">
             <Purpose decision={decision} />
           </Card>
+          {hasQuestions(decision) && (
+            <Card title="Questions">
+              <DecisionQuestions decision={decision} />
+            </Card>
+          )}
           <Card title="Reviews and labels">
             <Thread decision={decision} />
           </Card>

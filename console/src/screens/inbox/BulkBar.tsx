@@ -1,40 +1,19 @@
 import type { Decision } from '@purser/sdk';
-import { useId, useRef, useState } from 'react';
-import { purser, sentenceOf } from '../../api/client.ts';
-import { invalidate } from '../../api/live.ts';
-import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
-import { RecordedAs } from '../../components/Author.tsx';
-import { Badge, StateBadge } from '../../components/Badge.tsx';
+import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
-import { Actions, Dialog } from '../../components/Dialog.tsx';
-import { refusalOf } from '../../components/decision/refusals.ts';
-import { AreaField, SelectField } from '../../components/Field.tsx';
-import { Money } from '../../components/Value.tsx';
-import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
-import { hidesCharacters, visible } from '../../lib/visible.ts';
-import { words } from '../../lib/words.ts';
+import type { Verdict } from './BulkDialog.tsx';
 import styles from './Inbox.module.css';
 
-export type Verdict = 'ALLOW' | 'DENY';
-type Result = { state: 'waiting' | 'done' | 'skipped' } | { state: 'failed'; error: unknown };
-
-/** Reviews several requests with one verdict: one call after the other, each with its own result. */
+/** The selected requests, with the buttons that review them together. */
 export function BulkBar({
   decisions,
-  verdict,
   onVerdict,
   onClear,
-  onReviewed,
 }: {
   decisions: readonly Decision[];
-  /** The verdict of the open dialog. Null if it is closed. */
-  verdict: Verdict | null;
-  onVerdict: (verdict: Verdict | null) => void;
+  onVerdict: (verdict: Verdict) => void;
   onClear: () => void;
-  onReviewed: (ids: ReadonlySet<string>) => void;
 }) {
-  // It outlives the dialog, which people may close to check a row.
-  const [comment, setComment] = useState('');
   const may = useMay('review');
   const why = !may && WHY_NOT.review;
   return (
@@ -56,185 +35,6 @@ export function BulkBar({
       <Button small kind="quiet" onClick={onClear}>
         Clear
       </Button>
-      {verdict !== null && (
-        <Bulk
-          decisions={decisions}
-          verdict={verdict}
-          comment={comment}
-          setComment={setComment}
-          onClose={(reviewed) => {
-            onVerdict(null);
-            if (reviewed === null) return;
-            setComment('');
-            onClear();
-            onReviewed(reviewed);
-            void invalidate('decisions');
-            void invalidate('decision');
-          }}
-        />
-      )}
     </div>
   );
-}
-
-function Bulk({
-  decisions: given,
-  verdict,
-  comment,
-  setComment,
-  onClose,
-}: {
-  decisions: readonly Decision[];
-  verdict: Verdict;
-  comment: string;
-  setComment: (comment: string) => void;
-  /** Called with the reviewed IDs, or null if nothing was attempted. */
-  onClose: (reviewed: ReadonlySet<string> | null) => void;
-}) {
-  const me = useMe();
-  const form_id = useId();
-  const reasons = REVIEW_REASONS[verdict];
-  // The selection when the dialog opened. The list below keeps changing.
-  const [decisions] = useState(given);
-  const [reason_code, setReason] = useState(verdict === 'ALLOW' ? 'WITHIN_PURPOSE' : '');
-  const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
-  const [state, setState] = useState<'asking' | 'running' | 'over'>('asking');
-  const stopped = useRef(false);
-  /** The reason to leave a request out of a bulk review. Null if it is included. */
-  const whyLeftOut = ({ requested_by, action }: Decision) => {
-    if (requested_by.principal_id === me.principal_id) return 'Left out: this is your own request.';
-    return verdict === 'ALLOW' && hidesCharacters(action.merchant)
-      ? 'Left out: the merchant name contains hidden characters. Open the request to allow it individually.'
-      : null;
-  };
-  const note = (id: string, result: Result) => setResults((before) => new Map(before).set(id, result));
-  const run = async () => {
-    setState('running');
-    for (const decision of decisions) {
-      const { decision_id } = decision;
-      if (stopped.current || whyLeftOut(decision) !== null) {
-        note(decision_id, { state: 'skipped' });
-        continue;
-      }
-      note(decision_id, { state: 'waiting' });
-      try {
-        const words = comment.trim() === '' ? {} : { comment };
-        await purser.decisions.review(decision_id, { action: verdict, reason_code, ...words });
-        note(decision_id, { state: 'done' });
-      } catch (error) {
-        note(decision_id, { state: 'failed', error });
-      }
-    }
-    setState('over');
-  };
-  const close = () =>
-    onClose(
-      state !== 'over'
-        ? null
-        : new Set([...results].filter(([, { state }]) => state === 'done').map(([id]) => id)),
-    );
-  const count = (which: Result['state']) =>
-    [...results.values()].filter((each) => each.state === which).length;
-  return (
-    <Dialog
-      title={`${words(verdict)} ${decisions.length} ${decisions.length === 1 ? 'request' : 'requests'}`}
-      onClose={() => {
-        if (state === 'running') stopped.current = true;
-        else close();
-      }}
-    >
-      {state === 'asking' && (
-        <form
-          id={form_id}
-          className={styles.asking}
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (reason_code !== '') void run();
-          }}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
-              event.currentTarget.requestSubmit();
-          }}
-        >
-          <SelectField
-            label="Reason"
-            value={reason_code}
-            onValue={setReason}
-            onKeyDown={(event) => {
-              const reason = reasons[Number(event.key) - 1];
-              if (reason === undefined || event.ctrlKey || event.metaKey) return;
-              event.preventDefault();
-              setReason(reason[0]);
-            }}
-            options={[
-              ...(verdict === 'DENY' ? [['', 'Choose a reason…'] as const] : []),
-              ...reasons.map(([code, text], i) => [code, `${i + 1}  ${text}`] as const),
-            ]}
-          />
-          <AreaField label="Comment" optional maxLength={2000} value={comment} onValue={setComment} />
-          <RecordedAs />
-        </form>
-      )}
-      {state !== 'asking' && (
-        <p role="status">
-          {count('done')} of {decisions.length} recorded
-          {count('failed') > 0 && `, ${count('failed')} refused`}
-          {count('skipped') > 0 && `, ${count('skipped')} left out`}.
-        </p>
-      )}
-      <ul className={styles.results}>
-        {decisions.map((decision) => {
-          const { decision_id, action, requested_amount_minor, currency } = decision;
-          const result = results.get(decision_id);
-          const why_left_out = whyLeftOut(decision);
-          return (
-            <li key={decision_id}>
-              <span className={styles.merchant}>{visible(action.merchant)}</span>
-              {result === undefined ? (
-                <Money amount_minor={requested_amount_minor} currency={currency} />
-              ) : (
-                <ResultBadge result={result} verdict={verdict} />
-              )}
-              {why_left_out !== null && <p>{why_left_out}</p>}
-              {result?.state === 'failed' && <Refused error={result.error} />}
-            </li>
-          );
-        })}
-      </ul>
-      <Actions>
-        {state === 'asking' && (
-          <>
-            <Button onClick={() => onClose(null)}>Cancel</Button>
-            <Button
-              kind={verdict === 'DENY' ? 'danger-primary' : 'primary'}
-              why={reason_code === '' && 'Choose a reason first.'}
-              type="submit"
-              form={form_id}
-              shortcut="Ctrl ↵"
-            >
-              Confirm
-            </Button>
-          </>
-        )}
-        {state === 'running' && <Button onClick={() => (stopped.current = true)}>Stop after this one</Button>}
-        {state === 'over' && (
-          <Button kind="primary" autoFocus onClick={close}>
-            Done
-          </Button>
-        )}
-      </Actions>
-    </Dialog>
-  );
-}
-
-/** A refusal in its row. */
-function Refused({ error }: { error: unknown }) {
-  const refusal = refusalOf(error);
-  return <p>{refusal === undefined ? sentenceOf(error) : `${refusal.title} ${refusal.text}`}</p>;
-}
-
-function ResultBadge({ result, verdict }: { result: Result; verdict: Verdict }) {
-  if (result.state === 'done') return <StateBadge state={verdict === 'ALLOW' ? 'ALLOWED' : 'DENIED'} />;
-  if (result.state === 'failed') return <Badge tone="deny">Refused</Badge>;
-  return <span>{result.state === 'skipped' ? 'Left out' : '…'}</span>;
 }

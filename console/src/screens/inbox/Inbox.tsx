@@ -18,15 +18,18 @@ import type { Action } from '../../lib/hooks/use-action.ts';
 import { useMedia } from '../../lib/hooks/use-media.ts';
 import { withEach } from '../../lib/pages.ts';
 import { labelOfReview } from '../../lib/review-reasons.ts';
-import { pick } from '../../lib/search.ts';
+import { pick, type Search } from '../../lib/search.ts';
+import { toggled } from '../../lib/toggled.ts';
 import { visible } from '../../lib/visible.ts';
 import { words } from '../../lib/words.ts';
-import { BulkBar, type Verdict } from './BulkBar.tsx';
+import { BulkBar } from './BulkBar.tsx';
+import { BulkDialog, type Verdict } from './BulkDialog.tsx';
+import { GroupHead, Groups, questionIn } from './Groups.tsx';
 import styles from './Inbox.module.css';
 import { InboxRow } from './InboxRow.tsx';
 import { Pane } from './Pane.tsx';
 import { TABS, useReviews } from './use-reviews.ts';
-import { toggled, useSelection } from './use-selection.ts';
+import { useSelection } from './use-selection.ts';
 
 /** The last review made here, which can be labelled without going back. */
 interface Done {
@@ -38,13 +41,19 @@ interface Done {
 export default function Inbox() {
   useTitle('Inbox');
   const search = useSearch({ strict: false });
-  const { tab: search_tab, id, agent } = pick(search, ['tab', 'id', 'agent']);
+  const { tab: search_tab, id, agent, question } = pick(search, ['tab', 'id', 'agent', 'question']);
   const tab = search_tab ?? 'waiting';
   const navigate = useNavigate();
-  const { list, exporting } = useReviews(tab, agent);
+  const kept = useMemo(
+    () => pick({ tab: search_tab, agent, question }, ['tab', 'agent', 'question']) as Search,
+    [search_tab, agent, question],
+  );
+  const { list, exporting } = useReviews(tab, agent, question);
   const [aside, setAside] = useState<ReadonlySet<string>>(new Set());
   const [done, setDone] = useState<Done | null>(null);
-  const [bulk, setBulk] = useState<Verdict | null>(null);
+  const [bulk, setBulk] = useState<{ verdict: Verdict; of: 'selected' | 'question' } | null>(null);
+  // It outlives the dialog, which people may close to check a row.
+  const [bulk_comment, setBulkComment] = useState('');
   const may = useMay('review');
   const refused = useRefusedReviews();
 
@@ -63,7 +72,7 @@ export default function Inbox() {
   const go = (to: string | undefined) =>
     navigate({
       to: '/reviews',
-      search: { ...pick(search, ['tab', 'agent']), ...(to === undefined ? {} : { id: to }) },
+      search: { ...kept, ...(to === undefined ? {} : { id: to }) },
       replace: id !== undefined && to !== undefined,
     });
   // The open request may have left the list. The next one is then at its place.
@@ -95,12 +104,22 @@ export default function Inbox() {
       setAside((before) => toggled(before, id));
       if (next !== undefined) void go(next.decision_id);
     },
-    'Shift+A': () => selected.size > 0 && may && setBulk('ALLOW'),
-    'Shift+D': () => selected.size > 0 && may && setBulk('DENY'),
+    'Shift+A': () => selected.size > 0 && may && setBulk({ verdict: 'ALLOW', of: 'selected' }),
+    'Shift+D': () => selected.size > 0 && may && setBulk({ verdict: 'DENY', of: 'selected' }),
   });
 
   const takeOut = (ids: ReadonlySet<string>) =>
     list.patch((pages) => withEach(pages, (each) => (ids.has(each.decision_id) ? null : each)));
+  const chosen = rows.filter((each) => selected.has(each.decision_id));
+  const onBulkReviewed = (ids: ReadonlySet<string>) => {
+    setBulkComment('');
+    clear();
+    for (const each of ids) keepRefusal(each, null);
+    takeOut(ids);
+    void invalidate('decisions');
+    void invalidate('decision');
+    void invalidate('questions');
+  };
   const onReviewed = (decision: Decision, review: RecordedReview) => {
     setDone({ decision, review, label: decision.label });
     deselect(decision.decision_id);
@@ -108,6 +127,7 @@ export default function Inbox() {
     if (tab === 'waiting') takeOut(new Set([decision.decision_id]));
     void invalidate('decision', decision.decision_id);
     void invalidate('decisions');
+    void invalidate('questions');
     pollNow();
     // A reviewer who moved on in the meantime stays where they are.
     if (open_id.current !== decision.decision_id) return;
@@ -140,6 +160,16 @@ export default function Inbox() {
           )}
         </div>
         <RefusedElsewhere open_id={id} onShow={(decision_id) => void go(decision_id)} />
+        {tab === 'waiting' && question === undefined && <Groups agent={agent} />}
+        {question !== undefined && (
+          <GroupHead
+            question_id={question}
+            decisions={rows}
+            has_more={list.hasNextPage}
+            back={pick(kept, ['agent']) as Search}
+            onVerdict={(verdict) => setBulk({ verdict, of: 'question' })}
+          />
+        )}
         <div className={styles.list}>
           {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
           {list.isPending && <Loading lines={8} />}
@@ -157,8 +187,7 @@ export default function Inbox() {
                   is_aside={aside.has(decision.decision_id)}
                   is_selected={selected.has(decision.decision_id)}
                   is_refused={refused.has(decision.decision_id)}
-                  tab={search_tab}
-                  agent={agent}
+                  kept={kept}
                   onToggle={tab === 'waiting' ? onToggle : undefined}
                 />
               ))
@@ -169,13 +198,23 @@ export default function Inbox() {
         </div>
         {selected.size > 0 && (
           <BulkBar
-            decisions={rows.filter((each) => selected.has(each.decision_id))}
-            verdict={bulk}
-            onVerdict={setBulk}
+            decisions={chosen}
+            onVerdict={(verdict) => setBulk({ verdict, of: 'selected' })}
             onClear={clear}
-            onReviewed={(ids) => {
-              for (const each of ids) keepRefusal(each, null);
-              takeOut(ids);
+          />
+        )}
+        {bulk !== null && (
+          <BulkDialog
+            decisions={bulk.of === 'question' ? rows : chosen}
+            review_action={bulk.verdict}
+            comment={bulk_comment}
+            setComment={setBulkComment}
+            question={
+              bulk.of === 'question' && question !== undefined ? questionIn(rows, question) : undefined
+            }
+            onClose={(reviewed) => {
+              setBulk(null);
+              if (reviewed !== null) onBulkReviewed(reviewed);
             }}
           />
         )}

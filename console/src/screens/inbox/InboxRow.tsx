@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { memo, useEffect, useRef } from 'react';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Countdown, Money, Time } from '../../components/Value.tsx';
+import type { Search } from '../../lib/search.ts';
 import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
@@ -14,8 +15,7 @@ export const InboxRow = memo(function InboxRow({
   is_aside,
   is_selected,
   is_refused,
-  tab,
-  agent: only_agent,
+  kept,
   onToggle,
 }: {
   decision: Decision;
@@ -25,8 +25,7 @@ export const InboxRow = memo(function InboxRow({
   /** True if a review of it was sent but not recorded. */
   is_refused: boolean;
   /** The other URL parameters. */
-  tab: string | undefined;
-  agent: string | undefined;
+  kept: Search;
   /** Undefined if rows cannot be selected. */
   onToggle: ((decision_id: string, with_range: boolean) => void) | undefined;
 }) {
@@ -52,11 +51,7 @@ export const InboxRow = memo(function InboxRow({
       )}
       <Link
         to="/reviews"
-        search={{
-          ...(tab === undefined ? {} : { tab }),
-          ...(only_agent === undefined ? {} : { agent: only_agent }),
-          id: decision.decision_id,
-        }}
+        search={{ ...kept, id: decision.decision_id }}
         className={styles.open}
         aria-current={is_current ? 'true' : undefined}
       >

@@ -18,6 +18,7 @@ import { draftOf, dropDraft, useRefusedReviews } from '../../components/decision
 import { useKeys } from '../../components/keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Loading } from '../../components/Page.tsx';
+import { DecisionQuestions, hasQuestions } from '../../components/questions/DecisionQuestions.tsx';
 import { CodeBlock, CopyButton, Countdown, Money, Time } from '../../components/Value.tsx';
 import { labelOfReview } from '../../lib/review-reasons.ts';
 import { visible } from '../../lib/visible.ts';
@@ -104,6 +105,11 @@ export function Pane({
             <p className={styles.badges}>Reasons: {reason_codes.map(reasonWords).join(' · ')}</p>
           )}
           <Remedies decision={decision} />
+          {hasQuestions(decision) && (
+            <Card title="Questions">
+              <DecisionQuestions decision={decision} />
+            </Card>
+          )}
           <Card title="Agent’s statement">
             <Request decision={decision} />
           </Card>

@@ -25,18 +25,19 @@ function isDueBefore(a: Decision, b: Decision): boolean {
   return place(a) < place(b);
 }
 
-/** The requests of a tab, of one agent or all, with their CSV export. */
-export function useReviews(tab: string, agent: string | undefined) {
+/** The requests of a tab, of one agent or all, and of one question or all, with their CSV export. */
+export function useReviews(tab: string, agent: string | undefined, question: string | undefined) {
   const me = useMe();
   const { query, of_me } = TABS[tab] ?? (TABS.waiting as (typeof TABS)[string]);
   const filters: Search = {
     ...query,
     ...(of_me === true ? { reviewed_by: me.principal_id } : {}),
     ...(agent === undefined ? {} : { agent }),
+    ...(question === undefined ? {} : { question_id: question }),
   };
   const fetchPage = (page: PageQuery, search = filters) =>
     purser.decisions.list({ ...search, ...page } as DecisionListQuery);
-  const list = useList<Decision>(['decisions', 'inbox', tab, agent], (page) => fetchPage(page), {
+  const list = useList<Decision>(['decisions', 'inbox', tab, agent, question], (page) => fetchPage(page), {
     mode: 'caught-up',
     catchUp: async () => {
       // Pending reviews are sorted by deadline, so new ones can appear anywhere.

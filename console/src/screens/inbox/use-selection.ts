@@ -1,12 +1,6 @@
 import type { Decision } from '@purser/sdk';
 import { useCallback, useRef, useState } from 'react';
-
-/** Returns `ids` with this one added, or without it if it was there. */
-export function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
-  const after = new Set(ids);
-  if (!after.delete(id)) after.add(id);
-  return after;
-}
+import { toggled } from '../../lib/toggled.ts';
 
 /** The selected rows. `onToggle` is stable; with a range it selects from the row that was toggled last. */
 export function useSelection(rows: readonly Decision[]) {
