@@ -3,10 +3,8 @@ import { readFileSync } from 'node:fs';
 /** The tables that an evaluation may leave out, to measure what each is worth. */
 export const TABLES: ReadonlySet<string> = new Set([
   'trade-words',
-  'wider-words',
   'other-languages',
   'trade-companies',
-  'broad-words',
   'attribute-scales',
   'private-life',
   'cities',

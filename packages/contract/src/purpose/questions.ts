@@ -27,6 +27,7 @@ export const QUESTION_KINDS = [
   'other_source',
   'other_unit',
   'private_use',
+  'other_beneficiary',
   'refund_elsewhere',
   'disguise',
   'rejected_before',

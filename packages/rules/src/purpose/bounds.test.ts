@@ -10,6 +10,7 @@ import { showReading } from './shown-reading.ts';
 
 const HOSTING: Authority = {
   purpose: { objective: 'Keep the staging servers running: cloud servers and hosting.' },
+  allowed_merchants: ['Hetzner Online'],
   currency: 'EUR',
 };
 const SERVER: SpendRequest = {

@@ -2,8 +2,9 @@ import type { Authority } from '@purser/contract/authority';
 import type { Action, SpendRequest } from '@purser/contract/decisions';
 import { describe, expect, it } from 'vitest';
 import { type ListedMerchant, NO_FACTS, type PaidSpend, type Precedent } from '../domain/spend-facts.ts';
-import { assessBuiltIn, METHOD } from './built-in-assessor.ts';
+import { assessBuiltIn, METHOD, makeBuiltInAssessor } from './built-in-assessor.ts';
 import { historyKey, historyWords } from './history.ts';
+import { parseMerchants } from './own-merchants.ts';
 
 const CLINIC: Authority = {
   purpose: {
@@ -163,11 +164,14 @@ describe('what vouches for a spend', () => {
     );
   });
 
-  it('a merchant known by its whole name for a trade that the objective asks for', () => {
+  it("a merchant known by its whole name, to the tables or to the operator's list, for a trade that the objective asks for", () => {
     const hosting: Authority = { purpose: { objective: 'Pay for cloud servers.' }, currency: 'EUR' };
-    expect(assess(spend('Hetzner', 'a cloud server'), NO_FACTS, hosting).vouched_by?.by).toBe('TRADE');
-    expect(verdict(spend('Hetzner Mallorca', 'a cloud server'), NO_FACTS, hosting)).toBe('PURPOSE_UNCLEAR');
-    expect(verdict(spend('Amazon', 'a cloud server'), NO_FACTS, hosting)).toBe('PURPOSE_UNCLEAR');
+    const assessOwn = makeBuiltInAssessor(parseMerchants('Kontor Neun; cloud_hosting\nAmazon; general'));
+    const server = (merchant: string) => assessOwn(hosting, spend(merchant, 'a cloud server'));
+    expect(server('Kontor Neun').vouched_by?.by).toBe('TRADE');
+    expect(server('Hetzner').vouched_by?.by).toBe('TRADE');
+    expect(server('Hetzner Mallorca').assessment).toBe('PURPOSE_UNCLEAR');
+    expect(server('Amazon').assessment).toBe('PURPOSE_UNCLEAR');
   });
 });
 

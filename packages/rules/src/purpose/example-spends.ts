@@ -3,7 +3,6 @@ import type { Action } from '@purser/contract/decisions';
 import { EXAMPLE_COUNT } from '@purser/contract/values/decisions';
 import type { Assess, PurposeAssessment } from '../domain/assessment.ts';
 import { currencyExponent } from '../values/money.ts';
-import { TRADES, type Trade } from './data/trades.ts';
 import type { ShownReading } from './shown-reading.ts';
 
 /** A spend that the operator can picture, with what the assessor makes of it. */
@@ -26,8 +25,6 @@ const UNITS = [49, 120, 18, 75, 260, 33, 95, 12, 140, 60, 210, 27, 84];
 /** Share of the per-transaction limit, so that examples are not about limits. */
 const SHARE_OF_LIMIT = 0.25;
 
-const tradeOf = (label: string): Trade | undefined => TRADES.find((trade) => trade.label === label);
-
 /** The first sentence of a text. Full stops between quotation marks end none. */
 function firstSentence(text: string): string {
   let is_quoted = false;
@@ -43,24 +40,16 @@ function firstSentence(text: string): string {
 function* ideas(shown: ShownReading): Generator<readonly [merchant: string, description: string]> {
   const goods = shown.wanted.map(({ words }) => words);
   const merchants = shown.merchants.map(({ name }) => name);
-  const known = shown.wanted.flatMap(
-    ({ kind }) =>
-      tradeOf(kind)
-        ?.companies.slice(0, 2)
-        .map((name) => name.replace('^', '')) ?? [],
-  );
   const banned = shown.forbidden.map(({ words }) => words);
   const first = goods[0] ?? merchants[0] ?? shown.not_understood[0]?.text.slice(0, 60) ?? 'Supplies';
-  const home = merchants[0] ?? known[0] ?? (UNKNOWN_SELLERS[0] as string);
+  const home = merchants[0] ?? (UNKNOWN_SELLERS[0] as string);
   const good = (i: number) => goods[i % Math.max(1, goods.length)] ?? first;
   // One of each kind first, so that ten show as much as they can.
   for (const [i, merchant] of merchants.slice(0, 3).entries()) yield [merchant, good(i)];
   for (const [i, words] of banned.slice(0, 2).entries()) yield [merchants[i] ?? home, words];
-  if (known[0] !== undefined) yield [known[0], first];
   yield [UNKNOWN_SELLERS[0] as string, first];
   for (const { text } of shown.conditions.slice(0, 1)) yield [home, text.slice(0, 120)];
   yield OUTSIDE[0] as (typeof OUTSIDE)[number];
-  for (const [i, merchant] of known.slice(1).entries()) yield [merchant, good(i + 1)];
   for (const words of banned.slice(2)) yield [home, words];
   for (const [i, merchant] of merchants.slice(3).entries()) yield [merchant, good(i + 1)];
   yield* OUTSIDE.slice(1);

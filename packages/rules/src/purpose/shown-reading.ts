@@ -96,10 +96,8 @@ function makeWordsFor(): (stems: Iterable<string>, text: string) => string {
 }
 type WordsFor = ReturnType<typeof makeWordsFor>;
 
-function kindOf({ trades, companies }: ForbiddenItem): string {
-  if (trades.size > 0) return labelsOf(trades);
-  return companies.size > 0 ? 'a company' : 'goods of this name';
-}
+const kindOf = ({ trades }: ForbiddenItem): string =>
+  trades.size > 0 ? labelsOf(trades) : 'goods or a seller of this name';
 
 function forbiddenBy({ items, private_use, text }: Prohibition, wordsFor: WordsFor) {
   return [

@@ -161,7 +161,7 @@ function byHistory(inquiry: Inquiry): Vouched | undefined {
 
 /** The merchant is known by its whole name to sell what the objective asks for. */
 function byTrade({ purpose, spend }: Inquiry): Vouched | undefined {
-  for (const trade of spend.known.trades) {
+  for (const trade of spend.known) {
     const wanted = purpose.trades.get(trade);
     if (wanted === undefined || wanted.conditional || wanted.field !== 'purpose.objective') continue;
     const says = `known for ${trade.label}, which the objective asks for`;

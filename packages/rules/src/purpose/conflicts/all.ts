@@ -1,5 +1,6 @@
 import type { QuestionKind } from '@purser/contract/purpose/questions';
 import { cashLike } from './cash-like.ts';
+import { clauseWords } from './clause-words.ts';
 import { condition } from './condition.ts';
 import { conditionDenied } from './condition-denied.ts';
 import type { Conflict } from './conflict.ts';
@@ -7,6 +8,7 @@ import { disguise } from './disguise.ts';
 import { missingDescription } from './missing-description.ts';
 import { newPayee } from './new-payee.ts';
 import { newWords } from './new-words.ts';
+import { otherBeneficiary } from './other-beneficiary.ts';
 import { otherGoods } from './other-goods.ts';
 import { otherSource } from './other-source.ts';
 import { otherUnit } from './other-unit.ts';
@@ -34,6 +36,7 @@ export const CONFLICTS: readonly Conflict[] = [
   otherSource,
   otherUnit,
   privateUse,
+  otherBeneficiary,
   refundElsewhere,
   disguise,
   newPayee,
@@ -44,6 +47,7 @@ export const CONFLICTS: readonly Conflict[] = [
   overMark,
   otherGoods,
   condition,
+  clauseWords,
   newWords,
 ];
 

@@ -22,9 +22,7 @@ export const cashLike: Conflict = {
         about: subjectOf(null, wordsOf(match)),
       };
     }
-    const known = spend.known.trades.find(
-      (trade) => trade.family === 'cash_like' && !purpose.trades.has(trade),
-    );
+    const known = spend.known.find((trade) => trade.family === 'cash_like' && !purpose.trades.has(trade));
     if (known !== undefined) {
       yield {
         sentence: `${quoted(spend.merchant.raw)} sells ${known.label}, which is as good as cash, and the purpose doesn't ask for it.`,

@@ -1,8 +1,8 @@
 import { RAIL_WORDS } from '../data/constraint-language.ts';
 import { plainAccount } from '../language/figures.ts';
+import { isOnlyRefund, isSameMerchant } from '../reading/own-spends.ts';
 import { precedentsAt } from '../reading/precedents.ts';
 import { type Conflict, conflictsWith, type Inquiry, quoted, subjectOf } from './conflict.ts';
-import { isOnlyRefund, isSameMerchant } from './own-spends.ts';
 
 const IS_IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$/;
 

@@ -7,7 +7,7 @@ export const otherGoods: Conflict = {
   severity: 'unclear',
   applies: ({ purpose }) => !purpose.broad && purpose.families.size > 0,
   *find({ purpose, spend }) {
-    const own = new Set(spend.known.trades.map(({ family }) => family));
+    const own = new Set(spend.known.map(({ family }) => family));
     for (const match of spend.description_matches) {
       const is_other = match.trades.every(
         (trade) =>

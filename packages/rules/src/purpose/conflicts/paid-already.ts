@@ -1,4 +1,3 @@
-import { type Conflict, conflictsWith, money, quoted, subjectOf, subjectWords } from './conflict.ts';
 import {
   daysBetween,
   isNumbered,
@@ -6,7 +5,8 @@ import {
   mayBeSameKind,
   maybeSamePartner,
   repeats,
-} from './own-spends.ts';
+} from '../reading/own-spends.ts';
+import { type Conflict, conflictsWith, money, quoted, subjectOf, subjectWords } from './conflict.ts';
 
 /** Within this time, the same sum for the same words is taken for the same thing. */
 const SAME_DAYS = 7;

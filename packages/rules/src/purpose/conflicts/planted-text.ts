@@ -4,7 +4,7 @@ import { type Conflict, quoteAround, quoted, subjectOf, subjectWords, suspicious
 /** In UTF-16 code units. */
 const MIN_TEXT_LENGTH = 8;
 
-/** Text that is meant for whoever judges the spend, or that orders the agent about, instead of saying what is bought. */
+/** Text that is meant for the judge of the spend, or that orders the agent about, instead of saying what is bought. */
 export const plantedText: Conflict = {
   kind: 'planted_text',
   severity: 'final',

@@ -1,5 +1,5 @@
 import type { Trade } from '../data/trades.ts';
-import { LOOSE_STEMS } from '../language/everyday-words.ts';
+import { carriesMeaning, LOOSE_STEMS } from '../language/everyday-words.ts';
 import type { Token } from '../language/text.ts';
 import type { AuthorityReading, ForbiddenItem, Prohibition } from '../reading/authority-terms.ts';
 import { type Conflict, conflictsWith, type Inquiry, quoted, subjectOf, wordsOf } from './conflict.ts';
@@ -55,14 +55,15 @@ function* compound({ stems: [stem = '', ...others] }: ForbiddenItem, { spend }: 
   }
 }
 
-function* company({ companies }: ForbiddenItem, { spend }: Inquiry): Iterable<Hit> {
-  if (companies.size === 0) return;
-  const named = new Set(spend.merchant.tokens.map((token) => token.word));
-  if ([...companies].every((word) => named.has(word)))
-    yield { field: 'action.merchant', text: spend.merchant.raw, is_certain: true, words: [...companies] };
+/** The merchant bears a forbidden name: certainly where it says nothing else, and perhaps as part of a longer name. */
+function* seller({ stems: words }: ForbiddenItem, { spend }: Inquiry): Iterable<Hit> {
+  const named = spend.merchant.tokens.filter(carriesMeaning).map(({ stem }) => stem);
+  if (words.length === 0 || !words.every((stem) => named.includes(stem) && !LOOSE_STEMS.has(stem))) return;
+  const is_certain = named.every((stem) => words.includes(stem));
+  yield { field: 'action.merchant', text: spend.merchant.raw, is_certain, words };
 }
 
-/** Kinds of which nobody doubts what belongs to them. Of all others, goods of a forbidden trade make a spend unclear. */
+/** Nobody doubts the goods of these kinds. Goods of every other forbidden trade make a spend unclear. */
 const PLAIN_KINDS: ReadonlySet<string> = new Set(['alcohol', 'cash_like', 'gambling', 'adult']);
 
 /** Goods of a forbidden trade. If the objective wants the trade, only what the constraint names is forbidden. */
@@ -76,13 +77,13 @@ function* ofTrade(item: ForbiddenItem, { spend, purpose }: Inquiry): Iterable<Hi
       match.field === 'action.description' && PLAIN_KINDS.has(hit.family) && match.text.length > 2;
     yield { field: match.field, text: match.text, is_certain, words: wordsOf(match) };
   }
-  if (spend.known.trades.some(isForbidden))
+  if (spend.known.some(isForbidden))
     yield { field: 'action.merchant', text: spend.merchant.raw, is_certain: false, words: [] };
 }
 
 function* hitsOf(rule: Prohibition, inquiry: Inquiry): Iterable<Hit> {
   for (const item of rule.items) {
-    for (const look of [company, literal, ofTrade, compound]) yield* look(item, inquiry);
+    for (const look of [seller, literal, ofTrade, compound]) yield* look(item, inquiry);
   }
 }
 

@@ -1,5 +1,5 @@
+import { isRefund, maybeSameMerchant } from '../reading/own-spends.ts';
 import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
-import { isRefund, maybeSameMerchant } from './own-spends.ts';
 
 /** A refund goes to another payee than the one that earlier money of the same name went to. */
 export const refundElsewhere: Conflict = {

@@ -1,5 +1,5 @@
+import { daysBetween, maybeSamePartner } from '../reading/own-spends.ts';
 import { type Conflict, conflictsWith, money, quoted, subjectOf } from './conflict.ts';
-import { daysBetween, maybeSamePartner } from './own-spends.ts';
 
 const SAME_DAYS = 1;
 /** From this share of the threshold on, a sum lies just under it. */

@@ -39,7 +39,7 @@ export type Family = (typeof FAMILIES)[number];
  *
  * The division follows the merchant category groups of ISO 18245 (the codes on card payments), made finer where a
  * purpose usually draws a line (alcohol within drinks, instruments within a laboratory) and coarser where it never
- * does. Its words and companies stand in the lists of that name, which explain their notation.
+ * does. Its words are in the list of that name, which explains their notation.
  */
 export interface Trade {
   id: string;
@@ -50,8 +50,6 @@ export interface Trade {
   /** Merchant category codes or ranges of ISO 18245 taken as orientation. */
   mcc: string;
   words: readonly string[];
-  /** Well-known companies only. */
-  companies: readonly string[];
 }
 
 /** Families that no purpose of a business covers unless it says so. */
@@ -69,7 +67,6 @@ export const PRIVATE_FAMILIES: ReadonlySet<string> = new Set([
 ]);
 
 const WORDS = readTerms('trade-words');
-const COMPANIES = readTerms('trade-companies');
 
 /** Trades of organisations first, then trades of private life. */
 export const TRADES: readonly Trade[] = (readTerms('trades').get('trades') ?? []).map((row) => {
@@ -80,7 +77,6 @@ export const TRADES: readonly Trade[] = (readTerms('trades').get('trades') ?? []
     label,
     mcc,
     words: WORDS.get(id) ?? [],
-    companies: COMPANIES.get(id) ?? [],
   };
 });
 

@@ -7,19 +7,7 @@ import { EVERYDAY_WORDS } from './everyday-words.ts';
 import { findPhrases, indexPhrases, type PhraseMatch, phrasesOf } from './phrase-index.ts';
 import type { Token } from './text.ts';
 
-const WIDER_WORDS = readTerms('wider-words');
 const OTHER_LANGUAGES = readTerms('other-languages');
-/** The section of companies whose name says nothing about what is bought. */
-const GENERAL = 'general';
-const GENERAL_MERCHANTS = readTerms('trade-companies').get(GENERAL) ?? [];
-/**
- * Trades that broad words imply: a purpose for a clinic, for upkeep or for travel expects these trades without naming
- * them. Such a trade is hinted at, not wanted by name: it is in scope, but goods and merchant must both support it.
- */
-const BROAD_WORDS = [...readTerms('broad-words')].map(([trades, words]) => ({
-  words,
-  trades: trades.split(', '),
-}));
 
 /** Words of a text that match one trade. */
 export interface TradeMatch {
@@ -31,43 +19,15 @@ export interface TradeMatch {
   text: string;
   /** False for words that have other everyday meanings. */
   strong: boolean;
-  /** True if the phrase is in the trade's own table, false if it is only in the long lists. */
-  core: boolean;
-  kind: 'word' | 'company';
 }
 
 const WORD_INDEX = indexPhrases(
   TRADES.flatMap((trade) => [
-    ...phrasesOf(trade.words, 'word', trade),
-    ...phrasesOf(WIDER_WORDS.get(trade.id) ?? [], 'word', trade, () => ({ core: false })),
-    ...phrasesOf(OTHER_LANGUAGES.get(trade.id) ?? [], 'word', trade),
+    ...phrasesOf(trade.words, trade),
+    ...phrasesOf(OTHER_LANGUAGES.get(trade.id) ?? [], trade),
   ]),
-  { kind: 'word', is_lasting: true },
 );
-const COMPANY_INDEX = indexPhrases(
-  [
-    ...TRADES.flatMap((trade) => phrasesOf(trade.companies, 'company', trade)),
-    ...phrasesOf(GENERAL_MERCHANTS, 'company', null),
-  ],
-  { kind: 'company', is_lasting: true },
-);
-
-const BROAD_INDEX = indexPhrases(
-  BROAD_WORDS.flatMap(({ words, trades }) => {
-    return TRADES.filter((trade) => trades.includes(trade.id)).flatMap((trade) =>
-      phrasesOf(words, 'word', trade, () => ({ strong: false })),
-    );
-  }),
-  { kind: 'word', is_lasting: true },
-);
-
-const PRIVATE_CIRCLE_INDEX = indexPhrases(
-  phrasesOf(EVERYDAY_WORDS.get('private_circle') ?? [], 'word', null),
-  {
-    kind: 'word',
-    is_lasting: true,
-  },
-);
+const PRIVATE_CIRCLE_INDEX = indexPhrases(phrasesOf(EVERYDAY_WORDS.get('private_circle') ?? [], null));
 
 function textOf(tokens: readonly Token[], at: number, length: number): string {
   let text = tokens[at]?.raw ?? '';
@@ -76,8 +36,8 @@ function textOf(tokens: readonly Token[], at: number, length: number): string {
 }
 
 const tradeMatches = (tokens: readonly Token[], found: readonly PhraseMatch[]): TradeMatch[] =>
-  found.flatMap(({ meaning: { trade, strong, core, kind }, at, length }) =>
-    trade === null ? [] : [{ trade, at, length, text: textOf(tokens, at, length), strong, core, kind }],
+  found.flatMap(({ meaning: { trade, strong }, at, length }) =>
+    trade === null ? [] : [{ trade, at, length, text: textOf(tokens, at, length), strong }],
   );
 
 function isCode(token: Token | undefined): boolean {
@@ -120,14 +80,6 @@ export function narrowTrades(matches: readonly TradeMatch[]): Set<Trade> {
   return new Set(matches.filter((match) => !isWider(match)).map((match) => match.trade));
 }
 
-/** Trades that broad words of a purpose ("upkeep", "clinic") imply without naming them. */
-export function impliedTrades(tokens: readonly Token[]): TradeMatch[] {
-  return tradeMatches(
-    tokens,
-    findPhrases(tokens, BROAD_INDEX, () => true),
-  );
-}
-
 /** Words of the buyer's private circle ("wife", "for myself"). */
 export function privateCircleWords(tokens: readonly Token[]): string[] {
   return findPhrases(tokens, PRIVATE_CIRCLE_INDEX, () => true).map(({ at, length }) =>
@@ -135,87 +87,41 @@ export function privateCircleWords(tokens: readonly Token[]): string[] {
   );
 }
 
-const startsUpper = (raw: string): boolean => /^[\p{Lu}\p{N}]/u.test(raw);
+/** The trades of merchants by their normalised whole names. */
+export type MerchantIndex = ReadonlyMap<string, readonly Trade[]>;
 
-/** Companies that running text names. Names that are ordinary words are ignored; the others must be capitalised. */
-export function companiesInText(tokens: readonly Token[]): TradeMatch[] {
-  const found = findPhrases(
-    tokens,
-    COMPANY_INDEX,
-    (meaning, at) => !meaning.ordinary && startsUpper(tokens[at]?.raw ?? ''),
-  );
-  return tradeMatches(tokens, found);
-}
-
-/** A merchant's entry in the tables, by its whole name. */
-export interface KnownMerchant {
-  trades: readonly Trade[];
-  /** The merchant sells nearly everything, or only processes the payment. */
-  general: boolean;
-}
-
-const UNKNOWN: KnownMerchant = { trades: [], general: false };
-
-/** Merchants by their normalised whole names. */
-export type MerchantIndex = ReadonlyMap<string, KnownMerchant>;
-
-/** Indexes merchants by their whole names; a trade of null stands for a merchant that sells nearly everything. */
-function byWholeName(
-  entries: readonly { name: string; trade: Trade | null }[],
-  sells_everything: ReadonlySet<string> = new Set(),
+/** Indexes merchants for `knownMerchant`. */
+export function indexMerchants(
+  merchants: readonly { name: string; trade_ids: readonly string[] }[],
 ): MerchantIndex {
-  const index = new Map<string, KnownMerchant>();
-  for (const { name, trade } of entries) {
+  const index = new Map<string, readonly Trade[]>();
+  for (const { name, trade_ids } of merchants) {
     const key = normaliseMerchant(name);
-    const { trades, general } = index.get(key) ?? UNKNOWN;
-    index.set(key, {
-      trades: trade === null ? trades : [...new Set([...trades, trade])],
-      general: general || trade === null || sells_everything.has(trade.id),
-    });
+    const trades = TRADES.filter((trade) => trade_ids.includes(trade.id));
+    index.set(key, [...new Set([...(index.get(key) ?? []), ...trades])]);
   }
   return index;
 }
 
-/** Trades whose shops sell so many things that their name says little about what is bought. */
-const SELLS_EVERYTHING: ReadonlySet<string> = new Set(['groceries', 'home_goods']);
-
-const nameOnly = (entry: string): string => entry.replace(/^\^/, '');
-
-const KNOWN_MERCHANTS = byWholeName(
-  [
-    ...TRADES.flatMap((trade) => trade.companies.map((name) => ({ name: nameOnly(name), trade }))),
-    ...GENERAL_MERCHANTS.map((name) => ({ name: nameOnly(name), trade: null })),
-  ],
-  SELLS_EVERYTHING,
+const COMPANIES = indexMerchants(
+  [...readTerms('trade-companies')].flatMap(([trade_id, names]) =>
+    names.map((name) => ({ name, trade_ids: [trade_id] })),
+  ),
 );
 
-/** Indexes the operator's merchants for `knownMerchant`. */
-export function indexMerchants(
-  merchants: readonly { name: string; trade_ids: readonly string[] }[],
-): MerchantIndex {
-  return byWholeName(
-    merchants.flatMap(({ name, trade_ids }): { name: string; trade: Trade | null }[] =>
-      trade_ids.length === 0
-        ? [{ name, trade: null }]
-        : TRADES.filter((trade) => trade_ids.includes(trade.id)).map((trade) => ({ name, trade })),
-    ),
-  );
-}
-
 /**
- * Looks a merchant up by its whole name, as it is and as a card descriptor, first in the operator's list. A name that only
- * contains a known one is not known.
+ * The trades of a merchant by its whole name, as it is and as a card descriptor, first in the operator's list and then among
+ * well-known companies. A name that only contains a known one is not known.
  */
-export function knownMerchant(merchant: string, own?: MerchantIndex): KnownMerchant {
-  const plain = plainText(merchant);
-  if (hasLookAlikes(plain)) return UNKNOWN;
-  for (const index of own === undefined ? [KNOWN_MERCHANTS] : [own, KNOWN_MERCHANTS]) {
+export function knownMerchant(merchant: string, own: MerchantIndex | undefined): readonly Trade[] {
+  if (hasLookAlikes(plainText(merchant))) return [];
+  for (const index of own === undefined ? [COMPANIES] : [own, COMPANIES]) {
     for (const name of namesOfDescriptor(merchant)) {
       const known = index.get(normaliseMerchant(name));
       if (known !== undefined) return known;
     }
   }
-  return UNKNOWN;
+  return [];
 }
 
 export const isPrivate = (trade: Trade): boolean => PRIVATE_FAMILIES.has(trade.family);

@@ -102,10 +102,10 @@ function accountsIn({ text }: Part): [account: string, words: readonly string[]]
 
 /** Adds the trades that words of the purpose mean, now that all others are known. */
 function addMeantTrades({ trades, candidates }: Gathered): void {
-  for (const { trade, quote, strong } of disambiguate(candidates, trades)) {
+  for (const { trade, quote, strong } of disambiguate(candidates)) {
     const known = trades.get(trade);
-    if (known === undefined || known.implied || known.conditional || (strong && !known.strong))
-      trades.set(trade, { ...quote, strong, implied: false, conditional: false });
+    if (known === undefined || known.conditional || (strong && !known.strong))
+      trades.set(trade, { ...quote, strong, conditional: false });
   }
 }
 
@@ -122,7 +122,7 @@ function besideObjective(prohibition: Prohibition, isSaid: IsSaid): Prohibition 
     const rest = item.stems.filter((stem) => !isSaid(stem));
     const says = rest.some((stem) => !LOOSE_STEMS.has(stem) && stem.length > 3);
     return rest.length > 0 && rest.length < item.stems.length && says
-      ? [{ stems: rest, trades: new Set<Trade>(), companies: new Set<string>() }]
+      ? [{ stems: rest, trades: new Set<Trade>() }]
       : [];
   });
   return { ...prohibition, items: [...items, ...narrowed] };
@@ -139,7 +139,7 @@ function requirementOf(
   const distinguishing = said.filter((stem) => !isSaid(stem));
   const isOfObjective = (trade: Trade) => {
     const wanted = trades.get(trade);
-    return wanted?.field === 'purpose.objective' && !wanted.implied;
+    return wanted?.field === 'purpose.objective';
   };
   return {
     ...condition,

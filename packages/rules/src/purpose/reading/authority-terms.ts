@@ -6,8 +6,6 @@ export interface ForbiddenItem {
   /** The item is named literally if all of these occur. */
   stems: readonly string[];
   trades: ReadonlySet<Trade>;
-  /** Lower-case words of the companies that are named. */
-  companies: ReadonlySet<string>;
 }
 
 export interface Prohibition extends Quote {
@@ -63,8 +61,6 @@ export interface MarkRule extends Quote {
 export interface WantedTrade extends Quote {
   /** By a word with one meaning. */
   strong: boolean;
-  /** Only a broad word of the objective implies it. */
-  implied: boolean;
   /** Only a condition names it, so it is neither out of scope nor wanted. */
   conditional: boolean;
 }

@@ -20,14 +20,8 @@ import {
   RULED_OUT,
 } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
-import { carriesMeaning, GOODS_CLASSES, STRESSES } from '../language/everyday-words.ts';
-import {
-  companiesInText,
-  impliedTrades,
-  narrowTrades,
-  privateCircleWords,
-  tradeWords,
-} from '../language/lexicon.ts';
+import { carriesMeaning, STRESSES } from '../language/everyday-words.ts';
+import { narrowTrades, privateCircleWords, tradeWords } from '../language/lexicon.ts';
 import { foldText, type Token, tokenize } from '../language/text.ts';
 import type { ForbiddenItem, Prohibition } from './authority-terms.ts';
 
@@ -84,17 +78,11 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
       // "complete bicycles" does not mean everything in the trade of bicycles.
       ...narrowTrades(
         tradeWords(trimmed).filter(
-          (match) => content.length === 1 || (match.strong && match.core && match.length >= content.length),
+          (match) => content.length === 1 || (match.strong && match.length >= content.length),
         ),
       ),
       ...plainKinds(trimmed),
-      ...(content.length === 1 && GOODS_CLASSES.has(content[0]?.stem ?? '')
-        ? impliedTrades(trimmed).map((match) => match.trade)
-        : []),
     ]),
-    companies: new Set(
-      companiesInText(trimmed).flatMap((match) => tokenize(match.text).map((token) => token.word)),
-    ),
   };
 }
 

@@ -13,7 +13,7 @@ import {
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
 import { carriesMeaning, isSmallWord } from '../language/everyday-words.ts';
-import { companiesInText, impliedTrades, tradeWords } from '../language/lexicon.ts';
+import { tradeWords } from '../language/lexicon.ts';
 import { foldText, type Token, tokenize } from '../language/text.ts';
 import type {
   AttributeRule,
@@ -231,7 +231,7 @@ function addCondition({ conditions, trades }: Gathered, { quote }: Sentence, con
   conditions.push(condition);
   // A trade that only a condition names is not out of scope, but not plainly wanted either.
   for (const trade of condition.subject_trades) {
-    if (!trades.has(trade)) trades.set(trade, { ...quote, strong: false, implied: false, conditional: true });
+    if (!trades.has(trade)) trades.set(trade, { ...quote, strong: false, conditional: true });
   }
 }
 
@@ -269,23 +269,17 @@ function addWords({ words }: Gathered, { part, tokens }: Sentence): void {
   }
 }
 
-function addTrades({ candidates, trades }: Gathered, { part, quote, tokens }: Sentence): void {
+function addTrades({ candidates }: Gathered, { part, quote, tokens }: Sentence): void {
   const { field, kind } = part;
-  for (const match of [...tradeWords(tokens), ...companiesInText(tokens)]) {
+  for (const match of tradeWords(tokens)) {
     const strong = match.strong && kind !== 'criterion';
     // A loose word is not enough to want money in another form.
     if (!strong && match.trade.family === 'cash_like') continue;
     candidates.push({
-      core: match.core,
       trade: match.trade,
       place: `${field} ${quote.text} ${match.at}`,
       quote: { field, text: match.text },
       strong,
     });
-  }
-  for (const { trade, text } of kind === 'objective' ? impliedTrades(tokens) : []) {
-    const known = trades.get(trade);
-    if (known === undefined || known.conditional)
-      trades.set(trade, { field, text, strong: false, implied: true, conditional: false });
   }
 }

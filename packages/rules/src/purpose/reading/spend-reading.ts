@@ -2,13 +2,7 @@ import type { SpendRequest } from '@purser/contract/decisions';
 import { LRUCache } from 'lru-cache';
 import { namesOfDescriptor } from '../../merchants/descriptors.ts';
 import { type Trade, tradesOfCode } from '../data/trades.ts';
-import {
-  everyTradeWord,
-  type KnownMerchant,
-  knownMerchant,
-  type MerchantIndex,
-  type TradeMatch,
-} from '../language/lexicon.ts';
+import { everyTradeWord, knownMerchant, type MerchantIndex, type TradeMatch } from '../language/lexicon.ts';
 import { foldText, isTooLong, type Token, tokenize, withinBudget } from '../language/text.ts';
 import { undisguised } from './undisguised.ts';
 
@@ -45,7 +39,6 @@ export interface TermMatch {
   field: string;
   text: string;
   strong: boolean;
-  kind: 'word' | 'company';
   trades: readonly Trade[];
   /** Position of the first token in its field, and number of tokens. */
   at: number;
@@ -60,7 +53,8 @@ export interface SpendReading {
   task: FieldText;
   category: FieldText;
   trace: readonly FieldText[];
-  known: KnownMerchant;
+  /** The trades that the merchant is known for. */
+  known: readonly Trade[];
   /** The names that the merchant may stand for, the whole first; see `namesOfDescriptor`. */
   merchant_names: readonly string[];
   /** Stems of the description. */
@@ -87,10 +81,10 @@ const CATEGORY_CODE = /(?<!\d)\d{4}(?!\d)/g;
 /** The matches of one length at one place as one, because a word may belong to several trades. */
 function termMatches(field: string, matches: readonly TradeMatch[]): TermMatch[] {
   const found = new Map<string, TermMatch & { trades: Trade[] }>();
-  for (const { trade, text, strong, kind, at, length } of matches) {
+  for (const { trade, text, strong, at, length } of matches) {
     const place = `${at} ${length}`;
     const same = found.get(place);
-    if (same === undefined) found.set(place, { field, text, strong, kind, trades: [trade], at, length });
+    if (same === undefined) found.set(place, { field, text, strong, trades: [trade], at, length });
     else {
       same.trades.push(trade);
       same.strong ||= strong;
@@ -103,7 +97,7 @@ function termMatches(field: string, matches: readonly TradeMatch[]): TermMatch[]
 function categoryMatches(category: FieldText): TermMatch[] {
   const codes = (category.text.match(CATEGORY_CODE) ?? []).flatMap((text): TermMatch[] => {
     const trades = tradesOfCode(text);
-    const code = { field: 'action.category', text, strong: true, kind: 'word', at: 0, length: 1 } as const;
+    const code = { field: 'action.category', text, strong: true, at: 0, length: 1 } as const;
     return trades.length === 0 ? [] : [{ ...code, trades }];
   });
   return [...codes, ...termMatches('action.category', everyTradeWord(category.tokens))];
@@ -117,7 +111,8 @@ export const claimsToBe = (spend: SpendReading, stem: string): boolean =>
 
 interface MerchantReading {
   text: FieldText;
-  known: KnownMerchant;
+  /** The trades that the merchant is known for. */
+  known: readonly Trade[];
   matches: readonly TermMatch[];
   /** The names that the merchant may stand for, the whole first. */
   names: readonly string[];

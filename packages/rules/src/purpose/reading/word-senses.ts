@@ -7,18 +7,13 @@ export interface TradeCandidate {
   place: string;
   quote: Quote;
   strong: boolean;
-  core: boolean;
 }
 
 /**
  * Disambiguates words of several trades. If other words of the purpose name one of the trades, the word ("gloves") means
- * that one and only hints at the others. It also only hints at trades of the long lists if another trade has it in its
- * own table.
+ * that one and only hints at the others.
  */
-export function disambiguate(
-  candidates: readonly TradeCandidate[],
-  implied: ReadonlyMap<Trade, unknown>,
-): TradeCandidate[] {
+export function disambiguate(candidates: readonly TradeCandidate[]): TradeCandidate[] {
   const places = new Map<string, Set<Trade>>();
   for (const { place, trade } of candidates) places.set(place, (places.get(place) ?? new Set()).add(trade));
   const sure = new Set(
@@ -26,12 +21,9 @@ export function disambiguate(
       .filter(({ place, strong }) => strong && places.get(place)?.size === 1)
       .map(({ trade }) => trade),
   );
-  const cores = new Set(candidates.filter(({ core }) => core).map(({ place }) => place));
-  const isMeant = (trade: Trade) => sure.has(trade) || implied.has(trade);
   return candidates.map((one) => {
     const meanings = [...(places.get(one.place) ?? [])];
-    if (meanings.length === 1 || isMeant(one.trade)) return one;
-    const isOutdone = meanings.some(isMeant) || (!one.core && cores.has(one.place));
-    return isOutdone ? { ...one, strong: false } : one;
+    const is_outdone = meanings.length > 1 && !sure.has(one.trade) && meanings.some((each) => sure.has(each));
+    return is_outdone ? { ...one, strong: false } : one;
   });
 }

@@ -1,0 +1,68 @@
+import { carriesMeaning, GOODS_CLASSES, LOOSE_STEMS, OCCASIONS, PAPERS } from '../language/everyday-words.ts';
+import { type Token, tokenize } from '../language/text.ts';
+import type { AuthorityReading } from '../reading/authority-terms.ts';
+import type { Quote } from '../reading/named-merchants.ts';
+import { precedentsAt } from '../reading/precedents.ts';
+import { type Conflict, conflictsWith, type Inquiry, quoted, subjectOf } from './conflict.ts';
+
+const SENTENCE_END = /(?<=[.;!?。])\s*/;
+
+const says = (token: Token): boolean =>
+  carriesMeaning(token) &&
+  !/\d/.test(token.word) &&
+  ![LOOSE_STEMS, PAPERS, OCCASIONS, GOODS_CLASSES].some((stems) => stems.has(token.stem));
+
+const clauses_of = new WeakMap<AuthorityReading, ReadonlyMap<string, Quote>>();
+
+/** The stems that the purpose uses only in constraints that set no condition, each with the first of these clauses. */
+function clausesByStem({ authority, purpose }: Inquiry): ReadonlyMap<string, Quote> {
+  const known = clauses_of.get(purpose);
+  if (known !== undefined) return known;
+  const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
+  const wanted = new Set(
+    [objective, ...success_criteria, context].flatMap((text) => tokenize(text).map(({ stem }) => stem)),
+  );
+  const { requirements, attributes, units, sources, bounds } = purpose;
+  const conditions = [...requirements, ...attributes, ...units, ...sources, ...bounds].map(
+    ({ text }) => text,
+  );
+  const clauses = new Map<string, Quote>();
+  for (const [i, constraint] of constraints.entries()) {
+    for (const sentence of constraint.split(SENTENCE_END)) {
+      const text = sentence.trim();
+      // Words of a condition show rather that a spend meets it.
+      if (conditions.some((one) => one.startsWith(text.replace(/[.;!?。]$/, '')))) continue;
+      for (const token of tokenize(text)) {
+        if (says(token) && !wanted.has(token.stem) && !clauses.has(token.stem))
+          clauses.set(token.stem, { field: `purpose.constraints[${i}]`, text });
+      }
+    }
+  }
+  clauses_of.set(purpose, clauses);
+  return clauses;
+}
+
+/**
+ * The description has a word that the purpose uses only to rule something out, so that the clause may be about the spend. It
+ * needs no table, so it works in every language that sets blanks.
+ */
+export const clauseWords: Conflict = {
+  kind: 'condition',
+  severity: 'unclear',
+  applies: ({ authority, purpose, vouched }) =>
+    vouched !== undefined && !purpose.cut && (authority.purpose.constraints ?? []).length > 0,
+  *find(inquiry) {
+    const { spend, facts } = inquiry;
+    const clauses = clausesByStem(inquiry);
+    const known = precedentsAt(facts, spend.request.action);
+    for (const { stem, raw } of spend.description.tokens) {
+      const clause = clauses.get(stem);
+      if (clause === undefined || known.some(({ words }) => (words.get(stem)?.allowed ?? 0) > 0)) continue;
+      yield {
+        sentence: `The request says ${quoted(raw)}, and the purpose has a rule about that: ${quoted(clause.text)}.`,
+        evidence: [conflictsWith('action.description', raw), conflictsWith(clause.field, clause.text)],
+        about: subjectOf(clause, [stem]),
+      };
+    }
+  },
+};
