@@ -44,6 +44,7 @@ create table question_events (
   primary key (workspace_id, seq, question_id)
 );
 create index question_events_of_one on question_events (workspace_id, agent_id, question_id, seq);
+create index question_events_answered on question_events (workspace_id, agent_id, seq) where what <> 'ASKED';
 create index question_events_asked on question_events (workspace_id, question_id, decision_id) where what = 'ASKED';
 create index question_events_of_decisions on question_events (workspace_id, decision_id) where what = 'ASKED';
 

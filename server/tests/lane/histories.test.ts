@@ -380,7 +380,13 @@ const anyReview = fc
           `/v1/decisions/${d.id}/reviews`,
           own ? real.admin : real.reviewer,
           {
-            body: { action, reason_code: 'OK', ...(supersedes === null ? {} : { supersedes }) },
+            body: {
+              action,
+              reason_code: 'OK',
+              // A DENY that answers nothing: questions are not of this model.
+              questions: [],
+              ...(supersedes === null ? {} : { supersedes }),
+            },
           },
         );
         const refused = review(d, { action, supersedes, own });

@@ -200,6 +200,17 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: `order by key = '${knownMerchantKey({ merchant: '', payee_id: 'sepa:DE2' })}' desc limit 1`,
     seq: eventOf('t.decision_id'),
   },
+  questions: {
+    key: ['agent_id', 'question_id'],
+    // One that a single decision asked, and nobody answered.
+    row: "order by kind = 'model' desc limit 1",
+    seq: 't.last_seq',
+  },
+  question_events: {
+    key: ['seq', 'question_id'],
+    row: "order by what = 'NO' desc, seq limit 1",
+    seq: 't.seq',
+  },
   checkpoints: { key: ['seq'], row: 'order by seq limit 1', seq: 't.seq' },
   ledger_heads: { key: ['workspace_id'], row: 'limit 1', seq: 't.seq' },
   ledger_events: { key: ['seq'], row: 'order by seq offset 8 limit 1', seq: 't.seq' },
@@ -319,6 +330,23 @@ describe('an edit of any column is reported at its own event', () => {
       }
     }
   });
+});
+
+test('an answer that was turned round, and one that decisions would not see, are reported', async () => {
+  const answered = 'answer like \'%"answer":"YES"%\'';
+  const [{ last_seq }] = (
+    await sql(`select last_seq from questions where workspace_id = W and ${answered} limit 1`)
+  ).rows;
+  for (const to of [`replace(answer, '"YES"', '"NO"')`, `replace(answer, '100', '900')`, 'null']) {
+    const found = await tamper(
+      `update questions set answer = ${to} where workspace_id = W and last_seq = ${last_seq} and ${answered}`,
+    );
+    expect([to, found.valid, found.first_break_seq]).toEqual([to, false, Number(last_seq)]);
+  }
+  const found = await tamper(
+    "update agents set answers_version = 0 where workspace_id = W and slug = 'asking'",
+  );
+  expect(found.breaks).toMatchObject([{ kind: 'ROW_MISMATCH' }]);
 });
 
 test('a person’s other e-mail is reported at the newest event of the membership', async () => {

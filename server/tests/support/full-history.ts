@@ -1,3 +1,4 @@
+import type { QuestionKind } from '@purser/contract/purpose/questions';
 import { OPERATOR } from '@purser/rules/domain/audit';
 import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
 import { setPlan } from '../../src/engine/commands/set-plan.ts';
@@ -7,6 +8,7 @@ import { getWatermark } from '../../src/engine/followers/follower-rows.ts';
 import { type VerifyOptions, verifyLedger } from '../../src/engine/verification/verify-ledger.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
 import { openBrowser, PASSWORD, setUp } from './browser.ts';
+import { makeAsker } from './questions.ts';
 import {
   AUTHORITY,
   freshKey,
@@ -146,6 +148,25 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     post(`/v1/decisions/${id}/reviews`, { reason_code: 'CHECKED', ...body }, reviewer);
   const label = (id: string, body: object) =>
     post(`/v1/decisions/${id}/labels`, { label: 'PURPOSE_ALIGNED', ...body }, reviewer);
+
+  // Questions: open, answered by a review and a label, by themselves, and forgotten.
+  const asking = await post('/v1/agents', { slug: 'asking', authority: AUTHORITY });
+  const asker = makeAsker(s, core);
+  const asked_by = (await s.sql('select key_id from api_keys order by key_id limit 1')).rows[0].key_id;
+  const raise = (kinds: QuestionKind[], amount_minor = 100) =>
+    asker.ask(asked_by, { agent_id: asking.id, kinds, amount_minor });
+  const idOf = async (kind: string) =>
+    (await s.sql('select question_id from questions where kind = $1', [kind])).rows[0].question_id;
+  await raise(['model']);
+  const doubted = await raise(['new_merchant', 'condition']);
+  await review(doubted.decision_id, { action: 'DENY', comment: 'Not "this" 💶' });
+  await label(doubted.decision_id, { label: 'PURPOSE_ALIGNED' });
+  await raise(['condition'], 1_000);
+  await raise(['other_goods']);
+  const goods = `/v1/agents/asking/questions/${await idOf('other_goods')}/answer`;
+  await ok(s, 'POST', goods, { answer: 'NO', comment: 'Never' }, reviewer);
+  await s.call('DELETE', goods);
+  await ok(s, 'POST', goods, { answer: 'YES' }, reviewer);
 
   // Endpoints that nothing reaches: one of them changed, one deleted.
   const endpoint = (path: string, body: object) => post(`/v1/webhooks${path}`, body);

@@ -19,6 +19,8 @@ export interface ChainRow extends LedgerEvent {
   made_at: string | null;
   /** The document of a spend that holds something else than the requested amount, or counts in limits over time; else null. */
   held_document: string | null;
+  /** True if the decision's document may ask questions. */
+  asks: boolean | null;
 }
 
 /**
@@ -39,6 +41,7 @@ export async function loadChain(
         d.agent_id, d.decision, d.mode, d.currency, d.requested_amount_minor, d.created_at as made_at,
         case when 'AMOUNT_LIMITED' = any(d.reason_codes) or strpos(d.document, ',"limits":[') > 0
           then d.document end as held_document,
+        strpos(d.document, '"answered":null}') > 0 as asks,
         case when d.created_at <= e.occurred_at then sha256(convert_to(
           '{"agent_id":"' || d.agent_id
           || '","created_at":"' || to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
@@ -177,6 +180,8 @@ const ORPHANS: Record<OrphanTable, string> = {
   known_merchants: `select agent_id || ' ' || key as name from known_merchants m where workspace_id = $1
     and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = m.decision_id
       and d.agent_id = m.agent_id)`,
+  question_events: `select agent_id || ' ' || question_id as name from question_events q where workspace_id = $1
+    and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = q.seq)`,
   api_key_digests: `select key_id as name from api_key_digests g where workspace_id = $1
     and not exists (select 1 from api_keys k where k.workspace_id = $1 and k.key_id = g.key_id
       and k.digest = g.digest)`,
@@ -192,6 +197,7 @@ export const NAME_OF_ORPHAN = {
   audit_records: 'audit record',
   decision_lessons: 'what was learnt of decision',
   known_merchants: 'known merchant',
+  question_events: 'record of question',
   api_key_digests: 'digest of api_key',
 } as const;
 export type OrphanTable = keyof typeof NAME_OF_ORPHAN;

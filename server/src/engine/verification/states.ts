@@ -37,6 +37,8 @@ export interface ChainTally {
   learnt: LearningProgress;
   /** True if what earlier history made known was not gone through yet. */
   is_filling: boolean;
+  /** True if the stored history of questions is right so far. */
+  has_right_questions: boolean;
 }
 
 const budgetName = ({ agent_id, period, currency }: BudgetRow) => `${agent_id} ${period} ${currency}`;

@@ -45,6 +45,7 @@ import {
   spansOf,
   type Walk,
 } from './orphans.ts';
+import { checkQuestionEvents, checkQuestions } from './questions.ts';
 import { loadSealedRows, type SealedRow } from './sealed-rows.ts';
 import { withinSnapshot } from './snapshot.ts';
 import { checkBudgets, checkStates, countUnchanged } from './states.ts';
@@ -133,6 +134,7 @@ export async function verifyLedger(
         counters: new CounterSums(clock_ms),
         joining: await loadJoining(client, workspace_id),
         learnt: await loadLearningProgress(client, workspace_id, options.names),
+        has_right_questions: true,
         is_filling: await needsBackfill(client, workspace_id),
       },
       reached: start.reached,
@@ -210,8 +212,7 @@ interface LinkedPage extends Page {
 async function walkChain(walk: Walk, clients: readonly Client[], alive: () => void): Promise<number> {
   const { workspace_id } = walk;
   let events_checked = 0;
-  let is_over = false;
-  let pages = 0;
+  let [is_over, pages] = [false, 0];
   // The `seq` after which the first page would begin if none were missing up to the newest page.
   let base = walk.previous.seq;
   // For the newest page: resolves with its last `seq`, and resolves when its links have been checked.
@@ -275,10 +276,7 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
       const before = linked;
       const linking = arriving.then((page) => link(db, page, before));
       linked = noted(linking);
-      const { events, rebuilt, rows, spans, counting } = await linking;
-      await checkConsumptionKeys(walk, db, events, rows);
-      await checkCounts(walk, events, rebuilt, spans, await counting);
-      await checkDecisions(walk, db, events, rebuilt, spans.decisions, await counting);
+      await checkPage(walk, db, await linking);
     }
   }
 
@@ -286,6 +284,15 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
   await Promise.allSettled(walks);
   if (failure !== undefined) throw (failure as { error: unknown }).error;
   return events_checked;
+}
+
+/** Checks the rows of a page, once its links were checked. */
+async function checkPage(walk: Walk, db: Client, page: LinkedPage): Promise<void> {
+  const { events, rebuilt, spans } = page;
+  await checkConsumptionKeys(walk, db, events, page.rows);
+  await checkCounts(walk, events, rebuilt, spans, await page.counting);
+  await checkDecisions(walk, db, events, rebuilt, spans.decisions, await page.counting);
+  await checkQuestionEvents({ ...walk, db }, page);
 }
 
 /**
@@ -385,8 +392,8 @@ async function checkWhole(walk: Walk, head: StoredHead | undefined): Promise<voi
     await checkBudgets(db, workspace_id, tally, findings);
     await checkCounters(db, workspace_id, tally.counters, walk.previous.seq, findings);
   }
+  await checkQuestions(walk);
   await checkFeedback(db, workspace_id, tally.learnt, walk.previous.seq, findings);
-  const { sealed, is_vouched_for } = walk;
-  await checkLiveRows({ db, workspace_id, sealed, tally, is_vouched_for, findings, head });
+  await checkLiveRows({ ...walk, head });
   await checkOrphans(walk);
 }

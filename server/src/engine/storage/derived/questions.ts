@@ -339,3 +339,20 @@ export async function listPendingQuestions(
   });
   return result.rows.map(({ reviews, ...row }) => ({ question: questionOf(row), reviews }));
 }
+
+/** Returns the `seq` of the last event that answered a question of each of these agents; one without any is left out. */
+export async function loadAnswersVersions(
+  db: Queryable,
+  workspace_id: string,
+  agent_ids: readonly string[],
+): Promise<Map<string, number>> {
+  const result = await db.query<{ agent_id: string; seq: number }>({
+    name: 'load_answers_versions',
+    text: `select w.agent_id, e.seq from unnest($2::text[]) as w(agent_id)
+      cross join lateral (
+        select seq from question_events where workspace_id = $1 and agent_id = w.agent_id and what <> 'ASKED'
+        order by seq desc limit 1) as e`,
+    values: [workspace_id, agent_ids],
+  });
+  return new Map(result.rows.map(({ agent_id, seq }) => [agent_id, seq]));
+}
