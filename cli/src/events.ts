@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { exampleOf } from '@purser/contract/values/example';
 import type { WebhookEventType } from '@purser/contract/values/webhooks';
+import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
 import { APIError, Purser, type WebhookEvent, webhooks } from '@purser/sdk';
 import { fakePurser } from '@purser/sdk/testing';
 import type { Context } from './context.ts';
@@ -108,43 +110,8 @@ async function sampleDecision(type: EventType) {
 
 type Sample = Awaited<ReturnType<typeof sampleDecision>>;
 
-function sampleThreshold({ decision_id }: Sample, now: Date): object {
-  const limit_minor = 600_000;
-  const month = [now.getUTCMonth(), now.getUTCMonth() + 1];
-  const [starts_at, ends_at] = month.map((each) =>
-    new Date(Date.UTC(now.getUTCFullYear(), each)).toISOString(),
-  );
-  return {
-    percent: 80,
-    budget: {
-      id: `bud_${'0'.repeat(26)}`,
-      slug: 'marketing',
-      name: 'Marketing',
-      limit_minor,
-      currency: 'EUR',
-      period: 'MONTH',
-      time_zone: 'UTC',
-      parent: null,
-      status: 'active',
-    },
-    standing: {
-      name: 'marketing',
-      kind: 'shared_budget',
-      subject: null,
-      window: { type: 'MONTH', starts_at, ends_at },
-      limit_minor,
-      used_minor: 480_000,
-      remaining_minor: 120_000,
-      limit_count: null,
-      used_count: 12,
-      counted_since: null,
-    },
-    decision_id,
-  };
-}
-
-/** The data of a sample, by type: a type without one does not compile. */
-const SAMPLES: Record<EventType, (sample: Sample, now: Date) => object | Promise<object>> = {
+/** Makes the data of a type from one decision of the fake. Any other type has the examples of its schema. */
+const STORIES: { [Type in EventType]?: (sample: Sample) => object | Promise<object> } = {
   'decision.created': ({ decision }) => {
     const { token: _, ...capability } = decision.capability ?? {};
     return { ...decision, capability: decision.capability === null ? null : capability };
@@ -157,23 +124,15 @@ const SAMPLES: Record<EventType, (sample: Sample, now: Date) => object | Promise
     const outcome = { type: 'SPEND_EXECUTED', amount_minor: 5440 } as const;
     return { ...(await purser.decisions.reportOutcome(decision_id, outcome)), decision: brief };
   },
-  'budget.threshold.reached': sampleThreshold,
-  'decision.label.recorded': ({ decision_id, brief }, now) => ({
-    label_id: `lbl_${'0'.repeat(26)}`,
-    decision_id,
-    label: 'PURPOSE_ALIGNED',
-    comment: null,
-    supersedes: null,
-    principal_id: null,
-    key_id: `key_${'0'.repeat(26)}`,
-    created_at: now.toISOString(),
-    decision: brief,
-  }),
 };
 
 /** An event of a type, as the service would send it, for a made-up payment request. */
 async function sampleEvent(type: EventType, now: Date): Promise<WebhookEvent> {
-  const data = await SAMPLES[type](await sampleDecision(type), now);
+  const story = STORIES[type];
+  const data =
+    story === undefined
+      ? exampleOf(WEBHOOK_EVENTS[type].body.properties.data, true)
+      : await story(await sampleDecision(type));
   return { id: eventIdAt(now.getTime()), type, created_at: now.toISOString(), data } as WebhookEvent;
 }
 

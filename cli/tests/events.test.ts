@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
+import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
 import { webhooks } from '@purser/sdk';
+import { Ajv } from 'ajv';
 import { expect } from 'vitest';
 import { takesMinutes, until } from '../../server/tests/support/until.ts';
 import { programTest } from './world.ts';
@@ -36,6 +38,11 @@ test.each(WEBHOOK_EVENT_TYPES)('trigger %s sends a signed sample', async (type) 
     );
     expect(event).toMatchObject({ type, data: { decision_id: expect.stringMatching(/^dec_/) } });
     expect(got[0]?.body).not.toContain('"token"');
+    const isDocumented = new Ajv({ strict: false, validateFormats: false }).compile(
+      WEBHOOK_EVENTS[type].body,
+    );
+    isDocumented(event);
+    expect(isDocumented.errors).toBeNull();
   } finally {
     server.close();
   }

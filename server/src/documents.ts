@@ -3,6 +3,7 @@ import { ERRORS } from '@purser/contract/errors';
 import { REASONS } from '@purser/contract/reasons';
 import { ROUTES } from '@purser/contract/routes';
 import { CONTRACT_STAGES, STAGES } from '@purser/contract/stages';
+import { DEFAULT_EVENT_TYPES, TEST_EVENT_TYPE } from '@purser/contract/values/webhooks';
 import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
 import { REFUSAL_REASONS } from '@purser/rules/errors';
 import { renderConfigurationReference } from './service/config/config.ts';
@@ -120,6 +121,36 @@ function renderAuthority(document: OpenApi): string {
   ].join('\n');
 }
 
+/** The `data` of an event: the name of its schema, or its fields. */
+function dataInWords({ $id, properties }: { $id?: unknown; properties: object }): string {
+  if (typeof $id === 'string') return `\`${$id}\`, as the API answers it`;
+  return Object.keys(properties)
+    .map((name) => `\`${name}\``)
+    .join(', ');
+}
+
+function renderWebhookEvents(): string {
+  const rows = Object.entries(WEBHOOK_EVENTS).map(([type, { summary, body }]) => {
+    const is_default = (DEFAULT_EVENT_TYPES as string[]).includes(type);
+    const { data } = body.properties;
+    return `| \`${type}\` | ${summary} | ${is_default ? 'yes' : 'no'} | ${dataInWords(data)} |`;
+  });
+  return [
+    GENERATED,
+    '',
+    '# Webhook events',
+    '',
+    'Every event has the body `{ "id", "type", "created_at", "data" }`. No event contains a capability\'s token. [Webhooks](../guides/webhooks.md) explains endpoints, signatures and retries; the OpenAPI document has the schema of each body.',
+    '',
+    '| Type | When | Sent to an endpoint without `events` | `data` |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+    `In the events about a review, label or outcome, \`decision\` is its decision in brief. \`${TEST_EVENT_TYPE}\` is sent to one endpoint when its owner asks for it; it cannot be subscribed to.`,
+    '',
+  ].join('\n');
+}
+
 /** The generated files that are built and not committed: path from the root of the repository → text. */
 export function renderBuilt(): Record<string, string> {
   const openapi = renderOpenApi();
@@ -138,5 +169,6 @@ export function renderPages(): Record<string, string> {
     'docs/reference/errors.md': renderErrors(),
     'docs/reference/reasons.md': renderReasons(),
     'docs/reference/operations.md': renderOperations(openapi),
+    'docs/reference/webhook-events.md': renderWebhookEvents(),
   };
 }

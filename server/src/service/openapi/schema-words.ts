@@ -1,3 +1,4 @@
+import { exampleOf as exampleIn } from '@purser/contract/values/example';
 import type { JsonSchema, OpenApi } from './document-types.ts';
 
 /** One line of a table of fields. */
@@ -99,38 +100,7 @@ function limitsInWords(schema: JsonSchema): string[] {
   return words;
 }
 
-/** A value that fits the schema, from its `examples` where it has them; `required_only` leaves out optional fields. */
-export function exampleOf(given: JsonSchema, document: OpenApi, required_only: boolean, depth = 0): unknown {
-  const schema = resolve(given, document);
-  const examples = schema.examples as unknown[] | undefined;
-  if (examples !== undefined && examples.length > 0) return examples[0];
-  if (schema.const !== undefined) return schema.const;
-  if (schema.default !== undefined) return schema.default;
-  if (Array.isArray(schema.enum)) return schema.enum[0];
-  const branches = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
-  if (branches?.[0] !== undefined) return exampleOf(branches[0], document, required_only, depth);
-  switch ([schema.type].flat()[0]) {
-    case 'object': {
-      const required = (schema.required ?? []) as string[];
-      const fields = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
-      return Object.fromEntries(
-        fields
-          .filter(([name]) => !required_only || required.includes(name))
-          .map(([name, field]) => [name, exampleOf(field, document, required_only, depth + 1)]),
-      );
-    }
-    case 'array':
-      return depth > MAX_DEPTH
-        ? []
-        : [exampleOf((schema.items ?? {}) as JsonSchema, document, required_only, depth + 1)];
-    case 'integer':
-    case 'number':
-      return schema.minimum ?? 0;
-    case 'boolean':
-      return true;
-    case 'null':
-      return null;
-    default:
-      return 'string'.padEnd(Number(schema.minLength ?? 0), '.').slice(0, Number(schema.maxLength ?? 64));
-  }
+/** A value that fits the schema, as `exampleOf` of the contract makes it. */
+export function exampleOf(schema: JsonSchema, document: OpenApi, required_only: boolean): unknown {
+  return exampleIn(schema, required_only, (each) => resolve(each, document));
 }
