@@ -62,7 +62,7 @@ test('a reviewer chooses the questions that a denial is about', async ({ page, w
   const { decision_id } = await workspace.spend(RESEARCH);
   await page.goto(`/console/reviews?id=${decision_id}`);
   const card = page.getByRole('region', { name: 'Questions', exact: true });
-  await expect(card.getByRole('listitem')).toHaveCount(2);
+  await expect(card.getByRole('term')).toHaveCount(2);
   await expect(card).toContainText(CLAUSE);
   await expect(card).toContainText('Asked for the first time.');
   await page.getByRole('button', { name: 'Deny' }).click();
@@ -81,9 +81,12 @@ test('a reviewer chooses the questions that a denial is about', async ({ page, w
   const answered = await questionsOf(workspace, '?state=answered');
   expect(answered.map(({ kind, answered }) => [kind, answered?.answer])).toEqual([['new_merchant', 'NO']]);
   await page.goto(`/console/decisions/${decision_id}`);
-  const rejected = page.getByRole('region', { name: 'Questions', exact: true }).getByRole('listitem').filter({
-    hasText: 'Answered by the review or label of this request.',
-  });
+  const rejected = page
+    .getByRole('region', { name: 'Questions', exact: true })
+    .getByRole('definition')
+    .filter({
+      hasText: 'Answered by the review or label of this request.',
+    });
   await expect(rejected).toHaveCount(1);
   await expect(rejected).toContainText('JSTOR');
 });

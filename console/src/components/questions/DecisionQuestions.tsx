@@ -17,28 +17,30 @@ export function DecisionQuestions({ decision }: { decision: Decision }) {
   );
   return (
     <>
-      <ul className={styles.list}>
+      <dl className={styles.list}>
         {questions.map((question) => (
-          <li key={question.question_id}>
-            <span>
+          <div key={question.question_id}>
+            <dt>
               <AnswerBadge answer={answerSince(decision, question) ?? question.answered?.answer ?? null} />
-            </span>
-            <QuestionText question={question}>
-              <p className={styles.soft}>
-                <AskedBefore question={question} />
-                {question.answered !== null && (
-                  <>
-                    {' '}
-                    Answered before <AnsweredBy {...question.answered} />.
-                  </>
-                )}
-                {answerSince(decision, question) !== null &&
-                  ' Answered by the review or label of this request.'}
-              </p>
-            </QuestionText>
-          </li>
+            </dt>
+            <dd>
+              <QuestionText question={question}>
+                <p className={styles.soft}>
+                  <AskedBefore question={question} />
+                  {question.answered !== null && (
+                    <>
+                      {' '}
+                      Answered before <AnsweredBy {...question.answered} />.
+                    </>
+                  )}
+                  {answerSince(decision, question) !== null &&
+                    ' Answered by the review or label of this request.'}
+                </p>
+              </QuestionText>
+            </dd>
+          </div>
         ))}
-      </ul>
+      </dl>
       {decision.review_state === 'PENDING' && <YesAndNo decision={decision} />}
       <p>
         <Link to={`/agents/${agent.slug}/answers`}>See all answers for {agent.slug}</Link>

@@ -19,20 +19,18 @@ export function DeniedQuestions({
   return (
     <fieldset className={styles.choice} aria-describedby={id}>
       <legend>This denial is about</legend>
-      <ul>
+      <div className={styles.choices}>
         {questions.map((question) => (
-          <li key={question.question_id}>
-            <label>
-              <input
-                type="checkbox"
-                checked={chosen.has(question.question_id)}
-                onChange={() => onChosen(toggled(chosen, question.question_id))}
-              />
-              <QuestionText question={question} />
-            </label>
-          </li>
+          <label key={question.question_id}>
+            <input
+              type="checkbox"
+              checked={chosen.has(question.question_id)}
+              onChange={() => onChosen(toggled(chosen, question.question_id))}
+            />
+            <QuestionText question={question} />
+          </label>
         ))}
-      </ul>
+      </div>
       <p id={id} className={styles.soft}>
         Only these are answered with no. The others stay open.
       </p>

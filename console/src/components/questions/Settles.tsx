@@ -53,12 +53,12 @@ export function ReviewSettles({
         {is_yes ? yesInWords(amounts, questions.length) : NO_IN_WORDS}
       </p>
       {lists && (
-        <ul className={styles.bullets}>
+        <div className={styles.bullets}>
           {questions.slice(0, SHOWN).map(({ question_id, sentence }) => (
-            <li key={question_id}>{visible(sentence)}</li>
+            <p key={question_id}>{visible(sentence)}</p>
           ))}
-          {questions.length > SHOWN && <li>And {questions.length - SHOWN} more</li>}
-        </ul>
+          {questions.length > SHOWN && <p>And {questions.length - SHOWN} more</p>}
+        </div>
       )}
     </div>
   );

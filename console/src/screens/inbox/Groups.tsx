@@ -28,11 +28,9 @@ export function Groups({ agent }: { agent: string | undefined }) {
   if (data.length === 0) return null;
   return (
     <section className={styles.groups} aria-label="Questions that several requests ask">
-      <ul>
-        {(is_open ? data : data.slice(0, SHOWN)).map((question) => (
-          <Group key={question.agent.id + question.question_id} question={question} agent={agent} />
-        ))}
-      </ul>
+      {(is_open ? data : data.slice(0, SHOWN)).map((question) => (
+        <Group key={question.agent.id + question.question_id} question={question} agent={agent} />
+      ))}
       {data.length > SHOWN && (
         <Button small kind="quiet" aria-expanded={is_open} onClick={() => setOpen(!is_open)}>
           {is_open ? 'Show fewer' : `Show all ${data.length} questions`}
@@ -45,16 +43,14 @@ export function Groups({ agent }: { agent: string | undefined }) {
 function Group({ question, agent: only_agent }: { question: PendingQuestion; agent: string | undefined }) {
   const { question_id, pending, sentence, agent } = question;
   return (
-    <li>
-      <Link
-        to="/reviews"
-        search={{ ...(only_agent === undefined ? {} : { agent: only_agent }), question: question_id }}
-      >
-        <strong>{pending} requests ask the same</strong>
-        <span className={styles.asks}>{visible(sentence)}</span>
-        <span className={styles.meta}>{agent.slug}</span>
-      </Link>
-    </li>
+    <Link
+      to="/reviews"
+      search={{ ...(only_agent === undefined ? {} : { agent: only_agent }), question: question_id }}
+    >
+      <strong>{pending} requests ask the same</strong>
+      <span className={styles.asks}>{visible(sentence)}</span>
+      <span className={styles.meta}>{agent.slug}</span>
+    </Link>
   );
 }
 
