@@ -74,6 +74,8 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
           </button>
         </Tabs>
         <AuthorityForm
+          slug={slug}
+          policy={authority}
           draft={editor.draft}
           json={json}
           problems={editor.problems}

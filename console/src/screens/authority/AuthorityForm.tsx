@@ -1,3 +1,4 @@
+import type { Authority } from '@purser/sdk';
 import { AreaField, SelectField, TextField } from '../../components/Field.tsx';
 import { Card } from '../../components/Page.tsx';
 import { type Draft, minorHint, type Problems } from '../../lib/authority/draft.ts';
@@ -16,6 +17,8 @@ const BECOMES = [
 
 /** The fields of a policy, or its JSON. */
 export function AuthorityForm({
+  slug,
+  policy,
   draft,
   json,
   problems,
@@ -23,6 +26,9 @@ export function AuthorityForm({
   edit,
   setJson,
 }: {
+  slug: string;
+  /** The draft as it would be saved. Null while it has problems. */
+  policy: Authority | null;
   draft: Draft;
   json: string | null;
   problems: Problems;
@@ -93,7 +99,7 @@ export function AuthorityForm({
           rows={2}
           {...field('context')}
         />
-        <Attention {...field('attention')} />
+        <Attention {...field('attention')} slug={slug} policy={policy} />
         <SelectField
           label="Description of a request"
           options={[
