@@ -110,3 +110,50 @@ test('a viewer sees answers and why they cannot answer; a reviewer cannot forget
   await expect(reviewer.getByRole('button', { name: /^Forget/ })).toBeDisabled();
   await expect(viewer.getByRole('button', { name: /^Change to yes/ })).toBeDisabled();
 });
+
+test('the report proposes the questions whose answers would end most of what is asked', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  for (let i = 0; i < 9; i++) await workspace.spend(RESEARCH);
+  await workspace.spend({ ...RESEARCH, merchant: 'Elsevier' });
+  await page.goto('/console/agents/infra-bot/report');
+  const card = page.getByRole('region', { name: 'Questions', exact: true });
+  await expect(card).toContainText('2 open questions.');
+  await expect(card).toContainText('Answer this one, and 90% of what was asked would not be asked again.');
+  await expectAccessible(page, 'the report with questions');
+  await card.getByRole('button', { name: /^Answer yes: .*JSTOR/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Answer yes' }).click();
+  await expect(card).toContainText('1 open question. Answer this one, and nothing asked so far');
+  await card.getByRole('button', { name: /^Answer no: .*Elsevier/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Answer no' }).click();
+  await expect(card).toContainText('No open questions');
+  expect((await workspace.spend(RESEARCH)).decision).toBe('ALLOW');
+});
+
+test('each level of attention shows what it would have meant on past requests', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await page.goto('/console/agents/infra-bot/authority');
+  const levels = page.getByRole('group', { name: 'Attention' });
+  await levels.getByRole('button', { name: 'Compare on past requests' }).click();
+  await expect(levels.getByText('No decisions yet.')).toHaveCount(3);
+  await workspace.spend({ description: 'Server with zirconium frobnicators' });
+  await workspace.spend(RESEARCH);
+  await page.reload();
+  await levels.getByRole('button', { name: 'Compare on past requests' }).click();
+  const level = (name: string) => levels.locator('label').filter({ hasText: new RegExp(`^${name}`) });
+  await expect(level('Low')).toContainText('Would have sent 1 of 2 to review.');
+  await expect(level('Normal')).toContainText('Would have sent 1 of 2 to review.');
+  await expect(level('High')).toContainText('Would have sent 2 of 2 to review.');
+  await expectAccessible(page, 'the policy with compared levels');
+  await levels.getByRole('radio', { name: /High/ }).check();
+  await page.getByLabel('Description of a request').selectOption('true');
+  await page.getByRole('button', { name: 'Save as version 2' }).click();
+  await expect(page.getByText('Saved as version 2.')).toBeVisible();
+  const { authority } = await workspace.call('GET', '/v1/agents/infra-bot/authority');
+  expect([authority.purpose.attention, authority.require_description]).toEqual(['HIGH', true]);
+});

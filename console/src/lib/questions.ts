@@ -72,5 +72,24 @@ export const coverInWords = (allowed: readonly Amount[]): string =>
 /** The effect of a NO. */
 export const NO_IN_WORDS = 'From the next request on, the same counts as against the purpose.';
 
+/** The most questions that are proposed at once, and the share of everything asked that they aim at. */
+const MAX_PROPOSED = 12;
+const AIMED_SHARE = 0.9;
+
+/** The open questions that were asked most, and the share of all that was asked that their answers would end. */
+export function mostAsked<Q extends { asked: number }>(
+  open: readonly Q[],
+): { questions: Q[]; share: number } {
+  const total = open.reduce((sum, { asked }) => sum + asked, 0);
+  const questions: Q[] = [];
+  let sum = 0;
+  for (const question of [...open].sort((a, b) => b.asked - a.asked)) {
+    if (questions.length === MAX_PROPOSED || sum >= total * AIMED_SHARE) break;
+    questions.push(question);
+    sum += question.asked;
+  }
+  return { questions, share: total === 0 ? 0 : sum / total };
+}
+
 /** "1 question", "2 questions". */
 export const questionCount = (count: number): string => `${count} ${count === 1 ? 'question' : 'questions'}`;

@@ -13,12 +13,11 @@ import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx'
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { AnswerDialog } from '../../components/questions/AnswerDialog.tsx';
+import { QuestionRow } from '../../components/questions/QuestionRow.tsx';
 import { LoadMore } from '../../components/Table.tsx';
 import { withEach } from '../../lib/pages.ts';
 import { pick } from '../../lib/search.ts';
 import { words } from '../../lib/words.ts';
-import styles from './Answers.module.css';
-import { QuestionRow } from './QuestionRow.tsx';
 
 const FILTERS: readonly Filter[] = [
   {
@@ -96,7 +95,7 @@ export default function Answers() {
               />
             ))
           }
-          gap={(height) => <li aria-hidden="true" className={styles.gap} style={{ height }} />}
+          gap={(height) => <li aria-hidden="true" style={{ height }} />}
         />
         <LoadMore query={list} />
       </Card>
