@@ -163,7 +163,8 @@ function byHistory(inquiry: Inquiry): Vouched | undefined {
 function byTrade({ purpose, spend }: Inquiry): Vouched | undefined {
   for (const trade of spend.known) {
     const wanted = purpose.trades.get(trade);
-    if (wanted === undefined || wanted.conditional || wanted.field !== 'purpose.objective') continue;
+    if (wanted === undefined || wanted.conditional || !wanted.whole || wanted.field !== 'purpose.objective')
+      continue;
     const says = `known for ${trade.label}, which the objective asks for`;
     return {
       voucher: { by: 'TRADE', says, entry_id: null },

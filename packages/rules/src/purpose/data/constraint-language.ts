@@ -64,6 +64,7 @@ export const SENTENCE_END = pattern('sentence_end');
 export const CONJUNCTIONS = words('conjunctions');
 export const PREPOSITIONS = words('prepositions');
 export const LINKS = words('links');
+export const GENITIVES = words('genitives');
 export const NOT_IN_CAPITALS = words('not_in_capitals');
 export const VERBS = words('verbs');
 export const RAIL_WORDS = words('rail_words');

@@ -29,6 +29,10 @@ export const OCCASIONS = stemsIn('occasions');
 export const STRESSES = stemsIn('stresses');
 /** Stems of broad words for goods or services. */
 export const GOODS_CLASSES = stemsIn('goods_classes');
+/** Stems of nouns of buying and packing, with which goods stay what they are: "a bottle of wine". */
+export const ACQUIRING = stemsIn('acquiring');
+/** Stems of common nouns that make something else of the goods before them: "shoe budget". */
+export const OTHER_HEADS = stemsIn('other_heads');
 
 /** Those of the stems that are not loose; all where there are no others. */
 export function firmStems(stems: readonly string[]): readonly string[] {

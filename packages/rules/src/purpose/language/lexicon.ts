@@ -73,6 +73,26 @@ export function everyTradeWord(tokens: readonly Token[]): TradeMatch[] {
   );
 }
 
+/** The trades whose words contain a stem, alone or in a phrase. */
+const TRADES_OF_STEM: ReadonlyMap<string, ReadonlySet<Trade>> = stemTrades();
+
+function stemTrades(): Map<string, Set<Trade>> {
+  const trades = new Map<string, Set<Trade>>();
+  for (const [text, meanings] of WORD_INDEX.meanings) {
+    for (const stem of text.split(' ')) {
+      const known = trades.get(stem) ?? new Set();
+      trades.set(stem, known);
+      for (const { trade } of meanings) if (trade !== null) known.add(trade);
+    }
+  }
+  return trades;
+}
+
+const NO_TRADES: ReadonlySet<Trade> = new Set();
+
+/** The trades that a word may name, also as part of a longer name of goods. */
+export const tradesOfWord = (token: Token): ReadonlySet<Trade> => TRADES_OF_STEM.get(token.stem) ?? NO_TRADES;
+
 /** The trades of the matches. Of a word in two trades ("fish": groceries and fish) only the narrower one is returned. */
 export function narrowTrades(matches: readonly TradeMatch[]): Set<Trade> {
   const isWider = (match: TradeMatch) =>

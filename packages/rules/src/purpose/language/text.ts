@@ -202,6 +202,17 @@ export function tokenize(text: string): Token[] {
   return tokensIn(text, tokenOf);
 }
 
+/** The text before each of the tokens that `tokenize` gave for a text, back to the token before it. */
+export function gapsIn(text: string, tokens: readonly Token[]): string[] {
+  let end = 0;
+  return tokens.map(({ raw }) => {
+    const at = text.indexOf(raw, end);
+    const gap = text.slice(end, at);
+    end = at + raw.length;
+    return gap;
+  });
+}
+
 /** Like `tokenize`, for a text that is read only once: its words are not cached. */
 export function tokenizeOnce(text: string): Token[] {
   return tokensIn(text, readWord);

@@ -102,10 +102,12 @@ function accountsIn({ text }: Part): [account: string, words: readonly string[]]
 
 /** Adds the trades that words of the purpose mean, now that all others are known. */
 function addMeantTrades({ trades, candidates }: Gathered): void {
-  for (const { trade, quote, strong } of disambiguate(candidates)) {
+  for (const { trade, quote, strong, whole } of disambiguate(candidates)) {
     const known = trades.get(trade);
     if (known === undefined || known.conditional || (strong && !known.strong))
-      trades.set(trade, { ...quote, strong, conditional: false });
+      trades.set(trade, { ...quote, strong, conditional: false, whole: whole || known?.whole === true });
+    else if (whole && !known.whole && known.field === quote.field)
+      trades.set(trade, { ...known, ...quote, whole });
   }
 }
 

@@ -63,6 +63,8 @@ export interface WantedTrade extends Quote {
   strong: boolean;
   /** Only a condition names it, so it is neither out of scope nor wanted. */
   conditional: boolean;
+  /** A whole noun phrase of the objective, or its head, names it: "shoes", not the "shoes" of "shoe polish". */
+  whole: boolean;
 }
 
 /** The operator's text, read into rules and terms. */

@@ -27,6 +27,7 @@ import type {
 import { readProhibitions } from './constraint-clauses.ts';
 import { marksIn, withoutLimits } from './limited-sums.ts';
 import { type NamedMerchant, namesIn, type Quote } from './named-merchants.ts';
+import { readNounPhrases } from './noun-phrases.ts';
 import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
 import { partWishes, saysSo } from './wishes.ts';
 import type { TradeCandidate } from './word-senses.ts';
@@ -231,7 +232,7 @@ function addCondition({ conditions, trades }: Gathered, { quote }: Sentence, con
   conditions.push(condition);
   // A trade that only a condition names is not out of scope, but not plainly wanted either.
   for (const trade of condition.subject_trades) {
-    if (!trades.has(trade)) trades.set(trade, { ...quote, strong: false, conditional: true });
+    if (!trades.has(trade)) trades.set(trade, { ...quote, strong: false, conditional: true, whole: false });
   }
 }
 
@@ -269,8 +270,9 @@ function addWords({ words }: Gathered, { part, tokens }: Sentence): void {
   }
 }
 
-function addTrades({ candidates }: Gathered, { part, quote, tokens }: Sentence): void {
+function addTrades({ candidates }: Gathered, { part, quote, wanted, tokens }: Sentence): void {
   const { field, kind } = part;
+  const hasTrade = kind === 'objective' ? readNounPhrases(wanted, tokens, isForeign(tokens)) : () => false;
   for (const match of tradeWords(tokens)) {
     const strong = match.strong && kind !== 'criterion';
     // A loose word is not enough to want money in another form.
@@ -280,6 +282,7 @@ function addTrades({ candidates }: Gathered, { part, quote, tokens }: Sentence):
       place: `${field} ${quote.text} ${match.at}`,
       quote: { field, text: match.text },
       strong,
+      whole: hasTrade(match),
     });
   }
 }

@@ -7,6 +7,8 @@ export interface TradeCandidate {
   place: string;
   quote: Quote;
   strong: boolean;
+  /** As in `WantedTrade`. */
+  whole: boolean;
 }
 
 /**
