@@ -196,8 +196,7 @@ function makeServers(parts: Parts, ends: Ends) {
     rate_limit_per_minute: config.rate_limit_per_minute,
     unknown_key_limit_per_minute: config.unknown_key_limit_per_minute,
     makeLimiter: parts.makeLimiter,
-    // Before the lane a spend may wait for a place to ask the model, and as long again for its answer.
-    deadline_ms: REQUEST_DEADLINE_MS + (second_opinion === null ? 0 : 2 * config.purpose_model_timeout_ms),
+    deadline_ms: REQUEST_DEADLINE_MS + (second_opinion?.longest_ms ?? 0),
     balance: siblings?.balance ?? null,
     keep_alive_ms: config.keep_alive_seconds * 1000,
     isFull: core.lane.isFull,

@@ -51,6 +51,7 @@ export { openDatabase } from './service/installation/open-database.ts';
 export { addWorkspace, makeCore } from './service/installation/runtime.ts';
 export { addressFor, protocolFor } from './service/model-judge/addresses.ts';
 export { makeModelClient } from './service/model-judge/model-client.ts';
+export { DEFAULT_TIMEOUT_MS } from './service/model-judge/pace.ts';
 export { startProbing } from './service/model-judge/probe.ts';
 export { promptFor, type SeenByModel, seenByModel } from './service/model-judge/prompt.ts';
 export type { Usage } from './service/model-judge/protocols.ts';

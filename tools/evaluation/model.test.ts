@@ -22,7 +22,8 @@ describe.each(files)('on %s', (name, cases) => {
     const [honest, fooled, lied_to] = await measureMadeJudges(cases, assessBuiltIn);
     if (honest === undefined || fooled === undefined || lied_to === undefined) throw new Error('too few');
     const floors: [string, boolean][] = [
-      ['the honest judge keeps', part(honest.kept) >= 0.88],
+      // Nobody vouches for the other merchants of these cases, and a model may not either.
+      ['the honest judge keeps', part(honest.kept) >= part(honest.kept_by_rules)],
       ['the honest judge lets pass', part(honest.slips) <= MAX_SLIPS],
       ['the page says so', renderModel(name, honest, null).includes('it is safe to let this model clear')],
       ['the fooled judge lets pass', part(fooled.slips) <= 0.05],

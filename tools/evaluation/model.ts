@@ -1,8 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   type Assess,
   type Authority,
   addressFor,
   type Config,
+  DEFAULT_TIMEOUT_MS,
   estimatedUsage,
   isOpen,
   makeModelClient,
@@ -126,7 +128,7 @@ export async function makeJudge(
     throw new TypeError('--model needs PURPOSE_MODEL_URL and PURPOSE_MODEL.');
   }
   const protocol = protocolFor(url, config.purpose_model_protocol);
-  const timeout_ms = config.purpose_model_timeout_ms;
+  const timeout_ms = config.purpose_model_timeout_ms ?? DEFAULT_TIMEOUT_MS;
   const parameters = config.purpose_model_parameters;
   const now_ms = () => performance.now();
   let nonces = 0;
@@ -148,6 +150,8 @@ export async function makeJudge(
     newNonce,
     now_ms,
     log: { info: line, warn: line },
+    is_patient: config.purpose_model_preset === 'local',
+    wait: (wait_ms) => setTimeout(wait_ms),
   });
   await probing.first;
   return {

@@ -117,7 +117,23 @@ describe('a server that behaves badly', () => {
       const more = () => response.write('x'.repeat(10_000), () => !response.destroyed && setImmediate(more));
       more();
     });
-    expect(await clientOf().ask()).toEqual({ kind: 'http_error', status: 500, retry_after_ms: null });
+    expect(await clientOf().ask()).toMatchObject({ kind: 'http_error', status: 500, retry_after_ms: null });
+  });
+
+  test.each([
+    ['{"error":{"message":"model \\"judge\\"\\n not found"}}', 'model "judge" not found'],
+    ['{"error":"Loading model"}', 'Loading model'],
+    ['{"message":"no slot"}', 'no slot'],
+    ['overloaded', 'overloaded'],
+    [`{"error":"key sk-0123456789 is unknown"}`, 'key … is unknown'],
+    ['{"error":{"code":1}}', undefined],
+    ['', undefined],
+    [`${'x'.repeat(500)}`, 'x'.repeat(200)],
+  ])('the message of an error is read from %s', async (body, message) => {
+    server.behave((response) => response.writeHead(503).end(body));
+    expect(await clientOf({ api_key: 'sk-0123456789' }).ask()).toMatchObject(
+      message === undefined ? { status: 503 } : { status: 503, message },
+    );
   });
 
   test.each([

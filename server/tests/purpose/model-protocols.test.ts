@@ -111,6 +111,9 @@ function clientOf(name: ProtocolName): ModelClient {
   return client;
 }
 
+/** A probe that waits for no model. */
+const HASTY = { is_patient: false, wait: async () => {} };
+
 describe('the address', () => {
   test.each([
     ['https://models.example', 'chat', 'https://models.example/v1/chat/completions'],
@@ -292,7 +295,7 @@ describe('the probe', () => {
     let now_ms = 0;
     const log = { info() {}, warn() {} };
     server.behave((response) => response.writeHead(503).end());
-    const probing = startProbing({ ...options('chat'), now_ms: () => now_ms, log });
+    const probing = startProbing({ ...options('chat'), now_ms: () => now_ms, log, ...HASTY });
     await probing.first;
     probing.noteRefused();
     expect(server.questions).toHaveLength(1);
@@ -316,7 +319,7 @@ describe('the probe', () => {
     const log = { info: note('info'), warn: note('warn') };
     const found = async (behaviour: Behaviour) => {
       server.behave(behaviour);
-      const probing = startProbing({ ...options('chat'), log });
+      const probing = startProbing({ ...options('chat'), log, ...HASTY });
       await probing.first;
       await client.stop();
     };

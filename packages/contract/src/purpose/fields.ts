@@ -73,6 +73,16 @@ export const PURPOSE_ROWS = {
       }),
     ),
   },
+  ask_model: {
+    label: 'Spends shown to the model',
+    compare: 'words',
+    schema: Type.Optional(
+      OneOf(['UNCLEAR', 'ALL'], {
+        description:
+          'Spends about which a model is asked, where there is one. `UNCLEAR`: those that the rules call unclear, or misaligned for a reason that is not final. `ALL`: aligned ones too. Defaults to `ALL`, with a slow local model to `UNCLEAR`; where an opinion is required, it is asked about all.',
+      }),
+    ),
+  },
 } as const satisfies Record<string, { schema: TSchema; label: string; compare: Comparison }>;
 
 export const PurposeBody = Fields(schemasOf(PURPOSE_ROWS), { $id: 'Purpose' });

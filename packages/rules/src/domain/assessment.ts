@@ -13,7 +13,7 @@ export type PurposeEvidence = Assessment['evidence'][number];
 export interface Judgement extends Assessment {
   /** Everything but final reasons that speaks against the spend, settled questions included. */
   questions: readonly RaisedQuestion[];
-  /** The evidence for an aligned spend; null for others. */
+  /** The fact that vouches for the merchant: every aligned spend has one, and none with a final reason against it. */
   vouched_by: Voucher | null;
   /**
    * True for a misaligned spend whose reason nothing outweighs: an explicit prohibition, another payee than the operator's,

@@ -152,17 +152,18 @@ function judge(inquiry: Inquiry, conflicts: readonly Conflict[]): Judgement {
     return judgementOf('PURPOSE_MISALIGNED', 0.9, rejected, evidence, { is_final: true, questions });
   const [asked] = open;
   const weak = open.find(({ severity }) => severity === 'weak');
+  const vouched_by = vouched?.voucher ?? null;
   if (weak !== undefined)
-    return judgementOf('PURPOSE_MISALIGNED', 0.7, weak.finding.sentence, evidence, { questions });
+    return judgementOf('PURPOSE_MISALIGNED', 0.7, weak.finding.sentence, evidence, { questions, vouched_by });
   if (asked !== undefined || vouched === undefined) {
     const sentence = asked?.finding.sentence ?? `Nobody vouches for ${quoted(inquiry.spend.merchant.raw)}.`;
-    return judgementOf('PURPOSE_UNCLEAR', 0.5, sentence, evidence, { questions });
+    return judgementOf('PURPOSE_UNCLEAR', 0.5, sentence, evidence, { questions, vouched_by });
   }
   return judgementOf(
     'PURPOSE_ALIGNED',
     CONFIDENCE[vouched.voucher.by],
     `${vouched.sentence}. Nothing in the request contradicts the purpose.`,
     evidence,
-    { vouched_by: vouched.voucher, questions },
+    { vouched_by, questions },
   );
 }

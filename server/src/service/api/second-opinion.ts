@@ -14,6 +14,7 @@ import { addressFor, protocolFor } from '../model-judge/addresses.ts';
 import { makeAskModel } from '../model-judge/ask-model.ts';
 import { makeHedge } from '../model-judge/hedge.ts';
 import { type ModelClient, makeModelClient } from '../model-judge/model-client.ts';
+import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, makePace, type Pace, type Terms } from '../model-judge/pace.ts';
 import { startProbing } from '../model-judge/probe.ts';
 import type { Asker, AskModel } from '../model-judge/second-opinion.ts';
 import { UsageCounter } from '../model-judge/usage.ts';
@@ -25,12 +26,16 @@ const WORKSPACE_SHARE = 0.75;
 const AGENT_SHARE = 0.5;
 /** The most spends that wait for each call in progress. Any more go on without an opinion at once. */
 const WAITING_PER_PLACE = 4;
+/** No spend waits longer for its turn, ms; the terms of most say less. */
+const MAX_WAIT_MS = Math.max(60_000, MAX_TIMEOUT_MS);
 /** How long the start waits for the probe: long enough for a model that works, too short to hold up a start without one. */
 const PROBE_WAIT_MS = 2_000;
 
 /** The model that gives opinions on purpose. */
 export interface SecondOpinion {
   preAssess: PreAssess;
+  /** The longest time that a spend may wait for its turn and its opinion, ms. */
+  longest_ms: number;
   /** Resolves when the probe has said whether the model works, or after two seconds. */
   probed: Promise<void>;
   /** Keeps what was used of the model. Never rejects. */
@@ -47,19 +52,24 @@ const wait = (wait_ms: number, signal: AbortSignal): Promise<void> =>
 
 /** The calls to the model that may be in progress at a time, which workspaces and agents share. */
 function makePlaces({ metrics }: Core, config: Config) {
+  const sharesOf = (total: number, max_waiting: number) =>
+    new Shares({
+      resource: 'purpose_model_calls',
+      total,
+      workspace_share: WORKSPACE_SHARE,
+      key_share: AGENT_SHARE,
+      max_waiting,
+      max_wait_ms: MAX_WAIT_MS,
+    });
   const max_concurrent = config.purpose_model_max_concurrent;
-  const places = new Shares({
-    resource: 'purpose_model_calls',
-    total: max_concurrent,
-    workspace_share: WORKSPACE_SHARE,
-    key_share: AGENT_SHARE,
-    max_waiting: max_concurrent * WAITING_PER_PLACE,
-    max_wait_ms: config.purpose_model_timeout_ms,
-  });
-  metrics.watchUse(places.resource, places.total, places.inUse);
+  const places = sharesOf(max_concurrent, max_concurrent * WAITING_PER_PLACE);
+  /** The place of an endpoint that answers one call at a time. */
+  const single = sharesOf(1, max_concurrent);
+  metrics.watchUse(places.resource, places.total, () => places.inUse() + single.inUse());
   const holderOf = ({ workspace_id, agent_id }: Asker) => ({ workspace_id, key_id: agent_id });
   return {
-    takePlace: (asker: Asker) => places.take(holderOf(asker)),
+    takePlace: (asker: Asker, { one_at_a_time, wait_ms }: Terms) =>
+      (one_at_a_time ? single : places).take(holderOf(asker), AbortSignal.timeout(wait_ms)),
     tryPlace: (asker: Asker) => places.tryTake(holderOf(asker)),
   };
 }
@@ -71,7 +81,7 @@ function makeClient(url: string, config: Config): ModelClient {
     protocol,
     api_key: config.purpose_model_api_key,
     connections: config.purpose_model_max_concurrent,
-    connect_ms: config.purpose_model_timeout_ms,
+    connect_ms: config.purpose_model_timeout_ms ?? DEFAULT_TIMEOUT_MS,
     clock_ms,
   });
 }
@@ -116,11 +126,24 @@ function makeAsking(
   },
 ) {
   const { log, metrics, now_ms } = core;
-  const timeout_ms = config.purpose_model_timeout_ms;
+  const { purpose_model_preset: preset, purpose_model_timeout_ms } = config;
+  const timeout_ms = purpose_model_timeout_ms ?? DEFAULT_TIMEOUT_MS;
   const parameters = config.purpose_model_parameters;
   const newNonce = () => randomBytes(16).toString('hex');
   const code_key = randomBytes(32);
-  const probing = startProbing({ client, model, parameters, timeout_ms, newNonce, now_ms, log });
+  const waitHere = (wait_ms: number) => wait(wait_ms, stopping);
+  const probing = startProbing({
+    client,
+    model,
+    parameters,
+    timeout_ms,
+    newNonce,
+    now_ms,
+    log,
+    is_patient: preset === 'local' || (preset === 'auto' && purpose_model_timeout_ms === null),
+    wait: waitHere,
+  });
+  const pace = makePace({ preset, timeout_ms: purpose_model_timeout_ms, probing, wait: waitHere });
   const askModel = makeAskModel({
     client,
     hedge: makeHedge({
@@ -132,20 +155,25 @@ function makeAsking(
     form: probing.form,
     onFormRefused: probing.noteRefused,
     api_key: config.purpose_model_api_key,
-    timeout_ms,
+    termsOf: pace.termsOf,
     ...makePlaces(core, config),
     usage,
     newNonce,
     codeOf: (hash) => createHmac('sha256', code_key).update(hash).digest('hex').slice(0, 32),
     now_ms,
-    wait: (wait_ms) => wait(wait_ms, stopping),
+    wait: waitHere,
     log,
     metrics,
   });
-  return { askModel, first_probe: probing.first };
+  return { askModel, pace, first_probe: probing.first };
 }
 
-function makePreAssess(core: Core, config: Config, model: string, askModel: AskModel): PreAssess {
+function makePreAssess(
+  core: Core,
+  config: Config,
+  model: string,
+  { askModel, pace }: { askModel: AskModel; pace: Pace },
+): PreAssess {
   const { db, lists_db, now_ms, presence, metrics } = core;
   return makeModelPreAssess({
     clock_ms,
@@ -162,6 +190,7 @@ function makePreAssess(core: Core, config: Config, model: string, askModel: AskM
       isAlone: (id) => presence.isAlone(id),
     }),
     askModel,
+    isLocal: pace.isLocal,
     model,
     may_clear: config.purpose_model_may_clear,
     is_required: config.purpose_model_required,
@@ -180,7 +209,9 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
   const waited = new AbortController();
   void asking.first_probe.then(() => waited.abort());
   return {
-    preAssess: makePreAssess(core, config, model, asking.askModel),
+    preAssess: makePreAssess(core, config, model, asking),
+    // For the model to start, for its turn, and for the answer.
+    longest_ms: 3 * Math.max(config.purpose_model_timeout_ms ?? 0, MAX_TIMEOUT_MS),
     probed: wait(PROBE_WAIT_MS, waited.signal),
     flushUsage: () => usage.flush(),
     async stop() {

@@ -1,3 +1,4 @@
+import { PRESETS } from '../model-judge/pace.ts';
 import {
   boolean,
   is,
@@ -47,7 +48,12 @@ export const MODEL_SETTINGS = {
     meaning:
       "true lets the model's opinion turn an unclear purpose into an aligned one if it quotes the operator; false lets it only lower an assessment.",
   }),
-  PURPOSE_MODEL_TIMEOUT_MS: withDefault('1500', {
+  PURPOSE_MODEL_PRESET: withDefault('auto', {
+    ...oneOf(PRESETS),
+    meaning:
+      'local asks one call at a time, makes no second attempt, waits for the model to start, and gives spends that a person sees anyway three warm calls of time, 20 s at most. auto does so if PURPOSE_MODEL_TIMEOUT_MS is unset and a warm call takes over 500 ms. hosted never does.',
+  }),
+  PURPOSE_MODEL_TIMEOUT_MS: optional('1500, or longer for a slow model (PURPOSE_MODEL_PRESET)', {
     ...wholeNumber(1, 60_000),
     meaning:
       'Milliseconds that the model has to respond, and that a spend may wait for a free call before that; without a response there is no second opinion.',

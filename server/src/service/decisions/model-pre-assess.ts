@@ -1,19 +1,25 @@
-import type { Assess } from '@purser/rules/domain/assessment';
+import type { Authority } from '@purser/contract/authority';
+import type { Assess, Judgement } from '@purser/rules/domain/assessment';
 import { NOTHING_SPENT } from '@purser/rules/domain/budget';
 import { AnswersRead } from '@purser/rules/domain/question-history';
+import type { Directory } from '@purser/rules/merchants/directory';
 import { countersOf, withSlots } from '@purser/rules/policy/counters';
 import { deniedUntilMs } from '@purser/rules/policy/remedies';
 import type pg from 'pg';
 import type { AnswersOf, DirectoryOf } from '../../engine/directory/directories.ts';
 import { getSpendingAuthority, parseAuthority } from '../../engine/storage/authorities.ts';
+import type { Opinion } from '../model-judge/read-opinion.ts';
 import {
+  type Asked,
   type AskModel,
   isOpen,
   isVouchedFor,
+  modelQuestion,
   type NoOpinion,
   type OpinionEffect,
   withOpinion,
   withoutOpinion,
+  withSettledDoubt,
 } from '../model-judge/second-opinion.ts';
 import type { WorkTime } from '../scheduling/work-time.ts';
 import type { PreAssess } from './authorize-spend.ts';
@@ -30,6 +36,8 @@ export interface ModelPreAssessOptions {
   /** The time of the event loop that assessments of a workspace may take. */
   assess_time: WorkTime;
   askModel: AskModel;
+  /** True if the model is slow and answers one call at a time. */
+  isLocal: () => boolean;
   /** Milliseconds since 1970 UTC. */
   clock_ms: () => number;
 
@@ -50,12 +58,48 @@ const LANE_CLOCK_MS = 300_000;
  * where the authority leaves the judgement to the rules.
  */
 export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
-  const { db, assess, historyOf, directoryOf, answersOf, examplesOf, assess_time } = options;
-  const { askModel, clock_ms, model, may_clear, is_required, metrics } = options;
-  return async ({ workspace_id, agent_id, idempotency_key, request }) => {
+  const assessor = new ModelPreAssessor(options);
+  return (spend) => assessor.assess(spend);
+}
+
+type Spend = Parameters<PreAssess>[0];
+
+/** A spend that the rules assessed. */
+interface Assessed {
+  spend: Spend;
+  authority_hash: string;
+  authority: Authority;
+  directory: Directory;
+  answers: AnswersRead;
+  built_in: Judgement;
+}
+
+type Made = NonNullable<Awaited<ReturnType<PreAssess>>>;
+
+class ModelPreAssessor {
+  readonly #options: ModelPreAssessOptions;
+
+  constructor(options: ModelPreAssessOptions) {
+    this.#options = options;
+  }
+
+  async assess(spend: Spend): Promise<Made | null> {
+    const assessed = await this.#byRules(spend);
+    if (assessed === null) return null;
+    const { built_in, authority } = assessed;
+    const { may_clear } = this.#options;
+    if (this.#isDenied(assessed) || !isOpen(built_in, { may_clear })) return madeBy(assessed);
+    if (authority.purpose.judge === 'rules') return this.#withoutOne(assessed, 'rules_only');
+    if (built_in.assessment === 'PURPOSE_ALIGNED' && !this.#asksAboutAll(authority)) return madeBy(assessed);
+    const asked = await this.#ask(assessed);
+    if ('none' in asked) return this.#withoutOne(assessed, asked.none);
+    return this.#combined(assessed, asked.opinion);
+  }
+
+  async #byRules({ workspace_id, agent_id, idempotency_key, request }: Spend): Promise<Assessed | null> {
+    const { db, assess, historyOf, directoryOf, answersOf, assess_time } = this.#options;
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
     if (row === undefined) return null;
-    const authority_hash = row.hash;
     const authority = parseAuthority(row);
     const records = await historyOf(workspace_id, agent_id, authority);
     const directory = await directoryOf(workspace_id, agent_id, row.directory_version);
@@ -65,44 +109,88 @@ export function makeModelPreAssess(options: ModelPreAssessOptions): PreAssess {
       () => assess(authority, request, factsAbout(request, records, directory, answers)),
       agent_id,
     );
-    // May deny only what the lane will deny, or a spend would pass there without the model having been asked: what is not
-    // known here, such as what was spent this month and whom the agent has paid, counts as harmless, and what a moment that is
-    // not far ends does not count.
-    const now_ms = clock_ms() - LANE_CLOCK_MS;
+    const spend = { workspace_id, agent_id, idempotency_key, request };
+    return { spend, authority_hash: row.hash, authority, directory, answers, built_in };
+  }
+
+  /**
+   * True if the lane will deny the spend. Only then, or a spend would pass there without the model having been asked: what is
+   * not known here, such as what was spent this month and whom the agent has paid, counts as harmless, and what a moment
+   * that is not far ends does not count.
+   */
+  #isDenied({ spend, authority, directory, built_in }: Assessed): boolean {
+    const now_ms = this.#options.clock_ms() - LANE_CLOCK_MS;
     const denied_until_ms = deniedUntilMs({
       authority,
-      request,
+      request: spend.request,
       directory,
       budget: NOTHING_SPENT,
-      counters: withSlots(countersOf(authority, agent_id, request.action), () => []),
+      counters: withSlots(countersOf(authority, spend.agent_id, spend.request.action), () => []),
       assessment: built_in,
       is_known_merchant: true,
       now_ms,
     });
-    const denied = denied_until_ms !== null && denied_until_ms > now_ms + 2 * LANE_CLOCK_MS;
-    const { questions } = built_in;
-    const made = { authority_hash, authority, directory, answers, assessment: built_in, questions };
-    if (denied || !isOpen(built_in, { may_clear })) return made;
-    const withoutOne = (why: NoOpinion) => {
-      metrics.countSecondOpinion(why);
-      const options = {
-        is_required: is_required || authority.purpose.judge === 'model',
-        is_vouched_for: isVouchedFor(built_in, authority, request),
-      };
-      return { ...made, assessment: withoutOpinion(built_in, why, options) };
-    };
-    if (authority.purpose.judge === 'rules') return withoutOne('rules_only');
+    return denied_until_ms !== null && denied_until_ms > now_ms + 2 * LANE_CLOCK_MS;
+  }
+
+  /** An opinion that is required is asked for. A slow model has no time for spends that the rules call aligned. */
+  #asksAboutAll({ purpose }: Authority): boolean {
+    const { is_required, isLocal } = this.#options;
+    if (is_required || purpose.judge === 'model') return true;
+    return (purpose.ask_model ?? (isLocal() ? 'UNCLEAR' : 'ALL')) === 'ALL';
+  }
+
+  async #ask({ spend, authority_hash, authority, built_in }: Assessed): Promise<Asked> {
+    const { workspace_id, agent_id, request } = spend;
     const suspicious = built_in.evidence.flatMap(({ effect, field }) =>
       effect === 'suspicious' ? field : [],
     );
-    const examples = await examplesOf(workspace_id, agent_id, authority);
-    const asked = await askModel(
+    const examples = await this.#options.examplesOf(workspace_id, agent_id, authority);
+    const is_aligned = built_in.assessment === 'PURPOSE_ALIGNED';
+    return this.#options.askModel(
       { workspace_id, agent_id },
-      { authority_hash, authority, request, suspicious, examples },
+      {
+        authority_hash,
+        authority,
+        request,
+        suspicious,
+        examples,
+        is_review_anyway: !is_aligned && authority.on_purpose_unclear !== 'ALLOW',
+      },
     );
-    if ('none' in asked) return withoutOne(asked.none);
-    const { assessment, effect } = withOpinion(built_in, asked.opinion, { model, may_clear });
-    metrics.countSecondOpinion(effect);
-    return { ...made, assessment };
-  };
+  }
+
+  #withoutOne(assessed: Assessed, why: NoOpinion): Made {
+    const { spend, authority, built_in } = assessed;
+    this.#options.metrics.countSecondOpinion(why);
+    const assessment = withoutOpinion(built_in, why, {
+      is_required: this.#options.is_required || authority.purpose.judge === 'model',
+      is_vouched_for: isVouchedFor(built_in, authority, spend.request),
+    });
+    return { ...madeBy(assessed), assessment };
+  }
+
+  #combined(assessed: Assessed, opinion: Opinion): Made {
+    const { model, may_clear, metrics } = this.#options;
+    const { spend, authority, answers, built_in } = assessed;
+    const { assessment, effect } = withOpinion(built_in, opinion, { model, may_clear });
+    if (effect !== 'lowered') {
+      metrics.countSecondOpinion(effect);
+      return { ...madeBy(assessed), assessment };
+    }
+    const question = modelQuestion(opinion, { authority, request: spend.request, answers, model });
+    const { answered } = question;
+    const is_settled = answered?.answer === 'YES';
+    metrics.countSecondOpinion(is_settled ? 'settled' : effect);
+    return {
+      ...madeBy(assessed),
+      questions: [...built_in.questions, question],
+      assessment: is_settled ? withSettledDoubt(built_in, question, answered, model) : assessment,
+    };
+  }
+}
+
+function madeBy({ authority_hash, authority, directory, answers, built_in }: Assessed): Made {
+  const { questions } = built_in;
+  return { authority_hash, authority, directory, answers, assessment: built_in, questions };
 }

@@ -58,7 +58,7 @@ beforeEach(() => {
     form: () => ({ output: 'schema', is_lean: false }),
     onFormRefused: () => {},
     api_key: KEY,
-    timeout_ms: 1_000,
+    termsOf: () => ({ timeout_ms: 1_000, wait_ms: 1_000, may_repeat: true, one_at_a_time: false }),
     takePlace: ({ workspace_id, agent_id }) => places.take({ workspace_id, key_id: agent_id }),
     tryPlace: () => null,
     usage: {
@@ -87,6 +87,7 @@ const about = (request: SpendRequest, authority_hash = 'sha256:1', authority = A
   request,
   suspicious: [],
   examples: [],
+  is_review_anyway: true,
 });
 
 /** By then a question that found a place has been asked. */

@@ -5,7 +5,8 @@ import { LRUCache } from 'lru-cache';
 import { type CircuitBreaker, makeCircuitBreaker } from './circuit-breaker.ts';
 import type { Attempt, Hedge } from './hedge.ts';
 import type { ModelAnswer, ModelClient } from './model-client.ts';
-import { mayBeOfForm } from './probe.ts';
+import type { Pace, Terms } from './pace.ts';
+import { httpDetails, mayBeOfForm } from './probe.ts';
 import { type LabelledSpend, promptFor, type SeenByModel, seenByModel } from './prompt.ts';
 import type { Form, Usage } from './protocols.ts';
 import { type Opinion, readOpinion } from './read-opinion.ts';
@@ -27,10 +28,10 @@ export interface AskModelOptions {
   onFormRefused: () => void;
   /** An answer that repeats this key is discarded. */
   api_key: string | null;
-  /** Time limit of a call, ms. */
-  timeout_ms: number;
-  /** Waits a bounded time for one of the places that workspaces share; returns its release. Rejects if none is free. */
-  takePlace: (asker: Asker) => Promise<() => void>;
+  /** The terms on which a spend is shown to the model. */
+  termsOf: Pace['termsOf'];
+  /** Waits for one of the places that workspaces share, as long as the terms say; returns its release. Rejects if none is free. */
+  takePlace: (asker: Asker, terms: Terms) => Promise<() => void>;
   /** Takes a place that is free now. */
   tryPlace: (asker: Asker) => (() => void) | null;
   usage: Pick<UsageCounter, 'begin'>;
@@ -117,6 +118,8 @@ interface Call {
   /** The key of its opinion in the cache. */
   key: string;
   circuit: CircuitBreaker;
+  /** A person sees the spend in any case. */
+  is_review_anyway: boolean;
 }
 
 /** A refused call costs nothing; an abandoned call may. */
@@ -163,7 +166,7 @@ class ModelCalls {
 
   ask(
     asker: Asker,
-    { authority_hash, authority, request, suspicious, examples }: ModelQuestion,
+    { authority_hash, authority, request, suspicious, examples, is_review_anyway }: ModelQuestion,
   ): Promise<Asked> {
     const seen = seenByModel(authority, request, suspicious);
     const { 'action.amount': _, ...words } = seen.spend;
@@ -178,30 +181,32 @@ class ModelCalls {
     }
     return valueIn(this.#under_way, key, () => {
       const judged = { authority_hash, seen, examples };
-      const call = { asker, judged, key, circuit: this.#circuitOf(asker.workspace_id) };
+      const circuit = this.#circuitOf(asker.workspace_id);
+      const call = { asker, judged, key, circuit, is_review_anyway };
       return this.#callInTurn(call).finally(() => this.#under_way.delete(key));
     });
   }
 
   async #callInTurn(call: Call): Promise<Asked> {
     if (call.circuit.isOpen()) return { none: 'circuit_open' };
-    const release = await this.#options.takePlace(call.asker).catch(() => null);
+    const terms = await this.#options.termsOf(call.is_review_anyway);
+    const release = await this.#options.takePlace(call.asker, terms).catch(() => null);
     if (release === null) return { none: 'busy' };
     try {
       // Calls that failed during the wait may have opened the circuit.
-      return call.circuit.mayTry() ? await this.#call(call) : { none: 'circuit_open' };
+      return call.circuit.mayTry() ? await this.#call(call, terms) : { none: 'circuit_open' };
     } finally {
       release();
     }
   }
 
-  async #call(call: Call): Promise<Asked> {
-    const { timeout_ms, now_ms, wait, metrics } = this.#options;
+  async #call(call: Call, { timeout_ms, may_repeat }: Terms): Promise<Asked> {
+    const { now_ms, wait, metrics } = this.#options;
     const began_ms = now_ms();
     const pause_ms = Math.max(0, this.#resume_ms - began_ms);
     if (pause_ms >= timeout_ms) return { none: 'rate_limited' };
     if (pause_ms > 0) await wait(pause_ms);
-    const asked = this.#send(call, timeout_ms - pause_ms);
+    const asked = this.#send(call, timeout_ms - pause_ms, may_repeat);
     if (asked === null) return { none: 'daily_limit' };
     const answer = await asked;
     call.circuit.record(endpointWorks(answer));
@@ -217,7 +222,7 @@ class ModelCalls {
   }
 
   /** Sends a question to the model, and repeats it where the hedge sees fit. Null if the limit of the day is reached. */
-  #send({ asker, judged }: Call, left_ms: number): Promise<ModelAnswer> | null {
+  #send({ asker, judged }: Call, left_ms: number, may_repeat: boolean): Promise<ModelAnswer> | null {
     const { newNonce, codeOf, usage, client, model, parameters, form, tryPlace, hedge } = this.#options;
     const { authority_hash, seen, examples } = judged;
     const prompt = promptFor(seen, { examples, nonce: newNonce(), examples_code: codeOf(authority_hash) });
@@ -233,7 +238,7 @@ class ModelCalls {
       return answer;
     };
     const mayRepeat = () => {
-      const release = tryPlace(asker);
+      const release = may_repeat ? tryPlace(asker) : null;
       if (release === null) return null;
       settle = begin();
       if (settle !== null) return release;
@@ -265,12 +270,12 @@ class ModelCalls {
   }
 
   #logFailure(answer: Failure): void {
-    const status = answer.kind === 'http_error' ? answer.status : undefined;
-    const name = `${answer.kind} ${status}`;
+    const details = httpDetails(answer);
+    const name = `${answer.kind} ${details.status}`;
     const now = this.#options.now_ms();
     if (now < (this.#log_again_ms.get(name) ?? now)) return;
     this.#log_again_ms.set(name, now + LOG_INTERVAL_MS);
-    this.#options.log.warn({ outcome: answer.kind, status }, 'the purpose model gave no opinion');
+    this.#options.log.warn({ outcome: answer.kind, ...details }, 'the purpose model gave no opinion');
   }
 
   #circuitOf(workspace_id: string): CircuitBreaker {

@@ -5,7 +5,13 @@ import type { Protocol, Question, Usage } from './protocols.ts';
 export type ModelAnswer =
   | { kind: 'answered'; content: string | object; usage: Usage | null }
   | { kind: 'not_understood'; usage: Usage | null }
-  | { kind: 'http_error'; status: number; retry_after_ms: number | null }
+  | {
+      kind: 'http_error';
+      status: number;
+      retry_after_ms: number | null;
+      /** The endpoint's own words, at most `MAX_MESSAGE_LENGTH`; left out where it sent none. */
+      message?: string;
+    }
   | { kind: 'timeout' | 'unreachable' | 'too_large' | 'stopping' }
   | { kind: 'cancelled' };
 
@@ -33,6 +39,12 @@ export interface ModelClientOptions {
 
 /** An opinion takes about 1 KB; endpoints add fields of their own around it. */
 const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** An error's body is read up to about this length, in UTF-16 code units. */
+const MAX_ERROR_LENGTH = 4_096;
+/** An error is known by its status; its words are waited for this long. */
+const ERROR_READ_MS = 250;
+const MAX_MESSAGE_LENGTH = 200;
 
 /**
  * Makes the client. It follows no redirects, ignores proxies of the environment, decompresses nothing, and reads at
@@ -64,11 +76,9 @@ export function makeModelClient(options: ModelClientOptions): ModelClient {
     });
     const status = answer.statusCode;
     if (status < 200 || status > 299) {
-      // The body is of no use, and reading it would keep the connection busy.
-      answer.body.on('error', () => {});
-      answer.body.destroy();
       const retry_after_ms = retryAfterMs(answer.headers, options.clock_ms());
-      return { kind: 'http_error', status, retry_after_ms };
+      const message = messageIn(await readStart(answer.body), options.api_key);
+      return { kind: 'http_error', status, retry_after_ms, ...(message === null ? {} : { message }) };
     }
     const chunks: Buffer[] = [];
     let length = 0;
@@ -114,6 +124,33 @@ export function makeModelClient(options: ModelClientOptions): ModelClient {
       await dispatcher.destroy();
     },
   };
+}
+
+/** Reads the beginning of an error's body; the rest is of no use, and would keep the connection busy. */
+async function readStart(body: AsyncIterable<unknown> & { destroy(): unknown }): Promise<string> {
+  let text = '';
+  const enough = setTimeout(() => body.destroy(), ERROR_READ_MS);
+  try {
+    for await (const chunk of body) {
+      text += (chunk as Buffer).toString('utf8');
+      if (text.length >= MAX_ERROR_LENGTH) break;
+    }
+  } catch {
+    // The status is enough.
+  }
+  clearTimeout(enough);
+  body.destroy();
+  return text;
+}
+
+/** The message in an error's body, on one line, without the key; null where there is none. */
+function messageIn(text: string, api_key: string | null): string | null {
+  const body = parsed(text) as { error?: { message?: unknown } | string; message?: unknown } | null;
+  const error = body?.error;
+  const said = body === null ? text : ((typeof error === 'object' ? error?.message : error) ?? body.message);
+  if (typeof said !== 'string') return null;
+  const line = (api_key === null ? said : said.replaceAll(api_key, '…')).replace(/[\s\p{Cc}]+/gu, ' ').trim();
+  return line === '' ? null : line.slice(0, MAX_MESSAGE_LENGTH);
 }
 
 function parsed(text: string): unknown {

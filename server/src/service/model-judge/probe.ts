@@ -39,6 +39,15 @@ export interface ProbeOptions {
   now_ms: () => number;
 }
 
+/** Options of the probe at the start. */
+export interface ProbingOptions extends ProbeOptions {
+  log: Parameters<typeof logProbe>[2];
+  /** True: waits for a model that is still starting, and times a warm call. */
+  is_patient: boolean;
+  /** Resolves after `wait_ms`. */
+  wait: (wait_ms: number) => Promise<void>;
+}
+
 /** Statuses by which endpoints refuse the form of a question. */
 const FORM_REFUSED = new Set([400, 415, 422, 501]);
 
@@ -71,43 +80,88 @@ export async function probe(options: ProbeOptions): Promise<ProbeResult> {
   return { kind: 'fails', answer: last.kind === 'answered' ? { kind: 'not_understood', usage: null } : last };
 }
 
+/** The status of an HTTP error, and the endpoint's own message where it sent one. */
+export const httpDetails = (answer: ModelAnswer): { status?: number; endpoint_says?: string } =>
+  answer.kind !== 'http_error'
+    ? {}
+    : {
+        status: answer.status,
+        ...(answer.message === undefined ? {} : { endpoint_says: answer.message }),
+      };
+
 /** After a probe without an opinion the next one begins at the earliest after this time. */
 const AGAIN_MS = 30_000;
+/** A model that is loaded from disk may take this long until its first answer. */
+const COLD_START_MS = 180_000;
+const COLD_PAUSE_MS = 1_000;
 
 /** The forms that the endpoint is known to accept. */
 export interface Probing {
   /** The form to ask in; the best of the protocol's until the probe found out. */
   form(): Form;
-  /** Resolves when the first probe has ended. */
+  /** Returns how long a warm call takes, ms; null while that is not known. */
+  warmMs(): number | null;
+  /** Resolves when the first probe has ended, and a warm call was timed where that is asked for. */
   first: Promise<void>;
-  /** Tells that a spend got no opinion in a way that another form may mend. While no form is known it is probed for. */
+  /** Notes that a spend got no opinion in a way that another form may mend. While no form is known it is probed for. */
   noteRefused(): void;
 }
 
+/** True for a failure of an endpoint whose model may still be starting. */
+const mayBeStarting = (answer: ModelAnswer): boolean =>
+  answer.kind === 'timeout' ||
+  answer.kind === 'unreachable' ||
+  (answer.kind === 'http_error' && (answer.status >= 500 || answer.status === 429));
+
 /** Probes at once, and again only when `noteRefused` gives reason to. Logs each result that differs from the last. */
-export function startProbing(options: ProbeOptions & { log: Parameters<typeof logProbe>[2] }): Probing {
-  const { client, model, log, now_ms } = options;
+export function startProbing(options: ProbingOptions): Probing {
+  const { client, model, log, now_ms, is_patient, wait } = options;
   let form = client.protocol.forms[0] as Form;
+  let warm_ms: number | null = null;
   let is_known = false;
   let is_under_way = false;
   let again_ms = 0;
-  let told: string | undefined;
+  let logged: string | undefined;
 
-  async function round(): Promise<void> {
-    is_under_way = true;
-    const result = await probe(options);
-    is_under_way = false;
-    again_ms = now_ms() + AGAIN_MS;
+  function note(result: ProbeResult): void {
     const kind = result.kind === 'works' ? 'works' : result.answer.kind;
-    if (kind !== told && kind !== 'stopping')
+    if (kind !== logged && kind !== 'stopping')
       logProbe(result, { model, protocol: client.protocol.name }, log);
-    told = kind;
+    logged = kind;
     if (result.kind === 'fails') return;
     form = result.form;
     is_known = true;
   }
+
+  /** Probes until the model has started. */
+  async function probeStarting(): Promise<ProbeResult> {
+    const until_ms = now_ms() + COLD_START_MS;
+    for (;;) {
+      const result = await probe({ ...options, timeout_ms: Math.max(1, until_ms - now_ms()) });
+      const is_over = result.kind === 'works' || !mayBeStarting(result.answer) || now_ms() >= until_ms;
+      if (is_over) return result;
+      note(result);
+      await wait(COLD_PAUSE_MS);
+    }
+  }
+
+  async function round(): Promise<void> {
+    is_under_way = true;
+    const result = is_patient ? await probeStarting() : await probe(options);
+    note(result);
+    if (is_patient && result.kind === 'works') {
+      const warm = await probe({ ...options, timeout_ms: COLD_START_MS });
+      if (warm.kind === 'works') {
+        warm_ms = warm.duration_ms;
+        log.info({ model, warm_ms }, 'a warm call to the purpose model was timed');
+      }
+    }
+    is_under_way = false;
+    again_ms = now_ms() + AGAIN_MS;
+  }
   return {
     form: () => form,
+    warmMs: () => warm_ms,
     first: round(),
     noteRefused() {
       if (!is_known && !is_under_way && now_ms() >= again_ms) void round();
@@ -129,9 +183,8 @@ function logProbe(
     return;
   }
   const { answer } = result;
-  const status = answer.kind === 'http_error' ? { status: answer.status } : {};
   log.warn(
-    { model, protocol, outcome: answer.kind, ...status },
+    { model, protocol, outcome: answer.kind, ...httpDetails(answer) },
     'the purpose model does not work: it gave no opinion on a known case',
   );
 }

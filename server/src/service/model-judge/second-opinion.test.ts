@@ -29,7 +29,25 @@ const opinions: fc.Arbitrary<Opinion> = fc.record({
   quotes_operator: fc.boolean(),
   saw_all: fc.boolean(),
 });
-const judged = fc.tuple(assessed, fc.boolean()).map(([one, is_final]) => ({ ...one, is_final }));
+/** Kinds of facts that may vouch for the merchant, and a question about it that is open. */
+const vouchers = fc.constantFrom(null, 'OPERATOR', 'DIRECTORY', 'PERSON', 'RAIL', 'TRADE', 'asked' as const);
+const OPEN = {
+  question_id: 'q_1',
+  kind: 'new_payee',
+  merchant_key: 'x',
+  about: null,
+  sentence: 'Who is it?',
+  answered: null,
+} as const;
+const judged = fc.tuple(assessed, fc.boolean(), vouchers).map(([one, is_final, voucher]) => ({
+  ...one,
+  is_final,
+  vouched_by:
+    voucher === null ? null : { by: voucher === 'asked' ? 'PERSON' : voucher, says: 'x', entry_id: null },
+  questions: voucher === 'asked' ? [OPEN] : [],
+}));
+const isClearable = ({ vouched_by, questions }: { vouched_by: { by: string } | null; questions: object[] }) =>
+  vouched_by !== null && vouched_by.by !== 'TRADE' && questions.length === 0;
 const rank = (one: Pick<Assessment, 'assessment'>) => PURPOSE_ASSESSMENTS.indexOf(one.assessment);
 const ORDER = { PURPOSE_MISALIGNED: 0, PURPOSE_UNCLEAR: 1, PURPOSE_ALIGNED: 2 } as const;
 
@@ -46,13 +64,14 @@ describe('an opinion on an assessment', () => {
     );
   });
 
-  test('with clearing on, an opinion raises only to aligned what is not final, for a whole spend without suspicious evidence, quoting the operator', () => {
+  test('with clearing on, an opinion raises only to aligned what is not final, at a merchant that somebody vouches for, for a whole spend without suspicious evidence, quoting the operator', () => {
     fc.assert(
       fc.property(judged, opinions, (built_in, opinion) => {
         const { assessment, effect } = withOpinion(built_in, opinion, { model: 'judge-1', may_clear: true });
         const may =
           built_in.assessment !== 'PURPOSE_ALIGNED' &&
           !built_in.is_final &&
+          isClearable(built_in) &&
           opinion.assessment === 'PURPOSE_ALIGNED' &&
           opinion.saw_all &&
           opinion.quotes_operator &&

@@ -1,12 +1,15 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Assessment, SpendRequest } from '@purser/contract/decisions';
+import type { QuestionAnswer } from '@purser/contract/purpose/questions';
 import {
   type Judgement,
   type PurposeAssessment,
   type PurposeEvidence,
   storedAssessment,
 } from '@purser/rules/domain/assessment';
+import { type Answers, covers, questionId, type RaisedQuestion } from '@purser/rules/domain/questions';
 import { allowedMerchant } from '@purser/rules/purpose/allowed-merchants';
+import { historyKey, historyWords } from '@purser/rules/purpose/history';
 import type { LabelledSpend } from './prompt.ts';
 import type { Opinion } from './read-opinion.ts';
 
@@ -44,6 +47,8 @@ export interface ModelQuestion {
   suspicious: readonly string[];
   /** Earlier spends of the agent with what people said of them. */
   examples: readonly LabelledSpend[];
+  /** A person sees the spend in any case, so that a slow answer delays nobody. */
+  is_review_anyway: boolean;
 }
 
 /**
@@ -53,7 +58,7 @@ export interface ModelQuestion {
 export type AskModel = (asker: Asker, spend: ModelQuestion) => Promise<Asked>;
 
 /** How an opinion changed the built-in assessment. */
-export const OPINION_EFFECTS = ['agreed', 'lowered', 'cleared', 'not_raised'] as const;
+export const OPINION_EFFECTS = ['agreed', 'lowered', 'cleared', 'not_raised', 'settled'] as const;
 export type OpinionEffect = (typeof OPINION_EFFECTS)[number];
 
 const RANK: Record<PurposeAssessment, number> = {
@@ -70,12 +75,26 @@ const WORD: Record<PurposeAssessment, string> = {
 const MAX_EVIDENCE = 12;
 
 /** The parts of a judgement that an opinion uses. */
-type Judged = Assessment & Pick<Judgement, 'is_final'>;
+type Judged = Assessment & Pick<Judgement, 'is_final' | 'vouched_by' | 'questions'>;
 
 /** True if an opinion could change a judgement: never one that is final, and a misaligned one only where it may clear. */
 export function isOpen(built_in: Judged, { may_clear }: { may_clear: boolean }): boolean {
   if (built_in.assessment !== 'PURPOSE_MISALIGNED') return true;
-  return may_clear && !built_in.is_final && !isSuspicious(built_in);
+  return may_clear && isClearable(built_in);
+}
+
+/** Questions about the merchant or the payee, which the operator's people answer. */
+const OF_WHOM_IS_PAID: ReadonlySet<string> = new Set(['new_merchant', 'new_payee', 'other_payee']);
+
+/**
+ * True if a model may clear a judgement: nothing final or suspicious was found, and somebody vouches for the merchant. The
+ * built-in tables are nobody: a merchant that only they know is a person's question, as an unknown one is.
+ */
+function isClearable(built_in: Judged): boolean {
+  const { is_final, vouched_by, questions } = built_in;
+  const is_unknown = questions.some(({ kind, answered }) => answered === null && OF_WHOM_IS_PAID.has(kind));
+  const is_vouched_for = vouched_by !== null && vouched_by.by !== 'TRADE' && !is_unknown;
+  return !is_final && !isSuspicious(built_in) && is_vouched_for;
 }
 
 /** Words that mislead one judge may mislead the other. */
@@ -83,8 +102,8 @@ const isSuspicious = ({ evidence }: Assessment) => evidence.some(({ effect }) =>
 
 /**
  * Combines the built-in judgement with a model's opinion. The opinion can lower it, and raises it in one case: to ALIGNED,
- * from anything that is not final, if `may_clear` is set, both judges read the whole spend, the model quotes the operator,
- * and the built-in assessor found nothing suspicious.
+ * from anything that is not final, if `may_clear` is set, somebody vouches for the merchant, both judges read the whole
+ * spend, the model quotes the operator, and the built-in assessor found nothing suspicious.
  */
 export function withOpinion(
   built_in: Judged,
@@ -118,8 +137,7 @@ export function withOpinion(
       built_in.evidence,
     );
   }
-  const may_clear =
-    options.may_clear && to === 'PURPOSE_ALIGNED' && !built_in.is_final && !isSuspicious(built_in);
+  const may_clear = options.may_clear && to === 'PURPOSE_ALIGNED' && isClearable(built_in);
   if (may_clear && opinion.saw_all && opinion.quotes_operator) {
     const said = from === 'PURPOSE_UNCLEAR' ? 'found it unclear' : 'called it misaligned';
     return follow(
@@ -129,6 +147,51 @@ export function withOpinion(
     );
   }
   return stay('not_raised', `The model ${model} calls it ${WORD[to]}, which does not raise the assessment.`);
+}
+
+/**
+ * The doubt of a model as a question to people: about the telling words of the description at that merchant, so that the
+ * same doubt is asked about once. An answer settles it as it settles those of the rules.
+ */
+export function modelQuestion(
+  { rationale }: Opinion,
+  { authority, request: { action }, answers, model }: Doubted,
+): RaisedQuestion {
+  const merchant_key = historyKey(action.merchant);
+  const about = { clause: null, words: historyWords(action.description ?? '').sort() };
+  const question_id = questionId(authority.purpose.objective, { kind: 'model', merchant_key, about });
+  const answer = answers.get(question_id);
+  const is_settled = answer !== undefined && (answer.answer === 'NO' || covers(answer, action, authority));
+  return {
+    question_id,
+    kind: 'model',
+    merchant_key,
+    about,
+    sentence: `The model ${model} doubts this: "${rationale}"`,
+    answered: is_settled ? { by: answer.by, at: answer.at, answer: answer.answer } : null,
+  };
+}
+
+/** The spend that a model doubts. */
+interface Doubted {
+  authority: Authority;
+  request: SpendRequest;
+  answers: Answers;
+  model: string;
+}
+
+/** The built-in assessment where a model would lower it and people approved what it doubts. */
+export function withSettledDoubt(
+  built_in: Assessment,
+  { sentence }: RaisedQuestion,
+  { by, at }: QuestionAnswer,
+  model: string,
+): Assessment {
+  return {
+    ...storedAssessment(built_in),
+    method: `${built_in.method}+model/${model}`,
+    rationale: `${built_in.rationale} ${sentence} This does not count: ${by} approved it on ${at.slice(0, 10)}.`,
+  };
 }
 
 /** Confidence of UNCLEAR where a required opinion is missing. */
