@@ -137,6 +137,42 @@ const compareLists =
     ];
   };
 
+/** A correction by which more passes, in both lists. */
+const WIDENS: Readonly<Record<string, Record<string, Widens>>> = {
+  not: {
+    forbidden: 'yes',
+    condition: 'yes',
+    person: 'maybe',
+    merchant: 'no',
+    wanted: 'no',
+    wish: 'no',
+    not_understood: 'no',
+  },
+  also: { forbidden: 'no', condition: 'no', person: 'no', merchant: 'yes', wanted: 'yes' },
+};
+
+/** Compares corrections entry by entry. A kind of goods may be wanted or forbidden, so nobody can tell what it widens. */
+const compareCorrections: Compare = (was, is) => {
+  const textsOf = ({ value }: Side, list: string) =>
+    new Map(
+      ((value ?? {}) as Record<string, { kind: string; words: string }[] | undefined>)[list]?.map(
+        ({ kind, words }) => [
+          `${list === 'not' ? 'Not' : 'Also'} ${kind}: ${words}`,
+          WIDENS[list]?.[kind] ?? 'maybe',
+        ],
+      ),
+    );
+  return ['not', 'also'].flatMap((list) => {
+    const [before, after] = [textsOf(was, list), textsOf(is, list)];
+    return [
+      ...[...before]
+        .filter(([text]) => !after.has(text))
+        .map(([text, widens]) => entry(text, null, opposite(widens))),
+      ...[...after].filter(([text]) => !before.has(text)).map(([text, widens]) => entry(null, text, widens)),
+    ];
+  });
+};
+
 const compareHours: Compare = (was, is) => {
   const [before, after] = [was.value, is.value] as (ActiveHours[] | undefined)[];
   if (after === undefined) return value(inWords((before ?? []).map(hoursInWords)), null, 'yes');
@@ -194,6 +230,7 @@ const COMPARE: Readonly<Record<Extract<Comparison, string>, Compare>> = {
   window: compareNumbers('no', 'yes', ({ value }) => spanInWords(Number(value))),
   outcome: compareOutcomes,
   attention: compareAttention,
+  corrections: compareCorrections,
   switch: compareSwitches('yes'),
   demand: compareSwitches('no'),
   from: compareMoments((to_ms, from_ms) => to_ms < from_ms),

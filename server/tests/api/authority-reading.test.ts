@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AUTHORITY, type RunningService, startTestService } from '../support/running-service.ts';
+import { AUTHORITY, fieldOf, type RunningService, startTestService } from '../support/running-service.ts';
 
 let s: RunningService;
 beforeAll(async () => {
@@ -35,6 +35,8 @@ describe('the reading of a draft', () => {
     expect(of(body.conditions, 'Merck')).not.toEqual([]);
     expect(of(body.conditions, 'Domains')).not.toEqual([]);
     expect(body.merchants).toContainEqual({
+      kind: 'merchant',
+      words: 'Hetzner Online',
       name: 'Hetzner Online',
       from: { field: 'allowed_merchants', index: 0, text: 'Hetzner Online' },
     });
@@ -97,6 +99,67 @@ describe('the reading of a draft', () => {
   ])('with %s is refused by the name of the field', async (_, body) => {
     const refused = await read(body);
     expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
+  });
+});
+
+describe('corrections of the reading', () => {
+  test('take away any chip that is sent back as it is, add others, and are what decisions go by', async () => {
+    const { body: shown } = await read(DRAFT);
+    const lists = ['wanted', 'forbidden', 'conditions', 'merchants', 'people', 'not_understood'] as const;
+    for (const list of lists) {
+      const [chip] = shown[list];
+      if (chip === undefined) continue;
+      const { kind, words } = chip;
+      const corrected = { ...DRAFT, purpose: { ...DRAFT.purpose, reading: { not: [{ kind, words }] } } };
+      const { status, body } = await read(corrected);
+      expect(status).toBe(200);
+      expect(body[list].filter((one: typeof chip) => one.kind === kind && one.words === words)).toEqual([]);
+    }
+    const also = [{ kind: 'merchant', words: 'Okabe Trading' }];
+    const authority = { ...DRAFT, purpose: { ...DRAFT.purpose, reading: { also } } };
+    const { body: first } = await s.call('POST', '/v1/agents', {
+      body: { slug: 'corrected', authority: DRAFT },
+    });
+    const before = (await s.call('GET', '/v1/agents/corrected/authority')).body;
+    await s.call('POST', '/v1/agents/corrected/authority', { body: authority });
+    const after = (await s.call('GET', '/v1/agents/corrected/authority')).body;
+    expect(first.slug).toBe('corrected');
+    expect([after.version, after.authority.purpose.reading]).toEqual([before.version + 1, { also }]);
+    expect(after.hash).not.toBe(before.hash);
+    const reading = (await s.call('GET', '/v1/agents/corrected/authority/reading')).body;
+    expect(reading.merchants).toContainEqual({
+      kind: 'merchant',
+      words: 'Okabe Trading',
+      name: 'Okabe Trading',
+      from: { field: 'purpose.reading.also', index: 0, text: 'Okabe Trading' },
+    });
+    const action = { type: 'purchase', merchant: 'Okabe Trading', amount_minor: 100, currency: 'EUR' };
+    const made = await s.call('POST', '/v1/decisions', {
+      body: { agent: 'corrected', action },
+      idempotency_key: 'okabe',
+    });
+    expect(made.body.purpose.assessment).toBe('PURPOSE_ALIGNED');
+  });
+
+  test.each([
+    ['not[0].kind', { not: [{ kind: '', words: 'x' }] }],
+    ['not[0].words', { not: [{ kind: 'person', words: '' }] }],
+    ['also[0].kind', { also: [{ kind: 'cloud and hosting', words: 'servers' }] }],
+    [
+      'also[1].words',
+      {
+        also: [
+          { kind: 'wanted', words: 'a' },
+          { kind: 'wanted', words: 'a'.repeat(401) },
+        ],
+      },
+    ],
+    ['also', { also: Array.from({ length: 51 }, () => ({ kind: 'wanted', words: 'a' })) }],
+    ['not', { not: Array.from({ length: 101 }, () => ({ kind: 'person', words: 'a' })) }],
+    ['not[0].text', { not: [{ kind: 'person', words: 'a', text: 'a' }] }],
+  ])('with a wrong %s are refused by the name of the field', async (field, reading) => {
+    const reply = await read({ ...DRAFT, purpose: { ...DRAFT.purpose, reading } });
+    expect([reply.status, fieldOf(reply)]).toEqual([400, `purpose.reading.${field}`]);
   });
 });
 

@@ -21,7 +21,14 @@ const AUTHORITY: Authority = {
 
 const EVERYTHING: Authority = {
   ...AUTHORITY,
-  purpose: { ...AUTHORITY.purpose, attention: 'HIGH' },
+  purpose: {
+    ...AUTHORITY.purpose,
+    attention: 'HIGH',
+    reading: {
+      not: [{ kind: 'cloud and hosting', words: 'servers' }],
+      also: [{ kind: 'merchant', words: 'Contabo' }],
+    },
+  },
   require_description: true,
   on_purpose_unclear: 'ALLOW',
   valid_from: '2026-11-30T23:00:00.500Z',

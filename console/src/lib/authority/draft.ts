@@ -8,6 +8,7 @@ import {
 import { payeeInWords } from '@purser/contract/authority-words';
 import type { AllowedPayee, Authority } from '@purser/sdk';
 import { exponentOf, fromInput, toInput } from '../money.ts';
+import type { Corrections } from './corrections.ts';
 import { type HoursDraft, hoursOf } from './hours.ts';
 import { linesOf, listOf } from './lines.ts';
 import { limitDrafts, limitsOf, secondsOf, spanDraft, type VelocityDraft } from './velocity.ts';
@@ -39,6 +40,8 @@ export interface Draft extends Record<DraftName<AmountField> | ChoiceField | Lin
   attention: string;
   /** `true` or empty. */
   require_description: string;
+  /** Corrections of the reading; null: none. */
+  reading: Corrections | null;
   currency: string;
   /** One line per entry: the payee, then optionally a space and the merchant. */
   allowed_payees: string;
@@ -77,6 +80,7 @@ export const EMPTY_DRAFT: Draft = {
   context: '',
   attention: DEFAULT_ATTENTION,
   require_description: '',
+  reading: null,
   currency: 'EUR',
   allowed_payees: '',
   time_zone: '',
@@ -105,6 +109,7 @@ export function draftOf(authority: Authority): Draft {
     context: purpose.context ?? '',
     attention: purpose.attention ?? DEFAULT_ATTENTION,
     require_description: authority.require_description === true ? 'true' : '',
+    reading: purpose.reading ?? null,
     currency,
     allowed_payees: linesOf(authority.allowed_payees?.map(payeeInWords)),
     time_zone: authority.time_zone ?? '',
@@ -172,6 +177,7 @@ export function authorityOf(
   put(purpose, 'context', draft.context.trim());
   const is_attention_explicit = draft.attention !== DEFAULT_ATTENTION || purpose.attention !== undefined;
   put(purpose, 'attention', is_attention_explicit ? draft.attention : null);
+  put(purpose, 'reading', draft.reading);
   const authority: Record<string, unknown> = { ...base, purpose, currency };
   for (const [name, amount_minor] of amounts) put(authority, name, amount_minor);
   for (const name of LINES) put(authority, name, listOf(draft[name]));

@@ -88,7 +88,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
       <div className={styles.beside}>
         {may && <SimulationCard slug={slug} authority={authority} />}
         <Summary authority={authority} />
-        <Reading authority={authority} />
+        <Reading authority={authority} onCorrect={may ? editor.correct : undefined} />
         {base !== null && changes.length > 0 && (
           <Card title={`Changes from version ${base.version}`}>
             <Diff changes={changes} />

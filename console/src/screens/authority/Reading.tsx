@@ -10,11 +10,14 @@ import { cx } from '../../lib/cx.ts';
 import { useDebounced } from '../../lib/hooks/use-debounced.ts';
 import { visible } from '../../lib/visible.ts';
 import styles from './Authority.module.css';
+import { type Correcting, CorrectionsForm, NotThis, type OnCorrect, useCorrections } from './Corrections.tsx';
 
 type Example = AuthorityReading['examples'][number];
 
 /** Purser's interpretation of the draft, so that its author notices misreadings before saving. */
-export function Reading({ authority }: { authority: Authority | null }) {
+export function Reading(props: { authority: Authority | null; onCorrect: OnCorrect | undefined }) {
+  const { authority, onCorrect } = props;
+  const correcting = useCorrections(authority?.purpose.reading ?? null, onCorrect);
   const text = authority === null ? null : JSON.stringify(authority);
   const asked = useDebounced(text);
   const query = useQuery({
@@ -40,32 +43,35 @@ export function Reading({ authority }: { authority: Authority | null }) {
       )}
       {query.data !== undefined && (
         <div className={cx(styles.reading, is_old && styles.stale)} aria-busy={is_old}>
-          <Shown reading={query.data} />
+          <Shown reading={query.data} correcting={correcting} />
         </div>
       )}
     </Card>
   );
 }
 
-function Shown({ reading }: { reading: AuthorityReading }) {
-  const { wanted, forbidden, conditions, merchants, people, not_understood, examples } = reading;
-  const terms: [string, { key: string; said: string; as?: string }[]][] = [
-    ['Wanted', wanted.map(({ kind, words }) => ({ key: `${words} ${kind}`, said: words, as: kind }))],
-    ['Forbidden', forbidden.map(({ kind, words }) => ({ key: `${words} ${kind}`, said: words, as: kind }))],
-    [
-      'Conditions',
-      conditions.map(({ text, met_by }) => ({ key: `${text} ${met_by}`, said: text, as: met_by })),
-    ],
-    ['Merchants', merchants.map(({ name, from }) => ({ key: `${name} ${from.text}`, said: name }))],
-    ['People', people.map(({ name, from }) => ({ key: `${name} ${from.text}`, said: name }))],
-  ];
+/** The readings by their headings; a condition also says how it is met. */
+function termsOf(reading: AuthorityReading) {
+  const { wanted, forbidden, conditions, merchants, people, wishes } = reading;
+  return [
+    ['Wanted', wanted.map((chip) => ({ chip, as: chip.kind }))],
+    ['Forbidden', forbidden.map((chip) => ({ chip, as: chip.kind }))],
+    ['Conditions', conditions.map((chip) => ({ chip, as: chip.met_by }))],
+    ['Merchants', merchants.map((chip) => ({ chip, as: undefined }))],
+    ['People', people.map((chip) => ({ chip, as: undefined }))],
+    ['Wishes, which ask nothing', wishes.map((chip) => ({ chip, as: undefined }))],
+  ] as const;
+}
+
+function Shown({ reading, correcting }: { reading: AuthorityReading; correcting: Correcting }) {
+  const { not_understood, examples } = reading;
   return (
     <>
       {not_understood.length > 0 && (
         <Notice tone="warn" title="Not understood">
           <ul className={styles.sentences}>
-            {not_understood.map(({ text, from }) => (
-              <li key={`${from.field} ${from.index} ${text}`}>{text}</li>
+            {not_understood.map((chip) => (
+              <li key={`${chip.from.field} ${chip.from.index} ${chip.text}`}>{chip.text}</li>
             ))}
           </ul>
           Try other wording, such as “No …”, “… only from …” or “… only after …”. Purser cannot enforce text
@@ -73,17 +79,23 @@ function Shown({ reading }: { reading: AuthorityReading }) {
         </Notice>
       )}
       <dl className={styles.terms}>
-        {terms
+        {termsOf(reading)
           .filter(([, list]) => list.length > 0)
           .map(([name, list]) => (
             <div key={name}>
               <dt>{name}</dt>
               <dd>
                 <ul>
-                  {list.map(({ key, said, as }) => (
-                    <li key={key}>
-                      <strong>{said}</strong>
-                      {as !== undefined && <span className={styles.was}> {as}</span>}
+                  {list.map(({ chip, as }) => (
+                    <li
+                      key={`${chip.words} ${chip.kind} ${as} ${chip.from.field} ${chip.from.index}`}
+                      className={styles.chip}
+                    >
+                      <span>
+                        <strong>{chip.words}</strong>
+                        {as !== undefined && <span className={styles.was}> {as}</span>}
+                      </span>
+                      <NotThis chip={chip} correcting={correcting} />
                     </li>
                   ))}
                 </ul>
@@ -91,6 +103,7 @@ function Shown({ reading }: { reading: AuthorityReading }) {
             </div>
           ))}
       </dl>
+      {correcting !== undefined && <CorrectionsForm correcting={correcting} />}
       <Table<Example>
         label="Example requests with their assessment"
         rows={examples}

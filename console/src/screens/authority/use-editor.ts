@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { problemOf, purser } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
 import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
+import type { Corrections } from '../../lib/authority/corrections.ts';
 import {
   authorityOf,
   type Draft,
@@ -79,6 +80,7 @@ export function useEditor(slug: string, current: AuthorityVersion | null) {
       setJson(null);
     },
     openJson: () => setJson(JSON.stringify(authority ?? base?.authority ?? {}, null, 2)),
+    correct: makeCorrect(json === null ? null : authority, edit, setJson),
     startFrom: (from: Authority) => {
       setDraft(draftOf(from));
       setJson((before) => (before === null ? null : JSON.stringify(from, null, 2)));
@@ -98,6 +100,16 @@ export function useEditor(slug: string, current: AuthorityVersion | null) {
       setTouched(false);
       setRefused({});
     },
+  };
+}
+
+/** Makes the setter of the reading's corrections, in the JSON of `written` or, where that is null, in the form. */
+function makeCorrect(written: Authority | null, edit: Edit, setJson: (text: string) => void) {
+  return (corrections: Corrections | null) => {
+    if (written === null) return edit('reading', corrections);
+    const { reading: _, ...purpose } = written.purpose;
+    const corrected = corrections === null ? purpose : { ...purpose, reading: corrections };
+    setJson(JSON.stringify({ ...written, purpose: corrected }, null, 2));
   };
 }
 

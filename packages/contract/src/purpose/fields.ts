@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { type Comparison, schemasOf } from '../field-rows.ts';
 import { TEXT_LENGTHS } from '../limits.ts';
-import { Fields, LongText, OneOf } from '../schema.ts';
+import { Fields, Line, LongText, OneOf } from '../schema.ts';
 
 const MAX_PURPOSE_ITEMS = 50;
 
@@ -13,6 +13,47 @@ const PurposeLines = (description: string, example: string) =>
       examples: [[example]],
     }),
   );
+
+/** The kinds of reading that an operator may add. */
+export const ALSO_KINDS = ['wanted', 'forbidden', 'condition', 'merchant', 'person'] as const;
+const MAX_CORRECTIONS = { not: 100, also: 50 };
+/** The longest kind and the longest words that a reading shows, in UTF-16 code units. */
+export const MAX_CORRECTED_KIND = 200;
+export const MAX_CORRECTED_WORDS = 400;
+
+const Words = (description: string) => LongText({ min: 1, max: MAX_CORRECTED_WORDS }, { description });
+
+const ReadingCorrectionsBody = Fields(
+  {
+    not: Type.Optional(
+      Type.Array(
+        Fields({
+          kind: Line(
+            { min: 1, max: MAX_CORRECTED_KIND },
+            {
+              description:
+                'The `kind` that the reading shows with the words: of goods its name ("cloud and hosting"), or `wanted` or `forbidden` for all kinds; `condition`, `merchant`, `person`, `wish` (then read as a rule) or `not_understood`.',
+            },
+          ),
+          words: Words('The `words` that the reading shows. Case and punctuation are ignored.'),
+        }),
+        { maxItems: MAX_CORRECTIONS.not, description: 'Readings that are wrong and do not count.' },
+      ),
+    ),
+    also: Type.Optional(
+      Type.Array(
+        Fields({
+          kind: OneOf(ALSO_KINDS, { description: 'What the words are.' }),
+          words: Words('Goods, a condition in plain words, or a whole name.'),
+        }),
+        { maxItems: MAX_CORRECTIONS.also, description: 'Readings that are missing and count.' },
+      ),
+    ),
+  },
+  { $id: 'ReadingCorrections' },
+);
+/** An operator's corrections of how the purpose is read. */
+export interface ReadingCorrections extends Static<typeof ReadingCorrectionsBody> {}
 
 /** The purpose of an agent, as its operator wrote it. Trusted text. */
 export const PURPOSE_ROWS = {
@@ -52,6 +93,14 @@ export const PURPOSE_ROWS = {
         },
       ),
     ),
+  },
+  reading: {
+    label: 'Corrections of the reading',
+    compare: 'corrections',
+    schema: Type.Optional({
+      ...ReadingCorrectionsBody,
+      description: 'Corrections of how the rules read the texts of the purpose.',
+    }),
   },
   attention: {
     label: 'Attention',

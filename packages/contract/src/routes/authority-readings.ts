@@ -15,13 +15,22 @@ const Place = Fields(
   { $id: 'ReadingPlace', description: 'Where the operator wrote it.' },
 );
 
-const Term = Fields({
-  kind: Type.String({ description: 'What the words are taken to mean.', examples: ['cloud and hosting'] }),
-  words: Type.String({ description: "The operator's words for it.", examples: ['servers'] }),
+/** `kind` and `words` name the reading in a correction, `purpose.reading.not`. */
+const Reading = (kind: string, words: string) => ({
+  kind: Type.String({ description: 'What the words are taken to mean.', examples: [kind] }),
+  words: Type.String({ description: "The operator's words for it.", examples: [words] }),
+});
+
+const Term = Fields({ ...Reading('cloud and hosting', 'servers'), from: Place });
+
+const Name = Fields({
+  ...Reading('merchant', 'Hetzner Online'),
+  name: Type.String({ examples: ['Hetzner Online'] }),
   from: Place,
 });
 
-const Name = Fields({ name: Type.String({ examples: ['Hetzner Online'] }), from: Place });
+const Sentence = (kind: string, words: string) =>
+  Fields({ ...Reading(kind, words), text: Type.String(), from: Place });
 
 const AuthorityReading = Fields(
   {
@@ -29,6 +38,7 @@ const AuthorityReading = Fields(
     forbidden: Type.Array(Term, { description: 'Goods that must never be bought.' }),
     conditions: Type.Array(
       Fields({
+        ...Reading('condition', 'Domains only after approval'),
         text: Type.String({ examples: ['Domains only after approval'] }),
         met_by: Type.String({ description: 'Evidence that the condition is met.' }),
         from: Place,
@@ -36,10 +46,10 @@ const AuthorityReading = Fields(
     ),
     merchants: Type.Array(Name, { description: 'Names read as merchants or payees.' }),
     people: Type.Array(Name, { description: 'Names or words read as people.' }),
-    wishes: Type.Array(Fields({ text: Type.String(), from: Place }), {
+    wishes: Type.Array(Sentence('wish', 'Ideally organic'), {
       description: 'Sentences that wish ("ideally", "if possible") or name a substitute. They ask nothing.',
     }),
-    not_understood: Type.Array(Fields({ text: Type.String(), from: Place }), {
+    not_understood: Type.Array(Sentence('not_understood', 'Be nice to the neighbours'), {
       description: 'Sentences that gave no rule and ask nothing. Reword them.',
     }),
     examples: Type.Array(

@@ -1,15 +1,19 @@
 import type { Authority } from '@purser/contract/authority';
+import { MAX_CORRECTED_WORDS } from '@purser/contract/purpose/fields';
 import { formatMoney } from '../values/money.ts';
-import type { Trade } from './data/trades.ts';
+import { allowedAsRead } from './allowed-merchants.ts';
 import { tokenize } from './language/text.ts';
-import type {
-  AuthorityReading,
-  BoundRule,
-  ForbiddenItem,
-  MarkRule,
-  Prohibition,
-} from './reading/authority-terms.ts';
-import type { Quote } from './reading/named-merchants.ts';
+import type { AuthorityReading, BoundRule, MarkRule } from './reading/authority-terms.ts';
+import {
+  type Chip,
+  isObjective,
+  itemChips,
+  makeIsNot,
+  nameChip,
+  privateUseChip,
+  wordsFor,
+} from './reading/corrections.ts';
+import type { NamedMerchant, Quote } from './reading/named-merchants.ts';
 import { readingOf } from './reading/reading-cache.ts';
 
 /** Where the operator wrote something. */
@@ -22,29 +26,35 @@ export interface Place {
   text: string;
 }
 
+/** A reading with its place. `kind` and `words` name it in a correction. */
+interface Shown extends Chip {
+  from: Place;
+}
+
 /** How the assessor reads what an operator wrote, for people. */
 export interface ShownReading {
-  wanted: { kind: string; words: string; from: Place }[];
-  forbidden: { kind: string; words: string; from: Place }[];
-  conditions: { text: string; met_by: string; from: Place }[];
-  merchants: { name: string; from: Place }[];
-  people: { name: string; from: Place }[];
-  wishes: { text: string; from: Place }[];
-  not_understood: { text: string; from: Place }[];
+  wanted: Shown[];
+  forbidden: Shown[];
+  conditions: (Shown & { text: string; met_by: string })[];
+  merchants: (Shown & { name: string })[];
+  people: (Shown & { name: string })[];
+  wishes: (Shown & { text: string })[];
+  not_understood: (Shown & { text: string })[];
 }
 
 /** More than this of one kind helps nobody who reads it. */
 const MAX_SHOWN = 200;
 const MAX_ITEMS = 20;
 /** Maximum length of a sentence, in UTF-16 code units. */
-const MAX_TEXT = 400;
+const MAX_TEXT = MAX_CORRECTED_WORDS;
 /** Maximum size of the reading as JSON, in bytes; its longest lists are halved until it fits. */
 const MAX_BYTES = 120_000;
 const SENTENCES = /(?<=[.;!?。！？])\s+|(?<=[。！？])|\n/;
 const FIELD = /^(.*?)(?:\[(\d+)\])?$/;
 
 const textOf = (authority: Authority, field: string, index: number | null): string => {
-  const { objective, success_criteria = [], constraints = [], context = '' } = authority.purpose;
+  const { objective, success_criteria = [], constraints = [], context = '', reading } = authority.purpose;
+  if (field === 'purpose.reading.also') return reading?.also?.[index ?? 0]?.words ?? '';
   if (field === 'purpose.objective') return objective;
   if (field === 'purpose.context') return context;
   return (field === 'purpose.constraints' ? constraints : success_criteria)[index ?? 0] ?? '';
@@ -81,31 +91,6 @@ function makePlaceOf(authority: Authority): (quote: Quote) => Place {
   };
 }
 
-const labelsOf = (trades: Iterable<Trade>): string => [...trades].map(({ label }) => label).join(', ');
-
-/** Finds the operator's own words for stems, in their order; the stems where the words are not found. */
-function makeWordsFor(): (stems: Iterable<string>, text: string) => string {
-  const tokens_of = new Map<string, ReturnType<typeof tokenize>>();
-  return (stems, text) => {
-    const tokens = tokens_of.get(text) ?? tokenize(text);
-    tokens_of.set(text, tokens);
-    const wanted = new Set(stems);
-    const found = new Set(tokens.filter(({ stem }) => wanted.has(stem)).map(({ raw }) => raw));
-    return ([...found].join(' ') || [...wanted].join(' ')).slice(0, MAX_TEXT);
-  };
-}
-type WordsFor = ReturnType<typeof makeWordsFor>;
-
-const kindOf = ({ trades }: ForbiddenItem): string =>
-  trades.size > 0 ? labelsOf(trades) : 'goods or a seller of this name';
-
-function forbiddenBy({ items, private_use, text }: Prohibition, wordsFor: WordsFor) {
-  return [
-    ...items.slice(0, MAX_ITEMS).map((item) => ({ kind: kindOf(item), words: wordsFor(item.stems, text) })),
-    ...(private_use ? [{ kind: 'private use', words: text.slice(0, MAX_TEXT) }] : []),
-  ];
-}
-
 const BY_HAND = 'request text does not count, so this takes a merchant that a person chose, or a review';
 
 const BOUND_MET: Record<BoundRule['to'], string> = {
@@ -122,22 +107,18 @@ function markMet({ amount_minor, per, is_compared }: MarkRule, currency: string)
     : `Purser reads ${sum} and does not check it: a request does not say how many it pays for.`;
 }
 
-function conditionsOf(
-  reading: AuthorityReading,
-  currency: string,
-  wordsFor: WordsFor,
-): { quote: Quote; met_by: string }[] {
+function conditionsOf(reading: AuthorityReading, currency: string): { quote: Quote; met_by: string }[] {
   const { requirements, sources, units, attributes, bounds, account_changes, marks } = reading;
   return [
     ...requirements.map((one) => ({
       quote: one,
-      met_by: `Evidence that the condition is met ("${wordsFor(one.stems, one.text)}"): ${BY_HAND}.`,
+      met_by: `Evidence that the condition is met ("${wordsFor(one.stems, tokenize(one.text))}"): ${BY_HAND}.`,
     })),
     ...sources.map((one) => ({
       quote: one,
       met_by: `The merchant is one of: ${wordsFor(
         tokenize([...one.names].join(' ')).map(({ stem }) => stem),
-        one.text,
+        tokenize(one.text),
       )}.`,
     })),
     ...units.map((one) => ({
@@ -158,6 +139,18 @@ function conditionsOf(
   ];
 }
 
+/** The goods that a correction added and that no kind has. */
+function addedWithoutTrade(
+  { purpose: { reading } }: Authority,
+  wanted: readonly (readonly [unknown, Quote])[],
+): Quote[] {
+  const fields = new Set(wanted.map(([, { field }]) => field));
+  return (reading?.also ?? []).flatMap(({ kind, words }, i) => {
+    const field = `purpose.reading.also[${i}]`;
+    return kind === 'wanted' && !fields.has(field) ? { field, text: words } : [];
+  });
+}
+
 /**
  * Shows how the assessor reads an authority: the very reading that it judges by, of which at most `MAX_SHOWN` of each kind and
  * `MAX_BYTES` in all. The same authority gives the same answer. A constraint from which no rule came, and an objective that
@@ -166,35 +159,53 @@ function conditionsOf(
 export function showReading(authority: Authority): ShownReading {
   const reading = readingOf(authority);
   const placeOf = makePlaceOf(authority);
-  const wordsFor = makeWordsFor();
   const most = <T>(list: readonly T[]): readonly T[] => list.slice(0, MAX_SHOWN);
-  const names = (list: readonly (Quote & { name: string })[]) =>
-    most(list).map((one) => ({ name: one.name, from: placeOf(one) }));
-  const sentences = (list: readonly Quote[]) =>
+  const names = (list: readonly NamedMerchant[]) =>
+    most(list).map((one) => ({ ...nameChip(one), name: one.name, from: placeOf(one) }));
+  const sentences = (kind: string, list: readonly Quote[]) =>
     most(list).map((quote) => {
       const from = placeOf(quote);
-      return { text: from.text, from };
+      return { kind, words: quote.text.slice(0, MAX_TEXT), text: from.text, from };
     });
+  const wanted = [...reading.trades].filter(([, { conditional }]) => !conditional);
   const shown: ShownReading = {
-    wanted: most([...reading.trades].filter(([, { conditional }]) => !conditional)).map(([trade, quote]) => ({
-      kind: trade.label,
-      words: quote.text,
-      from: placeOf(quote),
-    })),
+    wanted: [
+      ...most(wanted).map(([trade, quote]) => ({
+        kind: trade.label,
+        words: quote.text,
+        from: placeOf(quote),
+      })),
+      ...addedWithoutTrade(authority, wanted).map((quote) => ({
+        kind: 'wanted',
+        words: quote.text,
+        from: placeOf(quote),
+      })),
+    ],
     forbidden: most(
       most(reading.prohibitions).flatMap((one) =>
-        forbiddenBy(one, wordsFor).map((each) => ({ ...each, from: placeOf(one) })),
+        [
+          ...itemChips({ ...one, items: one.items.slice(0, MAX_ITEMS) }),
+          ...(one.private_use ? [privateUseChip(one)] : []),
+        ].map((chip) => ({ ...chip, from: placeOf(one) })),
       ),
     ).slice(),
-    conditions: most(conditionsOf(reading, authority.currency, wordsFor)).map(({ quote, met_by }) => ({
+    conditions: most(conditionsOf(reading, authority.currency)).map(({ quote, met_by }) => ({
+      kind: 'condition',
+      words: quote.text.slice(0, MAX_TEXT),
       text: quote.text.slice(0, MAX_TEXT),
       met_by,
       from: placeOf(quote),
     })),
     merchants: [
-      ...most(authority.allowed_merchants ?? []).map((name, index) => ({
+      ...most(allowedAsRead(authority)).map((name) => ({
+        kind: 'merchant',
+        words: name,
         name,
-        from: { field: 'allowed_merchants', index, text: name },
+        from: {
+          field: 'allowed_merchants',
+          index: authority.allowed_merchants?.indexOf(name) ?? null,
+          text: name,
+        },
       })),
       ...names(reading.merchants.filter(({ is_person }) => !is_person)),
     ],
@@ -202,17 +213,24 @@ export function showReading(authority: Authority): ShownReading {
       ...names(reading.merchants.filter(({ is_person }) => is_person)),
       ...(reading.delegation === undefined
         ? []
-        : [{ name: reading.delegation.text, from: placeOf(reading.delegation) }]),
+        : [
+            {
+              kind: 'person',
+              words: reading.delegation.text,
+              name: reading.delegation.text,
+              from: placeOf(reading.delegation),
+            },
+          ]),
     ],
-    wishes: sentences(reading.wishes),
-    not_understood: sentences(reading.not_understood),
+    wishes: sentences('wish', reading.wishes),
+    not_understood: sentences('not_understood', reading.not_understood),
   };
-  const is_told = [...shown.wanted, ...shown.merchants].some(
-    ({ from }) => from.field === 'purpose.objective',
-  );
+  const is_told = [...shown.wanted, ...shown.merchants].some(({ from }) => isObjective(from.field));
   if (!is_told) {
     const text = authority.purpose.objective.slice(0, MAX_TEXT);
-    shown.not_understood.push({ text, from: { field: 'purpose.objective', index: null, text } });
+    const from = { field: 'purpose.objective', index: null, text };
+    if (!makeIsNot(authority.purpose.reading)(['not_understood'], text))
+      shown.not_understood.push({ kind: 'not_understood', words: text, text, from });
   }
   return bounded(withoutRepeats(shown));
 }

@@ -3,9 +3,11 @@ import { covers } from '../domain/questions.ts';
 import type { ListedMerchant } from '../domain/spend-facts.ts';
 import { allowedBy } from '../merchants/allowlist.ts';
 import { normaliseMerchant } from '../merchants/names.ts';
+import { allowedAsRead } from './allowed-merchants.ts';
 import { type Inquiry as Judged, supports, type Vouched } from './conflicts/conflict.ts';
 import { isLedBy } from './conflicts/switched-payee.ts';
 import { plainAccount } from './language/figures.ts';
+import { isObjective } from './reading/corrections.ts';
 import { answerAtMerchant, precedentsAt } from './reading/precedents.ts';
 import type { SpendReading } from './reading/spend-reading.ts';
 
@@ -63,14 +65,14 @@ const byOperator = (
 });
 
 function byAllowedList({ authority, spend }: Inquiry): Vouched | undefined {
-  const allowed = authority.allowed_merchants ?? [];
+  const allowed = allowedAsRead(authority);
   const entry = entryFor(spend, allowed);
   return entry === null
     ? undefined
     : byOperator(
         spend,
         'an allowed merchant',
-        supports(`allowed_merchants[${allowed.indexOf(entry)}]`, entry),
+        supports(`allowed_merchants[${authority.allowed_merchants?.indexOf(entry)}]`, entry),
         true,
       );
 }
@@ -163,8 +165,7 @@ function byHistory(inquiry: Inquiry): Vouched | undefined {
 function byTrade({ purpose, spend }: Inquiry): Vouched | undefined {
   for (const trade of spend.known) {
     const wanted = purpose.trades.get(trade);
-    if (wanted === undefined || wanted.conditional || !wanted.whole || wanted.field !== 'purpose.objective')
-      continue;
+    if (wanted === undefined || wanted.conditional || !wanted.whole || !isObjective(wanted.field)) continue;
     const says = `known for ${trade.label}, which the objective asks for`;
     return {
       voucher: { by: 'TRADE', says, entry_id: null },

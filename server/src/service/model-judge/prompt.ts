@@ -51,13 +51,16 @@ export function seenByModel(
   request: SpendRequest,
   suspicious: readonly string[] = [],
 ): SeenByModel {
-  const { objective, success_criteria = [], constraints = [], context } = authority.purpose;
+  const { objective, success_criteria = [], constraints = [], context, reading } = authority.purpose;
   const { action, task, trace = [] } = request;
   const allowed = allowedMerchant(authority, request)?.[1];
   const purpose: Record<string, string | undefined> = { 'purpose.objective': objective };
   for (const [i, text] of success_criteria.entries()) purpose[`purpose.success_criteria[${i}]`] = text;
   for (const [i, text] of constraints.entries()) purpose[`purpose.constraints[${i}]`] = text;
   purpose['purpose.context'] = context;
+  for (const list of ['not', 'also'] as const)
+    for (const [i, { kind, words }] of (reading?.[list] ?? []).entries())
+      purpose[`purpose.reading.${list}[${i}]`] = `${list === 'not' ? 'not ' : ''}${kind}: ${words}`;
   if (allowed !== undefined) purpose[allowed.field] = allowed.text;
 
   const spend: Record<string, string | undefined> = {

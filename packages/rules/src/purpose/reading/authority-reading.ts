@@ -5,9 +5,11 @@ import { firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
 import { IBAN_REST, plainAccount } from '../language/figures.ts';
 import { foldText, isTooLong, MAX_TEXT_LENGTH, tokenize, withinBudget } from '../language/text.ts';
 import type { AuthorityReading, ForbiddenItem, Prohibition, Requirement } from './authority-terms.ts';
+import { isAdded, isObjective, makeIsNot, withoutTaken } from './corrections.ts';
 import type { Quote } from './named-merchants.ts';
 import type { Condition } from './rule-reading.ts';
 import {
+  addCorrection,
   type Gathered,
   MAX_FORBIDDEN,
   nothingGathered,
@@ -106,7 +108,7 @@ function addMeantTrades({ trades, candidates }: Gathered): void {
     const known = trades.get(trade);
     if (known === undefined || known.conditional || (strong && !known.strong))
       trades.set(trade, { ...quote, strong, conditional: false, whole: whole || known?.whole === true });
-    else if (whole && !known.whole && known.field === quote.field)
+    else if (whole && !known.whole && (known.field === quote.field || isAdded(quote)))
       trades.set(trade, { ...known, ...quote, whole });
   }
 }
@@ -141,7 +143,7 @@ function requirementOf(
   const distinguishing = said.filter((stem) => !isSaid(stem));
   const isOfObjective = (trade: Trade) => {
     const wanted = trades.get(trade);
-    return wanted?.field === 'purpose.objective';
+    return wanted !== undefined && isObjective(wanted.field);
   };
   return {
     ...condition,
@@ -158,16 +160,20 @@ function requirementOf(
  */
 export function readAuthority(authority: Authority): AuthorityReading {
   const { parts, is_cut } = readableParts(authority);
-  const gathered = nothingGathered(authority.currency);
+  const { reading: corrections } = authority.purpose;
+  const isNot = makeIsNot(corrections);
+  const gathered = nothingGathered(authority.currency, isNot);
   const not_understood = readSentences(gathered, parts);
+  for (const [i, { kind, words }] of (corrections?.also ?? []).entries())
+    addCorrection(gathered, kind, { field: `purpose.reading.also[${i}]`, text: words });
   addMeantTrades(gathered);
   const { trades, words, conditions, sources, units, forbidden_count } = gathered;
-  const isSaidInObjective = (stem: string) => words.get(stem)?.field === 'purpose.objective';
+  const isSaidInObjective = (stem: string) => isObjective(words.get(stem)?.field ?? '');
   const families = new Set([...trades].filter(([, { strong }]) => strong).map(([trade]) => trade.family));
   const whole = foldText(`${authority.purpose.objective}\n${authority.purpose.context ?? ''}`);
   const merchants = [...gathered.merchants.values()];
   const rule_count = conditions.length + sources.length + units.length;
-  return {
+  const reading = {
     trades,
     families,
     words,
@@ -190,4 +196,5 @@ export function readAuthority(authority: Authority): AuthorityReading {
     sources: sources.slice(0, MAX_RULES),
     cut: is_cut || forbidden_count > MAX_FORBIDDEN || rule_count > MAX_RULES,
   };
+  return corrections?.not === undefined ? reading : withoutTaken(reading, isNot);
 }

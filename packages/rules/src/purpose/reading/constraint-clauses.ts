@@ -86,7 +86,8 @@ function itemOf(run: readonly Token[]): ForbiddenItem | undefined {
   };
 }
 
-function forbiddenBy(text: string, exceptions: string, is_relative: boolean): Forbidden | undefined {
+/** The prohibition of a list of goods; undefined where it names none. */
+export function forbiddenBy(text: string, exceptions = '', is_relative = false): Forbidden | undefined {
   const items = itemsOf(text);
   const private_use = privateCircleWords(tokenize(text)).length > 0 || PRIVATE_USE.test(text);
   if (items.length === 0 && !private_use) return undefined;

@@ -64,8 +64,8 @@ export function makeReadingCache(max_bytes: number): ReadingCache {
       const { purpose, currency } = authority;
       let text = texts.get(purpose);
       if (text === undefined) {
-        const { objective, success_criteria = [], constraints = [], context = '' } = purpose;
-        text = JSON.stringify([objective, success_criteria, constraints, context]);
+        const { objective, success_criteria = [], constraints = [], context = '', reading = {} } = purpose;
+        text = JSON.stringify([objective, success_criteria, constraints, context, reading]);
         texts.set(purpose, text);
       }
       const key = `${currency} ${text}`;

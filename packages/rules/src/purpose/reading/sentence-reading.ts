@@ -1,3 +1,5 @@
+import type { ALSO_KINDS } from '@purser/contract/purpose/fields';
+import { normaliseMerchant } from '../../merchants/names.ts';
 import {
   ACCOUNT_CHANGES,
   COURTESY,
@@ -9,6 +11,7 @@ import {
   ONLY_NAMED,
   ONLY_THESE,
   REQUIREMENT,
+  WISH,
 } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
 import { attributesIn } from '../language/attributes.ts';
@@ -24,13 +27,16 @@ import type {
   UnitRule,
   WantedTrade,
 } from './authority-terms.ts';
-import { readProhibitions } from './constraint-clauses.ts';
+import { forbiddenBy, readProhibitions } from './constraint-clauses.ts';
+import { type IsNot, isAdded } from './corrections.ts';
 import { marksIn, withoutLimits } from './limited-sums.ts';
 import { type NamedMerchant, namesIn, type Quote } from './named-merchants.ts';
 import { readNounPhrases } from './noun-phrases.ts';
 import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
 import { partWishes, saysSo } from './wishes.ts';
 import type { TradeCandidate } from './word-senses.ts';
+
+type AlsoKind = (typeof ALSO_KINDS)[number];
 
 /** One text of the purpose. */
 export interface Part {
@@ -58,10 +64,11 @@ export interface Gathered {
   forbidden_count: number;
   /** The authority's, in which its sums are read. */
   currency: string;
+  isNot: IsNot;
 }
 
 /** Returns what was gathered before the first sentence. */
-export function nothingGathered(currency: string): Gathered {
+export function nothingGathered(currency: string, isNot: IsNot): Gathered {
   return {
     trades: new Map(),
     words: new Map(),
@@ -78,6 +85,7 @@ export function nothingGathered(currency: string): Gathered {
     wishes: [],
     forbidden_count: 0,
     currency,
+    isNot,
   };
 }
 
@@ -133,14 +141,21 @@ function countRules(gathered: Gathered): number {
  * constraint that gives no rule and is no wish was not.
  */
 export function readSentence(gathered: Gathered, part: Part, text: string): boolean {
-  const { asked, wishes } = partWishes(text);
+  const { asked, wishes } = gathered.isNot(['wish'], text) ? { asked: text, wishes: [] } : partWishes(text);
   for (const wish of wishes) addWish(gathered, part, wish, text);
   return readAsked(gathered, part, asked, text.trim()) || wishes.length > 0;
 }
 
 /** Names and goods of a wish are wanted all the same: they are the operator's. */
 function addWish(gathered: Gathered, part: Part, wish: string, whole: string): void {
-  const sentence = sentenceOf(part, wish, whole.trim());
+  const text = wish.trim();
+  // "Ideally" is no name, though it begins the sentence.
+  const is_lead = WISH.exec(foldText(text))?.index === 0;
+  const sentence = sentenceOf(
+    part,
+    is_lead ? text.charAt(0).toLowerCase() + text.slice(1) : text,
+    whole.trim(),
+  );
   gathered.wishes.push(sentence.quote);
   addNames(gathered, sentence);
   addWords(gathered, sentence);
@@ -193,7 +208,7 @@ function readAsked(gathered: Gathered, part: Part, text: string, quoted: string)
 
 function addProhibitions(
   gathered: Gathered,
-  { quote }: Sentence,
+  { quote }: Pick<Sentence, 'quote'>,
   forbidden: readonly Omit<Prohibition, keyof Quote>[],
 ): void {
   for (const one of forbidden) {
@@ -270,13 +285,68 @@ function addWords({ words }: Gathered, { part, tokens }: Sentence): void {
   }
 }
 
-function addTrades({ candidates }: Gathered, { part, quote, wanted, tokens }: Sentence): void {
+/** Adds what a correction says is meant too. */
+export function addCorrection(gathered: Gathered, kind: AlsoKind, quote: Quote): void {
+  const { text } = quote;
+  const part = (of: Part['kind']): Part => ({ ...quote, kind: of });
+  const isNamed = (name: string) => normaliseMerchant(name) === normaliseMerchant(text);
+  switch (kind) {
+    case 'wanted': {
+      const sentence = sentenceOf(part('criterion'), text, text);
+      addWords(gathered, sentence);
+      addTrades(gathered, { ...sentence, part: part('objective') });
+      break;
+    }
+    case 'forbidden': {
+      const stems = tokenize(text).map(({ stem }) => stem);
+      const one = forbiddenBy(text) ?? {
+        items: [{ stems, trades: new Set<Trade>() }],
+        exceptions: new Set<string>(),
+        is_relative: false,
+        private_use: false,
+      };
+      addProhibitions(gathered, { quote }, [one]);
+      break;
+    }
+    case 'condition':
+      if (!readAsked(gathered, part('constraint'), text, text))
+        gathered.conditions.push(plainCondition(quote));
+      break;
+    case 'merchant':
+    case 'person':
+      for (const name of gathered.merchants.keys()) if (isNamed(name)) gathered.merchants.delete(name);
+      gathered.merchants.set(text, { ...quote, name: text, is_person: kind === 'person' });
+      break;
+  }
+}
+
+/** A condition of every spend, in words that give no other rule. */
+const plainCondition = (quote: Quote): Condition => ({
+  ...quote,
+  subject: new Set(),
+  subject_trades: new Set(),
+  is_any: true,
+  stems: new Set(tokenize(quote.text).map(({ stem }) => stem)),
+  kinds: new Map(),
+  about_payment: false,
+});
+
+function addTrades(
+  { candidates, isNot }: Gathered,
+  { part, quote, wanted, tokens }: Omit<Sentence, 'source'>,
+): void {
   const { field, kind } = part;
-  const hasTrade = kind === 'objective' ? readNounPhrases(wanted, tokens, isForeign(tokens)) : () => false;
+  const isTaken = (trade: Trade, words: string) => !isAdded(part) && isNot([trade.label, 'wanted'], words);
+  // What a correction adds is meant as a whole.
+  const hasTrade =
+    kind === 'objective' && !isAdded(part)
+      ? readNounPhrases(wanted, tokens, isForeign(tokens))
+      : () => isAdded(part);
   for (const match of tradeWords(tokens)) {
     const strong = match.strong && kind !== 'criterion';
     // A loose word is not enough to want money in another form.
     if (!strong && match.trade.family === 'cash_like') continue;
+    if (isTaken(match.trade, match.text)) continue;
     candidates.push({
       trade: match.trade,
       place: `${field} ${quote.text} ${match.at}`,
