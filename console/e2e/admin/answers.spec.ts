@@ -152,8 +152,10 @@ test('each level of attention shows what it would have meant on past requests', 
   await expectAccessible(page, 'the policy with compared levels');
   await levels.getByRole('radio', { name: /High/ }).check();
   await page.getByLabel('Description of a request').selectOption('true');
+  await page.getByLabel('Requests shown to the model').selectOption('UNCLEAR');
   await page.getByRole('button', { name: 'Save as version 2' }).click();
   await expect(page.getByText('Saved as version 2.')).toBeVisible();
   const { authority } = await workspace.call('GET', '/v1/agents/infra-bot/authority');
-  expect([authority.purpose.attention, authority.require_description]).toEqual(['HIGH', true]);
+  expect(authority.purpose).toMatchObject({ attention: 'HIGH', ask_model: 'UNCLEAR' });
+  expect(authority.require_description).toBe(true);
 });

@@ -24,6 +24,7 @@ const EVERYTHING: Authority = {
   purpose: {
     ...AUTHORITY.purpose,
     attention: 'HIGH',
+    ask_model: 'UNCLEAR',
     reading: {
       not: [{ kind: 'cloud and hosting', words: 'servers' }],
       also: [{ kind: 'merchant', words: 'Contabo' }],

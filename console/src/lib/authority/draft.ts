@@ -38,6 +38,8 @@ export interface Draft extends Record<DraftName<AmountField> | ChoiceField | Lin
   constraints: string;
   context: string;
   attention: string;
+  /** Empty: as the installation sets it. */
+  ask_model: string;
   /** `true` or empty. */
   require_description: string;
   /** Corrections of the reading; null: none. */
@@ -79,6 +81,7 @@ export const EMPTY_DRAFT: Draft = {
   constraints: '',
   context: '',
   attention: DEFAULT_ATTENTION,
+  ask_model: '',
   require_description: '',
   reading: null,
   currency: 'EUR',
@@ -108,6 +111,7 @@ export function draftOf(authority: Authority): Draft {
     constraints: linesOf(purpose.constraints),
     context: purpose.context ?? '',
     attention: purpose.attention ?? DEFAULT_ATTENTION,
+    ask_model: purpose.ask_model ?? '',
     require_description: authority.require_description === true ? 'true' : '',
     reading: purpose.reading ?? null,
     currency,
@@ -176,6 +180,7 @@ export function authorityOf(
   put(purpose, 'constraints', listOf(draft.constraints));
   put(purpose, 'context', draft.context.trim());
   const is_attention_explicit = draft.attention !== DEFAULT_ATTENTION || purpose.attention !== undefined;
+  put(purpose, 'ask_model', draft.ask_model);
   put(purpose, 'attention', is_attention_explicit ? draft.attention : null);
   put(purpose, 'reading', draft.reading);
   const authority: Record<string, unknown> = { ...base, purpose, currency };

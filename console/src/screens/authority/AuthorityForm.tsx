@@ -109,6 +109,16 @@ export function AuthorityForm({
           {...field('require_description')}
         />
         <SelectField
+          label="Requests shown to the model"
+          hint="If this installation asks a model about purposes."
+          options={[
+            ['', 'As the installation is set up'],
+            ['UNCLEAR', 'Only those that the rules find unclear or against the purpose'],
+            ['ALL', 'All'],
+          ]}
+          {...field('ask_model')}
+        />
+        <SelectField
           label="Unclear purpose"
           options={[
             ['REVIEW', 'Review'],
