@@ -33,7 +33,8 @@ interface Case {
 }
 
 const FOLDER = fileURLToPath(new URL('../../cases/', import.meta.url));
-const FILES = readdirSync(FOLDER).filter((file) => file.endsWith('.yaml'));
+/** Without the golden file of sentences. */
+const FILES = readdirSync(FOLDER).filter((file) => file.endsWith('.yaml') && file !== 'sentences.yaml');
 const casesOf = (file: string) => parse(readFileSync(FOLDER + file, 'utf8')) as Case[];
 
 let s: RunningService;

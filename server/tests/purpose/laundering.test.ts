@@ -118,7 +118,7 @@ describe('an agent that says it paid', () => {
     await learnt();
     const again = await agent.ask(900_001, 'bank:GOOD-1');
     expect(again.decision).toBe('REVIEW');
-    expect(again.purpose.rationale).toBe(high.purpose.rationale.replace('9000.00', '9000.01'));
+    expect(again.purpose.rationale).toBe(high.purpose.rationale.replace('9,000.00', '9,000.01'));
   });
 
   test('teaches nothing even where the spend was allowed', async () => {

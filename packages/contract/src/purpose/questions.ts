@@ -5,7 +5,7 @@ import { Fields, Id, Nullable, OneOf, Timestamp } from '../schema.ts';
  * The kinds of questions that a spend may raise, each settled by itself. `new_merchant`: nobody vouches for the merchant.
  * `new_payee`: people approved the merchant, but not this payee. `condition`: a clause sets a condition that nothing
  * shows to hold. `new_words`: words that nobody has allowed at this merchant. `other_goods`: goods of another trade than
- * the merchant's and the purpose's. `missing_description`: the authority requires one. `too_long`: more text than is
+ * the merchant's and the purpose's. `other_beneficiary`: a name that the operator did not mention. `missing_description`: the authority requires one. `too_long`: more text than is
  * assessed. `model`: the model's doubt. The others bear the name of the conflict that raised them.
  */
 export const QUESTION_KINDS = [

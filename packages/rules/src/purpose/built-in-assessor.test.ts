@@ -139,7 +139,7 @@ describe('what vouches for a spend', () => {
       says: 'listed by user:ada on 2026-11-03',
       entry_id: 'mer_1',
     });
-    expect(found.rationale).toContain('listed by user:ada');
+    expect(found.rationale).toContain('user:ada listed "Nordhandel"');
     const narrow = listed('Nordhandel', { payee_ids: ['iban:DE1'] });
     expect(verdict(spend('Nordhandel', 'gloves', { payee_id: 'iban:DE1' }), narrow)).toBe('PURPOSE_ALIGNED');
     expect(verdict(spend('Nordhandel', 'gloves', { payee_id: 'iban:DE2' }), narrow)).toBe('PURPOSE_UNCLEAR');

@@ -124,9 +124,9 @@ function newMerchant(inquiry: Inquiry): Raised[] {
   if (vouched !== undefined && (vouched.voucher.by !== 'PERSON' || answer === undefined)) return [];
   const name = quoted(spend.merchant.raw);
   const is_approved =
-    answer !== undefined || precedentsAt(facts, action).some((one) => one.usual_minor.size > 0);
+    answer?.answer === 'YES' || precedentsAt(facts, action).some((one) => one.usual_minor.size > 0);
   const sentence = is_approved
-    ? `Reviewers approved ${name} only for smaller amounts.`
+    ? `Earlier approvals of ${name} cover only smaller amounts.`
     : facts.paid.length > 0
       ? `Nobody has approved ${name} yet. It isn't in the agent's purpose or your approved merchants.`
       : `First time at ${name}. It isn't in the agent's purpose or your approved merchants.`;

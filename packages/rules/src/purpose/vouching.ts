@@ -4,7 +4,7 @@ import type { ListedMerchant } from '../domain/spend-facts.ts';
 import { allowedBy } from '../merchants/allowlist.ts';
 import { normaliseMerchant } from '../merchants/names.ts';
 import { allowedAsRead } from './allowed-merchants.ts';
-import { type Inquiry as Judged, supports, type Vouched } from './conflicts/conflict.ts';
+import { type Inquiry as Judged, quoted, supports, type Vouched } from './conflicts/conflict.ts';
 import { isLedBy } from './conflicts/switched-payee.ts';
 import { plainAccount } from './language/figures.ts';
 import { isObjective } from './reading/corrections.ts';
@@ -54,13 +54,14 @@ function allowedIn(listed: readonly ListedMerchant[]): Allowed {
 const byOperator = (
   spend: SpendReading,
   says: string,
+  sentence: string,
   from: PurposeEvidence,
   is_chosen = false,
 ): Vouched => ({
   is_chosen,
   payees: null,
   voucher: { by: 'OPERATOR', says, entry_id: null },
-  sentence: `"${spend.merchant.raw}" is ${says}`,
+  sentence,
   evidence: [supports('action.merchant', spend.merchant.raw), from],
 });
 
@@ -72,6 +73,7 @@ function byAllowedList({ authority, spend }: Inquiry): Vouched | undefined {
     : byOperator(
         spend,
         'an allowed merchant',
+        `${quoted(spend.merchant.raw)} is one of your approved merchants`,
         supports(`allowed_merchants[${authority.allowed_merchants?.indexOf(entry)}]`, entry),
         true,
       );
@@ -94,7 +96,7 @@ function byDirectory({ facts: { listed }, spend }: Inquiry): Vouched | undefined
     voucher: { by: 'DIRECTORY', says, entry_id: found.entry_id },
     is_chosen: true,
     payees: found.payee_ids.length === 0 ? null : found.payee_ids,
-    sentence: `"${spend.merchant.raw}" is ${says}`,
+    sentence: `${found.listed_by} listed ${quoted(spend.merchant.raw)} on ${found.listed_at.slice(0, 10)}`,
     evidence: [
       supports('action.merchant', spend.merchant.raw),
       supports('directory', `${found.merchant}, ${says}`),
@@ -108,13 +110,23 @@ function byName({ purpose, spend }: Inquiry): Vouched | undefined {
   const account = payee_id === undefined ? '' : plainAccount(payee_id);
   const lead = purpose.accounts.get(account);
   if (lead !== undefined && isLedBy(spend, lead)) {
-    return byOperator(spend, 'a payee whose account the purpose names', supports('purpose.context', account));
+    return byOperator(
+      spend,
+      'a payee whose account the purpose names',
+      `The purpose names the account of ${quoted(spend.merchant.raw)}`,
+      supports('purpose.context', account),
+    );
   }
   const name = entryFor(spend, purpose.merchant_names);
   const named = name === null ? undefined : purpose.merchants.find((one) => one.name === name);
   return named === undefined
     ? undefined
-    : byOperator(spend, 'named in the purpose', supports(named.field, named.text));
+    : byOperator(
+        spend,
+        'named in the purpose',
+        `The purpose names ${quoted(spend.merchant.raw)}`,
+        supports(named.field, named.text),
+      );
 }
 
 const times = (count: number): string => (count === 1 ? 'once' : `${count} times`);
@@ -171,7 +183,7 @@ function byTrade({ purpose, spend }: Inquiry): Vouched | undefined {
       voucher: { by: 'TRADE', says, entry_id: null },
       payees: null,
       is_chosen: false,
-      sentence: `"${spend.merchant.raw}" is ${says}`,
+      sentence: `${quoted(spend.merchant.raw)} sells ${trade.label}, which the objective asks for`,
       evidence: [supports('action.merchant', spend.merchant.raw), supports(wanted.field, wanted.text)],
     };
   }

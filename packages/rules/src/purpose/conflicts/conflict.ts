@@ -96,10 +96,11 @@ export const supports = (field: string, text: string): PurposeEvidence => ({
 /** A text in quotation marks, cut to `MAX_QUOTE_LENGTH`. */
 export const quoted = (text: string): string => `"${text.slice(0, MAX_QUOTE_LENGTH)}"`;
 
-/** The spend's amount, or another one in its currency, for people. */
+/** The spend's amount, or another one in its currency, for people, in groups of three digits: "USD 1,512.40". */
 export function money({ request }: SpendReading, amount_minor = request.action.amount_minor): string {
   const { currency } = request.action;
-  return isActiveCurrency(currency) ? formatMoney(amount_minor, currency) : `${amount_minor} ${currency}`;
+  if (!isActiveCurrency(currency)) return `${amount_minor} ${currency}`;
+  return formatMoney(amount_minor, currency).replace(/\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g, ',');
 }
 
 /** A quotation of the words around a place of a text, at most `MAX_QUOTE_LENGTH` long. */

@@ -18,7 +18,7 @@ export const otherGoods: Conflict = {
       );
       if (!match.strong || !is_other) continue;
       yield {
-        sentence: `${quoted(match.text)} belongs to ${match.trades[0]?.label}, which is not part of the purpose.`,
+        sentence: `${quoted(match.text)} belongs to ${match.trades[0]?.label}, and the purpose doesn't ask for that.`,
         evidence: [conflictsWith(match.field, match.text)],
         about: subjectOf(null, wordsOf(match)),
       };
