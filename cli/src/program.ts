@@ -9,6 +9,13 @@ import { ask, type TailOptions, tail } from './decisions.ts';
 import { type EventType, type ListenOptions, listen, trigger } from './events.ts';
 import { CommandError, EXIT, told } from './failure.ts';
 import { CLIENTS, type McpClient, printConfiguration, serve } from './mcp.ts';
+import {
+  type AnswerOptions,
+  answerQuestion,
+  forgetAnswer,
+  listQuestions,
+  type QuestionListOptions,
+} from './questions.ts';
 import { type ReviewOptions, review } from './review.ts';
 import { VERSION } from './version.ts';
 
@@ -55,7 +62,7 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     async (...args) =>
       done(await act(...args));
   // The help lists them in this order.
-  for (const add of [addAuthority, addAsk, addReview, addEvents, addMcp, addCompletion])
+  for (const add of [addAuthority, addAsk, addReview, addQuestions, addEvents, addMcp, addCompletion])
     add(program, context, run);
   return program;
 }
@@ -150,6 +157,35 @@ function addReview(program: Command, context: Context, run: Run): void {
     .option('--no-follow', 'exit after these')
     .option(...JSON_FLAG)
     .action(run((options: TailOptions) => tail(context, options)));
+}
+
+function addQuestions(program: Command, context: Context, run: Run): void {
+  const questions = program
+    .command('questions')
+    .description("list, answer and forget what made an agent's requests unclear");
+  questions
+    .command('list <agent>')
+    .description('show the questions with their answers')
+    .addOption(new Option('--state <state>', 'only these').choices(['open', 'answered']))
+    .option(...JSON_FLAG)
+    .action(run((agent: string, options: QuestionListOptions) => listQuestions(context, agent, options)));
+  questions
+    .command('answer <agent> <question_id>')
+    .description('answer a question for all later requests')
+    .addOption(new Option('--yes', 'approve it').conflicts('no'))
+    .addOption(new Option('--no', 'reject it'))
+    .option('--comment <text>', 'why, in words')
+    .option(...JSON_FLAG)
+    .action(
+      run((agent: string, id: string, options: AnswerOptions & { no?: boolean }) => {
+        if (!options.yes && !options.no) throw new CommandError('Say --yes or --no.');
+        return answerQuestion(context, agent, id, options);
+      }),
+    );
+  questions
+    .command('forget <agent> <question_id>')
+    .description('open a question again; needs an admin key')
+    .action(run((agent: string, id: string) => forgetAnswer(context, agent, id)));
 }
 
 function addEvents(program: Command, context: Context, run: Run): void {

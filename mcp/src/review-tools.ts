@@ -72,7 +72,7 @@ export const reviewSpend: Tool<schemas.ReviewSpendInput> = {
   input: schemas.ReviewSpend,
   output: schemas.ReviewOutput,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
-  async run({ decision_id, action, reason_code, comment }, ctx, { call, canAskPerson }) {
+  async run({ decision_id, action, reason_code, comment, questions }, ctx, { call, canAskPerson }) {
     const { signal } = ctx.mcpReq;
     if (action === 'ALLOW') {
       if (!canAskPerson(ctx)) return notDone(NO_QUESTION);
@@ -86,7 +86,12 @@ export const reviewSpend: Tool<schemas.ReviewSpendInput> = {
     const { body } = await send(call, {
       method: 'POST',
       path: `/v1/decisions/${decision_id}/reviews`,
-      body: { action, reason_code, ...(comment === undefined ? {} : { comment }) },
+      body: {
+        action,
+        reason_code,
+        ...(comment === undefined ? {} : { comment }),
+        ...(questions === undefined ? {} : { questions }),
+      },
       signal,
     });
     const recorded = body as { review_id: string; effective_decision: string; by_key_maker: boolean };

@@ -154,6 +154,7 @@ export interface ReviewSpendInput extends DecisionInput {
   action: 'ALLOW' | 'DENY';
   reason_code: string;
   comment?: string;
+  questions?: string[];
 }
 export const ReviewSpend = compiled<ReviewSpendInput>(
   object(
@@ -170,8 +171,14 @@ export const ReviewSpend = compiled<ReviewSpendInput>(
         description: 'Reason code in upper case: WITHIN_TASK, TOO_EXPENSIVE, NOT_NEEDED, …',
       },
       comment: text(2_000, 'Why, in words.'),
+      questions: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Of a DENY: the ids of the questions of the decision that it rejects; otherwise its open ones, the merchant only if nothing else was asked.',
+      },
     },
-    ['comment'],
+    ['comment', 'questions'],
   ),
 );
 

@@ -1,4 +1,5 @@
 import { type TProperties, Type } from 'typebox';
+import { AboutBody, QUESTION_KINDS } from './purpose/questions.ts';
 import { REASON_CODES } from './reasons.ts';
 import { AgentRef, Fields, Id, LimitMinor, Nullable, OneOf, QueryBound, Timestamp } from './schema.ts';
 import { AGENT_STATUSES, MODES } from './values/agents.ts';
@@ -7,6 +8,7 @@ import {
   BLOCKER_CODES,
   MAX_EXAMPLES,
   MAX_MERCHANTS,
+  MAX_QUESTIONS,
   MAX_SPARED_MERCHANTS,
   STOPS,
   WARNING_CODES,
@@ -157,6 +159,37 @@ export const ReportBody = Fields(
         },
       ),
     }),
+    questions: Fields(
+      {
+        count: Count('Questions that were asked, each once.'),
+        answered: Count('Those that have an answer now.'),
+        decisions: Count('Decisions that asked at least one.'),
+        top: Type.Array(
+          Fields({
+            agent: AgentName(),
+            question_id: Id('question'),
+            kind: OneOf(QUESTION_KINDS),
+            merchant: Type.String(),
+            about: Nullable(AboutBody),
+            sentence: Type.String({ description: 'The question to a reviewer.' }),
+            asked: Count('Decisions of the period that asked it.'),
+          }),
+          { maxItems: MAX_QUESTIONS, description: 'Open questions to answer first, most asked first.' },
+        ),
+        spared_share: Share(
+          'Of the decisions that asked anything, the share that asks nothing more once these are answered.',
+        ),
+        message: Type.String({
+          examples: [
+            '38 questions in 14 days; answer these 12, and 91 % of what was asked would not be asked again.',
+          ],
+        }),
+      },
+      {
+        description:
+          'The questions of the decisions, without those that were settled before; at most the newest 50,000 records.',
+      },
+    ),
     enforced: Fields(
       { count: Count(), amounts: Amounts() },
       {

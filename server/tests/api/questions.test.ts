@@ -1,5 +1,6 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { QuestionKind } from '@purser/contract/purpose/questions';
+import fc from 'fast-check';
 import { expect } from 'vitest';
 import { type AskedSpend, makeAsker } from '../support/questions.ts';
 import { freshKey, refusal } from '../support/running-service.ts';
@@ -304,4 +305,113 @@ test('a question of another agent, or none, is not found', async () => {
   const path = `${other.questions}/${idOf(await one.ask(['condition']), 'condition')}`;
   expect(refusal(await answer(path, 'YES'))).toEqual([404, 'not_found']);
   expect(refusal(await s.call('DELETE', `${path}/answer`))).toEqual([404, 'not_found']);
+});
+
+test('no decision made after an answer was acknowledged asks the question again, however many are under way', async () => {
+  const KINDS = ['new_merchant', 'condition', 'other_goods', 'new_words'] as const;
+  const ways = ['review', 'label', 'itself', 'none', 'none'] as const;
+  const turn = fc.record({
+    kinds: fc.uniqueArray(fc.constantFrom(...KINDS), { minLength: 1 }),
+    way: fc.constantFrom(...ways),
+    yes: fc.boolean(),
+    there: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(turn, { minLength: 2, maxLength: 3 }), { minLength: 25, maxLength: 25 }),
+      async (tasks) => {
+        const { ask, questions } = await newAgent({}, 'SHADOW');
+        const acknowledged = new Set<string>();
+        await Promise.all(
+          tasks.map(async (turns) => {
+            for (const { kinds, way, yes, there } of turns) {
+              const known = new Set(acknowledged);
+              const decision = await ask(kinds, {}, there ? elsewhere : asker);
+              const asked = decision.purpose.questions ?? [];
+              expect(asked.map(({ kind }) => kind)).toEqual(kinds);
+              for (const { question_id, answered } of asked)
+                if (known.has(question_id)) expect(answered).not.toBeNull();
+              if (way === 'none') continue;
+              let answered: string[];
+              if (way === 'itself') {
+                answered = [idOf(decision, kinds[0] as QuestionKind)];
+                const said = await answer(`${questions}/${answered[0]}`, yes ? 'YES' : 'NO');
+                expect(said.status).toBe(200);
+              } else if (way === 'label' || decision.decision !== 'REVIEW')
+                answered = (await label(decision, yes ? 'PURPOSE_ALIGNED' : 'PURPOSE_MISALIGNED')).questions;
+              else answered = (await review(decision, yes ? 'ALLOW' : 'DENY')).questions;
+              for (const id of answered) acknowledged.add(id);
+            }
+          }),
+        );
+        // Each decision counts those before it that asked the same.
+        for (const { asked, question_id, earlier, answered } of await walk(questions)) {
+          const found = await walk(`/v1/decisions?question_id=${question_id}`, { limit: 200 });
+          expect(found).toHaveLength(asked);
+          const before = found.map(
+            (each) =>
+              each.purpose.questions.find((one: { question_id: string }) => one.question_id === question_id)
+                .asked_before,
+          );
+          expect(before.sort((a, b) => a - b)).toEqual(found.map((_, i) => i));
+          if (acknowledged.has(question_id)) expect([answered, ...earlier].length).toBeGreaterThan(0);
+        }
+      },
+    ),
+    { numRuns: 3, seed: 20_261_124, endOnFailure: true },
+  );
+  expect(await get('/v1/ledger/verify')).toMatchObject({ valid: true, breaks: [] });
+});
+
+test('a decision made before there were questions is read, reviewed and labelled', async () => {
+  const { ask } = await newAgent({ review_threshold_minor: 50 });
+  const { decision_id } = await ask([], { amount_minor: 60 });
+  await s.sql(
+    `update decisions set document = replace(document, ',"questions":[]', '') where decision_id = $1`,
+    [decision_id],
+  );
+  const old = await get(`/v1/decisions/${decision_id}`);
+  expect(old.purpose).not.toHaveProperty('questions');
+  expect((await review(old, 'ALLOW')).questions).toEqual([]);
+  expect((await label(old, 'PURPOSE_MISALIGNED')).questions).toEqual([]);
+});
+
+test('the report names the questions to answer first, and what their answers would settle', async () => {
+  const { slug, ask } = await newAgent({}, 'SHADOW');
+  for (let i = 0; i < 3; i++) await ask(['new_merchant'], { merchant: 'Often' });
+  const both = await ask(['condition', 'new_words'], { merchant: 'Once' });
+  const report = () => get(`/v1/reports/shadow?agent=${slug}`);
+  expect((await report()).questions).toMatchObject({
+    count: 3,
+    answered: 0,
+    decisions: 4,
+    spared_share: 1,
+    top: [{ merchant: 'Often', kind: 'new_merchant', asked: 3, agent: { slug } }, { asked: 1 }, { asked: 1 }],
+    message: expect.stringMatching(/^3 questions in 30 days; answer these 3, and 100 % of what was asked/),
+  });
+  await review(both, 'ALLOW');
+  expect((await report()).questions).toMatchObject({ count: 3, answered: 2, top: [{ merchant: 'Often' }] });
+  for (let i = 0; i < 20; i++) await ask(['condition'], { merchant: `Shop ${i}` });
+  const { top, spared_share } = (await report()).questions;
+  expect(top).toHaveLength(12);
+  expect(spared_share).toBeCloseTo((3 + 1 + 11) / 24);
+});
+
+test('a simulation goes by the answers in force now, and another objective has none', async () => {
+  const { slug, ask } = await newAgent({ on_purpose_unclear: 'REVIEW' }, 'SHADOW');
+  const asked = await ask(['new_merchant'], { merchant: 'Nobody Knows Ltd' });
+  const { authority } = await get(`/v1/agents/${slug}/authority`);
+  const simulate = async (draft: object) => {
+    const reply = await s.call('POST', `/v1/agents/${slug}/authority/simulate`, { body: draft });
+    expect(reply.status, reply.text).toBe(200);
+    return reply.body.draft;
+  };
+  expect(await simulate(authority)).toMatchObject({ review: 1 });
+  await review(asked, 'DENY');
+  // The service's own rules assess it again, whose question has another name where they word it otherwise.
+  const replayed = await simulate({
+    ...authority,
+    purpose: { ...authority.purpose, objective: 'Rent cars.' },
+  });
+  expect(replayed).toMatchObject({ deny: 0 });
 });

@@ -4,6 +4,9 @@ export const MAX_SPARED_MERCHANTS = 20;
 /** Examples of a reason in a report, and so the ids that a counter stores. */
 export const MAX_EXAMPLES = 5;
 
+/** Questions in a report, to be answered first. */
+export const MAX_QUESTIONS = 12;
+
 /** Merchants in a report. */
 export const MAX_MERCHANTS = 20;
 

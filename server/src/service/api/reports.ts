@@ -9,6 +9,7 @@ import { csvLine } from '@purser/rules/values/csv';
 import type pg from 'pg';
 import type { Static } from 'typebox';
 import { countSparedReviews } from '../../engine/directory/spared-reviews.ts';
+import { countAskedQuestions } from '../../engine/reports/asked-questions.ts';
 import { sumOverview } from '../../engine/reports/overview.ts';
 import { loadOverviewSources } from '../../engine/reports/read-overview.ts';
 import {
@@ -245,6 +246,7 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
       }
       const asked = { agent_id, ...period };
       const merchants = await countSparedReviews(reports_db, workspace_id, asked, sources.agents);
+      const questions = await countAskedQuestions(reports_db, workspace_id, asked, sources.agents);
       const warnings: Warning[] = [
         ...(await warningsAbout(reports_db, workspace_id, [...sources.agents.values()])),
         ...keyMakerWarnings(sums.reviews),
@@ -255,6 +257,7 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
         body: {
           ...head,
           ...present(sums, sources),
+          questions,
           purpose_model: modelUsed(await listModelUsage(reports_db, workspace_id, daysOf(period))),
           readiness: { ready: blockers.length === 0, blockers, warnings, merchants },
         },
