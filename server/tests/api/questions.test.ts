@@ -320,13 +320,20 @@ test('no decision made after an answer was acknowledged asks the question again,
     fc.asyncProperty(
       fc.array(fc.array(turn, { minLength: 2, maxLength: 3 }), { minLength: 25, maxLength: 25 }),
       async (tasks) => {
-        const { ask, questions } = await newAgent({}, 'SHADOW');
+        const { slug, ask, questions } = await newAgent({}, 'SHADOW');
         const acknowledged = new Set<string>();
         await Promise.all(
           tasks.map(async (turns) => {
             for (const { kinds, way, yes, there } of turns) {
               const known = new Set(acknowledged);
-              const decision = await ask(kinds, {}, there ? elsewhere : asker);
+              // Where answers change all the time, a decision may be refused, and is asked for again.
+              let decision: Decision | undefined;
+              while (decision === undefined) {
+                decision = await ask(kinds, {}, there ? elsewhere : asker).catch((error) => {
+                  if (error.code !== 'unavailable') throw error;
+                  return undefined;
+                });
+              }
               const asked = decision.purpose.questions ?? [];
               expect(asked.map(({ kind }) => kind)).toEqual(kinds);
               for (const { question_id, answered } of asked)
@@ -346,7 +353,7 @@ test('no decision made after an answer was acknowledged asks the question again,
         );
         // Each decision counts those before it that asked the same.
         for (const { asked, question_id, earlier, answered } of await walk(questions)) {
-          const found = await walk(`/v1/decisions?question_id=${question_id}`, { limit: 200 });
+          const found = await walk(`/v1/decisions?agent=${slug}&question_id=${question_id}`, { limit: 200 });
           expect(found).toHaveLength(asked);
           const before = found.map(
             (each) =>
@@ -358,7 +365,7 @@ test('no decision made after an answer was acknowledged asks the question again,
         }
       },
     ),
-    { numRuns: 3, seed: 20_261_124, endOnFailure: true },
+    { numRuns: 2, seed: 20_261_124, endOnFailure: true },
   );
   expect(await get('/v1/ledger/verify')).toMatchObject({ valid: true, breaks: [] });
 });

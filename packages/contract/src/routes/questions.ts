@@ -56,7 +56,7 @@ const QUESTION = {
   pending: Type.Integer({
     minimum: 0,
     maximum: MAX_PENDING,
-    description: `Pending reviews of decisions that asked it; ${MAX_PENDING} means ${MAX_PENDING} or more. List them with \`GET /v1/decisions?question_id=…&review_state=PENDING\`.`,
+    description: `Pending reviews of decisions that asked it; ${MAX_PENDING} means ${MAX_PENDING} or more. List them with \`GET /v1/decisions?agent=…&question_id=…&review_state=PENDING\`.`,
   }),
   first_asked_at: Timestamp(),
   last_asked_at: Timestamp(),

@@ -44,7 +44,7 @@ export interface AuthorizeSpendOptions {
   countDecision: (decision: DecisionKind, mode: Mode, reason: ReasonCode) => void;
 }
 
-/** Each change of the authority before the lane decides takes another attempt. */
+/** Each change of the authority, or of an answer that counts, before the lane decides takes another attempt. */
 const MAX_ATTEMPTS = 5;
 
 /**
@@ -98,7 +98,7 @@ export function makeAuthorizeSpend(
     }
     throw new ApiError(
       'unavailable',
-      "The agent's authority or listed merchants changed during every attempt to assess the spend; nothing was decided; retry.",
+      "The agent's authority, listed merchants or answers changed during every attempt to assess the spend; nothing was decided; retry.",
       { retry_after_s: 1, reason: 'authority_changing' },
     );
   };
