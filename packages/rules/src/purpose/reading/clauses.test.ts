@@ -50,6 +50,13 @@ describe('a clause that limits a sum asks about larger spends, and about no othe
     expect(assess(constraint, 90_000)).toBe('PURPOSE_ALIGNED');
   });
 
+  test('a sum names neither a merchant nor goods', () => {
+    for (const constraint of ['At most EUR 70 per night', 'Ideally under CHF 200 a person']) {
+      const { merchants, wanted } = showReading(under(constraint));
+      expect([merchants.map(({ name }) => name), wanted]).toEqual([['Nordwerk'], []]);
+    }
+  });
+
   test('a sum in another currency is compared with nothing, and said not to be understood', () => {
     expect(read('Nothing over USD 50').marks).toEqual([]);
     expect(showReading(under('Nothing over USD 50')).not_understood.map(({ text }) => text)).toEqual([

@@ -64,6 +64,13 @@ export function marksIn(text: string, quote: Quote, currency: string): MarkRule[
   });
 }
 
+/** A text without its sums, which name neither goods nor merchants: "EUR 70 per night". */
+export function withoutSums(text: string): string {
+  let rest = text;
+  for (const { at, end } of amountsIn(text).reverse()) rest = `${rest.slice(0, at)} , ${rest.slice(end)}`;
+  return rest;
+}
+
 /**
  * A clause without the limits that its sums set, because the amount of a spend shows whether it keeps those. Of "above 400
  * euros, ask Ruth" nothing is left, as it asks for nothing below.

@@ -29,7 +29,7 @@ import type {
 } from './authority-terms.ts';
 import { forbiddenBy, readProhibitions } from './constraint-clauses.ts';
 import { type IsNot, isAdded } from './corrections.ts';
-import { marksIn, withoutLimits } from './limited-sums.ts';
+import { marksIn, withoutLimits, withoutSums } from './limited-sums.ts';
 import { type NamedMerchant, namesIn, type Quote } from './named-merchants.ts';
 import { readNounPhrases } from './noun-phrases.ts';
 import { type Condition, readRequirement, readSource, readSubjectFirst, readUnits } from './rule-reading.ts';
@@ -163,7 +163,8 @@ function addWish(gathered: Gathered, part: Part, wish: string, whole: string): v
 }
 
 function sentenceOf(part: Part, text: string, quoted: string) {
-  const { forbidden, wanted } = readProhibitions(text, part.kind);
+  const { forbidden, ...rest } = readProhibitions(text, part.kind);
+  const wanted = withoutSums(rest.wanted);
   const quote = { field: part.field, text: quoted };
   return {
     part,
