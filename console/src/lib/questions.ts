@@ -59,11 +59,15 @@ function coveredBy(amounts: readonly Amount[]): string {
   return covered === '' ? 'the review threshold' : `${covered}, or the review threshold if it is higher`;
 }
 
-/** The effect of a YES to one question or several. Each covers the amounts of the spends that asked it. */
-export const yesInWords = (amounts: readonly Amount[], count = 1): string =>
-  count === 1
-    ? `From the next request on, reviewers are not asked this again for amounts up to ${coveredBy(amounts)}.`
-    : 'From the next request on, reviewers are not asked these again for up to three times the amounts allowed, or the review threshold if it is higher.';
+/** The effect of a YES to one question or several. `amounts`: those of the spends that asked it, null if they are not known. */
+export function yesInWords(amounts: readonly Amount[] | null, count = 1): string {
+  const asked = count === 1 ? 'this' : 'these';
+  const bound =
+    amounts !== null && count === 1
+      ? coveredBy(amounts)
+      : 'three times what was requested, or the review threshold if it is higher';
+  return `From the next request on, reviewers are not asked ${asked} again for amounts up to ${bound}.`;
+}
 
 /** The reach of a YES that was given for these amounts. */
 export const coverInWords = (allowed: readonly Amount[]): string =>
@@ -71,25 +75,6 @@ export const coverInWords = (allowed: readonly Amount[]): string =>
 
 /** The effect of a NO. */
 export const NO_IN_WORDS = 'From the next request on, the same counts as against the purpose.';
-
-/** The most questions that are proposed at once, and the share of everything asked that they aim at. */
-const MAX_PROPOSED = 12;
-const AIMED_SHARE = 0.9;
-
-/** The open questions that were asked most, and the share of all that was asked that their answers would end. */
-export function mostAsked<Q extends { asked: number }>(
-  open: readonly Q[],
-): { questions: Q[]; share: number } {
-  const total = open.reduce((sum, { asked }) => sum + asked, 0);
-  const questions: Q[] = [];
-  let sum = 0;
-  for (const question of [...open].sort((a, b) => b.asked - a.asked)) {
-    if (questions.length === MAX_PROPOSED || sum >= total * AIMED_SHARE) break;
-    questions.push(question);
-    sum += question.asked;
-  }
-  return { questions, share: total === 0 ? 0 : sum / total };
-}
 
 /** "1 question", "2 questions". */
 export const questionCount = (count: number): string => `${count} ${count === 1 ? 'question' : 'questions'}`;

@@ -12,8 +12,9 @@ import styles from './questions.module.css';
 
 /** A question that the dialog can answer. */
 export interface Answerable extends Pick<AskedQuestion, 'question_id' | 'about' | 'sentence'> {
-  pending: number;
-  amounts: readonly Amount[];
+  /** Pending reviews that ask it. Omitted if not known, like the amounts. */
+  pending?: number;
+  amounts?: readonly Amount[];
 }
 
 /** Answers a question of an agent, with an optional comment. Says what the answer will settle. */
@@ -31,7 +32,7 @@ export function AnswerDialog({
   onClose: () => void;
   onAnswered?: (question: AskedQuestion) => void;
 }) {
-  const { question_id, amounts, pending } = question;
+  const { question_id, amounts = null, pending = 0 } = question;
   const form = useForm({ comment: '' }, async ({ comment }) => {
     const words = comment.trim() === '' ? {} : { comment };
     onAnswered(await purser.agents.questions.answer(agent, question_id, { answer, ...words }));

@@ -13,7 +13,7 @@ import { downloadText } from '../../lib/download.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { pick, type Search } from '../../lib/search.ts';
 import { Labels } from './Labels.tsx';
-import { OpenQuestions } from './OpenQuestions.tsx';
+import { Questions } from './Questions.tsx';
 import { Readiness } from './Readiness.tsx';
 import styles from './Report.module.css';
 import { ByAgent, ByMerchant, ByReason, Executed, Totals } from './Tables.tsx';
@@ -160,7 +160,7 @@ function Whole({ report, search }: { report: ShadowReport; search: Search }) {
         {head('would have been denied', totals.deny, { decision: 'DENY' })}
       </div>
       <Readiness readiness={readiness} search={search} />
-      {search.agent !== undefined && <OpenQuestions agent={search.agent} />}
+      <Questions report={report} filters={filters} />
       <Card title="By day" aside={<KindLegend />}>
         <StackedBars
           days={by_day}
