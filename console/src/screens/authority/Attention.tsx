@@ -5,7 +5,7 @@ import { purser } from '../../api/client.ts';
 import { Button } from '../../components/Button.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { wronglyChanged } from '../../lib/simulation.ts';
-import styles from './Authority.module.css';
+import styles from './Attention.module.css';
 
 const LEVELS = [
   ['LOW', 'Low', 'Asks about merchants that nobody vouches for, and about contradictions.'],
