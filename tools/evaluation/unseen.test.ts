@@ -50,7 +50,7 @@ describe('the unseen cases', () => {
       ['--mistakes', '3'],
       ['--model'],
       ['--judges'],
-      ['--without', 'split-sum'],
+      ['--without', 'split_sum'],
     ]) {
       const { code, said } = await refused('--unseen', 'to see more', ...more);
       expect([more, code, said]).toEqual([more, 2, expect.stringMatching(/goes with --write alone/)]);
