@@ -176,6 +176,17 @@ export async function evaluateJudges(files: readonly string[], stdout: ToolConte
   }
 }
 
+const MONTH_PAGE = fileURLToPath(new URL('../../../docs/reference/purpose-month.md', import.meta.url));
+
+/** Replaces the section of a file on the page of the month; the others stay as they were last measured. */
+async function writeMonth(name: string, table: string): Promise<void> {
+  const [head = '', ...sections] = (await readFile(MONTH_PAGE, 'utf8')).split(/^(?=## )/m);
+  const others = sections.filter((section) => !section.startsWith(`## ${name}\n`));
+  const section = `## ${name}\n\nBy \`${METHOD}\`: ${table}\n`;
+  const page = [head.trimEnd(), ...[...others, section].sort().map((one) => one.trimEnd())].join('\n\n');
+  await writeFile(MONTH_PAGE, `${page}\n`);
+}
+
 /**
  * Prints the month of each file; without any, of the project's own that may be looked at as often as one likes. `unseen`: why
  * the months of files that are put aside are looked at, which each bear one look.
@@ -185,14 +196,16 @@ export async function evaluateMonth(
     files,
     without,
     unseen,
+    write,
     settings,
   }: {
     files: readonly string[];
     without: ReadonlySet<string>;
     unseen: string | undefined;
+    write: boolean;
     settings: MonthSettings;
   },
-  stdout: ToolContext['stdout'],
+  { stdout, stderr }: Pick<ToolContext, 'stdout' | 'stderr'>,
 ): Promise<void> {
   const assess = without.size === 0 ? assessBuiltIn : makeBuiltInAssessor([], without);
   for (const file of unseen === undefined ? seenOr(files) : files) {
@@ -202,8 +215,11 @@ export async function evaluateMonth(
       await recordMonthLook({ day, method: METHOD, file: basename(file), why: unseen });
     }
     const rows = measureMonths(cases, assess, settings);
-    stdout.write(`${basename(file)}: ${renderMonths(rows, settings)}\n`);
+    const table = renderMonths(rows, settings);
+    stdout.write(`${basename(file)}: ${table}\n`);
+    if (write) await writeMonth(basename(file), table);
   }
+  if (write) stderr.write(`${relative('.', MONTH_PAGE)} written\n`);
 }
 
 /** Prints how long the assessor takes. */

@@ -19,7 +19,8 @@ harmless words added, and after a SHADOW whose suggestions were confirmed. No se
                     passes, what is kept, time, tokens, cost, and whether it may clear; asks it about every open case
   --judges          rules and judges made for it that are wrong in known ways, instead of a model: what they let pass
   --month           a month of agents with 200 spends each, 3 % of them wrong, and a careful person who answers: how much
-                    goes to a person, how much of that is wrong, and what passes; one file at a time with --file
+                    goes to a person, how much of that is wrong, and what passes; with --write into
+                    docs/reference/purpose-month.md
   --seed N          the seed of the month (default 1, 2 and 3)
   --agents N        agents in the month (default 12)
   --time            how long a spend, the dearest text and the dearest reading take, at best
@@ -72,7 +73,8 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
       if (month) {
         const seeds = values.seed === undefined ? [1, 2, 3] : [Number(values.seed)];
         const settings = { agents: Number(values.agents), spends: 200, seeds };
-        await evaluateMonth({ files, without: new Set(values.without), unseen, settings }, stdout);
+        const without = new Set(values.without);
+        await evaluateMonth({ files, without, unseen, write, settings }, { stdout, stderr });
         return 0;
       }
       if (model) return await evaluateModel(files, { env, stdout, stderr });
