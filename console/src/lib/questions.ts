@@ -1,4 +1,4 @@
-import { answeredBy, COVERED_FACTOR } from '@purser/contract/purpose/answered-by';
+import { COVERED_FACTOR, deniedByDefault as denied } from '@purser/contract/purpose/answered-by';
 import type { Decision, Question } from '@purser/sdk';
 import { formatMoney } from './money.ts';
 
@@ -13,8 +13,8 @@ export const doubtsOf = ({ purpose: { questions = [] } }: Pick<Decision, 'purpos
   questions.filter(({ answered }) => answered?.answer !== 'YES');
 
 /** The ids of the questions that a denial is about unless the reviewer chooses others. */
-export const deniedByDefault = (decision: Pick<Decision, 'purpose'>): readonly string[] =>
-  answeredBy(doubtsOf(decision), 'NO').map(({ question_id }) => question_id);
+export const deniedByDefault = (decision: Pick<Decision, 'purpose' | 'reason_codes'>): readonly string[] =>
+  denied(decision).map(({ question_id }) => question_id);
 
 /** The effect of reviewing one request, or several together. */
 export interface Settled {
@@ -29,17 +29,17 @@ export interface Settled {
  * default of each request.
  */
 export function settledBy(
-  decisions: readonly Pick<Decision, 'purpose' | 'currency' | 'requested_amount_minor'>[],
+  decisions: readonly Pick<Decision, 'purpose' | 'reason_codes' | 'currency' | 'requested_amount_minor'>[],
   verdict: Verdict,
   named?: readonly string[],
 ): Settled {
   const questions = new Map<string, Question>();
   const amounts = new Map<string, number>();
   for (const decision of decisions) {
-    const answered =
-      verdict === 'ALLOW'
-        ? doubtsOf(decision)
-        : answeredBy(doubtsOf(decision), 'NO', named ?? deniedByDefault(decision));
+    const ids = named ?? deniedByDefault(decision);
+    const answered = doubtsOf(decision).filter(
+      ({ question_id }) => verdict === 'ALLOW' || ids.includes(question_id),
+    );
     for (const question of answered) questions.set(question.question_id, question);
     if (answered.length === 0) continue;
     const { currency, requested_amount_minor } = decision;

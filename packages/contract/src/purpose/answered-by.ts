@@ -15,3 +15,27 @@ export function answeredBy<Q extends { question_id: string; about: unknown }>(
   const about_goods = questions.filter(({ about }) => about !== null);
   return about_goods.length === 0 ? questions : about_goods;
 }
+
+/** Reasons for a review that are about the purpose. */
+const OF_PURPOSE: ReadonlySet<string> = new Set(['PURPOSE_UNCLEAR', 'PURPOSE_MISALIGNED']);
+
+/**
+ * The questions that a denial of a decision is about unless the reviewer names others: those of `answeredBy` that nobody has
+ * answered with YES. None where the purpose was no reason for the review: a duplicate that is denied says nothing about
+ * its merchant.
+ */
+export function deniedByDefault<
+  Q extends { question_id: string; about: unknown; answered: { answer: string } | null },
+>({
+  reason_codes,
+  purpose: { questions = [] },
+}: {
+  reason_codes: readonly string[];
+  purpose: { questions?: readonly Q[] | undefined };
+}): readonly Q[] {
+  if (!reason_codes.some((code) => OF_PURPOSE.has(code))) return [];
+  return answeredBy(
+    questions.filter(({ answered }) => answered?.answer !== 'YES'),
+    'NO',
+  );
+}

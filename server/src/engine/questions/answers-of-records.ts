@@ -1,5 +1,5 @@
 import type { Decision } from '@purser/contract/decisions';
-import { answeredBy } from '@purser/contract/purpose/answered-by';
+import { answeredBy, deniedByDefault } from '@purser/contract/purpose/answered-by';
 import type { Label, Review } from '@purser/contract/records';
 import { answerIn, eventsOfRecord, newQuestion } from '@purser/rules/domain/question-history';
 import type { QuestionRef } from '../lane/questions.ts';
@@ -30,22 +30,24 @@ export function unknownQuestion(decision: Decision, named: readonly string[] | n
 }
 
 /**
- * The ids of the questions that a review or label answers. A DENY that names none answers only what was open or rejected: what
- * it denies for another reason stays approved. A label is about the purpose alone, so it withdraws approvals where nothing was
- * open.
+ * The ids of the questions that a review or label answers. A DENY that names none answers only what was open or rejected, and
+ * only where the purpose was a reason for the review: what it denies for another reason stays approved. A label is about the
+ * purpose alone, so it withdraws approvals where nothing was open.
  */
 export function questionsAnswered(
-  { purpose: { questions = [] } }: Decision,
+  decision: Decision,
   record: Pick<Review, 'action'> | Pick<Label, 'label'>,
   named: readonly string[] | null,
 ): string[] {
+  const { questions = [] } = decision.purpose;
   const answer = answerIn(record);
   if (answer === null) return [];
+  const idsOf = (answered: readonly { question_id: string }[]) =>
+    answered.map(({ question_id }) => question_id);
+  if (answer === 'YES' || named !== null) return idsOf(answeredBy(questions, answer, named ?? undefined));
+  if (!('label' in record)) return idsOf(deniedByDefault(decision));
   const doubted = questions.filter(({ answered }) => answered?.answer !== 'YES');
-  const is_about_all = answer === 'YES' || named !== null || (doubted.length === 0 && 'label' in record);
-  return answeredBy(is_about_all ? questions : doubted, answer, named ?? undefined).map(
-    ({ question_id }) => question_id,
-  );
+  return idsOf(answeredBy(doubted.length === 0 ? questions : doubted, 'NO'));
 }
 
 /** Answers the questions of a review or label, whose event is the last one of the chain. */
