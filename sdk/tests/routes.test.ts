@@ -35,7 +35,8 @@ test('there is one method for every route of the API but the door, and none besi
     const path = new URL(url).pathname
       .replace(/the-id/, name.startsWith('members.') ? '{user_id}' : '{id}')
       .replace(/\/7$/, '/{seq}')
-      .replace(/the-entry/, '{entry_id}');
+      .replace(/the-entry/, '{entry_id}')
+      .replace(/the-question/, '{question_id}');
     sent.add(`${init.method} ${path}`);
     return success(init);
   });
@@ -45,7 +46,10 @@ test('there is one method for every route of the API but the door, and none besi
     name = full;
     const before = sent.size;
     if (name === 'capabilities.consume') await method({}, { idempotencyKey: 'a' });
-    else if (name === 'agents.merchants.list' || name === 'agents.limits') await method('the-id');
+    else if (/^agents\.(merchants\.list|questions\.list|limits)$/.test(name)) await method('the-id');
+    else if (name === 'agents.questions.answer') await method('the-id', 'the-question', {});
+    else if (name === 'agents.questions.forget') await method('the-id', 'the-question');
+    else if (name === 'agents.questions.pending') await method();
     else if (name === 'agents.merchants.delete') await method('the-id', 'the-entry');
     else if (
       /^(workspace|changes)\.retrieve$|^workspace\.resume$/.test(name) ||

@@ -60,6 +60,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
         supersedes: null,
         principal_id: 'user:ada',
         by_key_maker: false,
+        questions: [],
         effective_decision: 'ALLOW',
       });
       expect(capability).toMatchObject({
@@ -412,6 +413,7 @@ describe('POST /v1/decisions/:id/labels', () => {
         expect(reply.status).toBe(201);
         const { label_id, key_id, created_at, ...rest } = reply.body;
         expect(rest).toEqual({
+          questions: [],
           decision_id: made.decision_id,
           label: 'PURPOSE_MISALIGNED',
           comment: 'No',

@@ -1,4 +1,5 @@
 import type { Authority } from '@purser/contract/authority';
+import { AnswersRead, NO_ANSWERS } from '@purser/rules/domain/question-history';
 import { duplicateSubjects } from '@purser/rules/policy/counters';
 import { expect } from 'vitest';
 import { type CreateDecisionInput, makeCreateDecision } from '../../src/engine/commands/create-decision.ts';
@@ -365,7 +366,7 @@ test('duplicates of an amount that is offered instead are looked for as an earli
     agent_id: 'agt_1',
     idempotency_key: 'k',
     request,
-    assessed: { authority },
+    assessed: { authority, questions: [], answers: new AnswersRead(NO_ANSWERS) },
     also_minor: 500,
   };
   const command = makeCreateDecision({ review_ttl_seconds: 60, capability_ttl_seconds: 60 });
