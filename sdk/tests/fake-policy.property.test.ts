@@ -78,8 +78,13 @@ const step = fc.record({
   then: fc.constantFrom('nothing', 'nothing', 'allow', 'deny', 'pay', 'fail', 'consume'),
 });
 
-/** The parts of a decision that are compared. Ids, moments and the assessment of purpose differ. */
-function decided({ reservation, ...made }: Decision) {
+/**
+ * The parts of a decision that are compared. Moments and the assessment of purpose differ; `earlier` has the ids of the
+ * decisions before it, which stand for their places.
+ */
+function decided({ reservation, ...made }: Decision, earlier: readonly string[]) {
+  const placeOf = (observed: unknown) =>
+    earlier.includes(observed as string) ? `decision ${earlier.indexOf(observed as string)}` : observed;
   const { status, amount_minor, budget, limits = [] } = reservation;
   const { decision, effective_decision, review_state, reason_codes, authorized_amount_minor } = made;
   return {
@@ -87,7 +92,7 @@ function decided({ reservation, ...made }: Decision) {
     policy_trace: made.policy_trace
       .filter(({ stage }) => stage !== 'purpose')
       .map(({ stage, name, outcome, reason_code, observed, limit }) => [
-        ...[stage, name, outcome, reason_code, observed, limit],
+        ...[stage, name, outcome, reason_code, placeOf(observed), limit],
       ]),
     remedies: made.remedies?.map((remedy) => ({ ...remedy, at: null, expires_at: null })),
     reservation: { status, amount_minor, budget },
@@ -123,12 +128,17 @@ test('with the same authority the fake decides as the service does, whatever was
           ),
           [1, 2, 3].map(() => new Purser({ apiKey: 'sk_test', fetch: fake.fetch })),
         ] as [Purser, Purser, Purser][];
+        const ids: [string[], string[]] = [[], []];
         for (const { request: body, then } of steps) {
           const [real, faked] = await Promise.all(
-            stages.map(async ([asking, reviewer, adapter]) => {
+            stages.map(async ([asking, reviewer, adapter], i) => {
+              const earlier = ids[i] as string[];
               const made = await asking.decisions.create(body);
               await follow(then, made, { asking, reviewer, adapter });
-              return [decided(made), decided(await asking.decisions.retrieve(made.decision_id))];
+              const later = await asking.decisions.retrieve(made.decision_id);
+              const both = [decided(made, earlier), decided(later, earlier)];
+              earlier.push(made.decision_id);
+              return both;
             }),
           );
           expect(faked).toEqual(real);
