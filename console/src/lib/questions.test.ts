@@ -18,13 +18,26 @@ const approved = question('q_approved', { answered: { ...by, answer: 'YES' } });
 const rejected = question('q_rejected', { answered: { ...by, answer: 'NO' } });
 
 const decision = (questions: Question[] | undefined, requested_amount_minor = 1_000, currency = 'EUR') =>
-  ({ purpose: { questions }, requested_amount_minor, currency }) as unknown as Decision;
+  ({
+    reason_codes: ['PURPOSE_UNCLEAR'],
+    purpose: { questions },
+    requested_amount_minor,
+    currency,
+  }) as unknown as Decision;
 const idsOf = (questions: readonly Question[]) => questions.map(({ question_id }) => question_id);
 
 test('a denial is about everything open but the merchant, or about the merchant where nothing else is open', () => {
   expect(deniedByDefault(decision([merchant, goods, approved, rejected]))).toEqual(['q_goods', 'q_rejected']);
   expect(deniedByDefault(decision([merchant, approved]))).toEqual(['q_merchant']);
   expect(deniedByDefault(decision([approved]))).toEqual([]);
+});
+
+test('a denial is about no question where the purpose was no reason for the review', () => {
+  const duplicate = { ...decision([merchant, goods]), reason_codes: ['DUPLICATE_SPEND' as const] };
+  expect(deniedByDefault(duplicate)).toEqual([]);
+  expect(idsOf(settledBy([duplicate], 'DENY').questions)).toEqual([]);
+  expect(idsOf(settledBy([duplicate], 'DENY', ['q_goods']).questions)).toEqual(['q_goods']);
+  expect(idsOf(settledBy([duplicate], 'ALLOW').questions)).toEqual(['q_merchant', 'q_goods']);
 });
 
 test('a decision made before questions settles none', () => {

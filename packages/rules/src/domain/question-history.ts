@@ -282,8 +282,10 @@ export class AnswersRead implements Answers {
     return this.get(question_id) !== undefined;
   }
 
+  /** Says whether there is any answer. Of several, only those that are looked up count: the number itself decides nothing. */
   get size(): number {
-    return this.#whole().size;
+    if (this.#answers.size === 0) this.is_whole = true;
+    return this.#answers.size;
   }
 
   forEach(each: (answer: Answer, question_id: string, all: ReadonlyMap<string, Answer>) => void): void {

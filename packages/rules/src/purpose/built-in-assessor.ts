@@ -1,6 +1,7 @@
 import type { QuestionKind } from '@purser/contract/purpose/questions';
 import type { Assess, Judgement } from '../domain/assessment.ts';
 import { sha256, shownHash } from '../domain/ledger.ts';
+import { covers } from '../domain/questions.ts';
 import { NO_FACTS, type Voucher } from '../domain/spend-facts.ts';
 import { CONFLICTS, isAskedAt } from './conflicts/all.ts';
 import {
@@ -125,11 +126,14 @@ function newMerchant(inquiry: Inquiry): Raised[] {
   const name = quoted(spend.merchant.raw);
   const is_approved =
     answer?.answer === 'YES' || precedentsAt(facts, action).some((one) => one.usual_minor.size > 0);
-  const sentence = is_approved
-    ? `Earlier approvals of ${name} cover only smaller amounts.`
-    : facts.paid.length > 0
-      ? `Nobody has approved ${name} yet. It isn't in the agent's purpose or your approved merchants.`
-      : `First time at ${name}. It isn't in the agent's purpose or your approved merchants.`;
+  const is_covered = answer?.answer === 'YES' && covers(answer, action, authority);
+  const sentence = is_covered
+    ? `Reviewers approved ${name}.`
+    : is_approved
+      ? `Earlier approvals of ${name} cover only smaller amounts.`
+      : facts.paid.length > 0
+        ? `Nobody has approved ${name} yet. It isn't in the agent's purpose or your approved merchants.`
+        : `First time at ${name}. It isn't in the agent's purpose or your approved merchants.`;
   return [{ kind: 'new_merchant', severity: 'unclear', finding: { sentence, evidence: [], about: null } }];
 }
 
