@@ -1,4 +1,4 @@
-import { COVERED_FACTOR, deniedByDefault as denied } from '@purser/contract/purpose/answered-by';
+import { COVERED_FACTOR, deniedByDefault as denied, doubted } from '@purser/contract/purpose/answered-by';
 import type { Decision, Question } from '@purser/sdk';
 import { formatMoney } from './money.ts';
 
@@ -10,7 +10,7 @@ export interface Amount {
 
 /** The questions that a denial of the request may be about: those that no reviewer has answered with yes. */
 export const doubtsOf = ({ purpose: { questions = [] } }: Pick<Decision, 'purpose'>): readonly Question[] =>
-  questions.filter(({ answered }) => answered?.answer !== 'YES');
+  doubted(questions);
 
 /** The ids of the questions that a denial is about unless the reviewer chooses others. */
 export const deniedByDefault = (decision: Pick<Decision, 'purpose' | 'reason_codes'>): readonly string[] =>

@@ -171,10 +171,10 @@ class FakeService {
 
   async #getDecision({ query }: Asked, decision_id: string): Promise<Answer> {
     const look = () => this.workspace.decision(decision_id);
-    const told = ({ review_state, outcome_state }: Decision) => `${review_state} ${outcome_state}`;
-    const before = told(look());
+    const stateOf = ({ review_state, outcome_state }: Decision) => `${review_state} ${outcome_state}`;
+    const before = stateOf(look());
     const until = performance.now() + Number(query.get('wait_seconds') ?? 0) * 1000;
-    while (told(look()) === before && performance.now() < until)
+    while (stateOf(look()) === before && performance.now() < until)
       await new Promise((wake) => setTimeout(wake, POLL_MS));
     return ok(look());
   }

@@ -16,6 +16,11 @@ export function answeredBy<Q extends { question_id: string; about: unknown }>(
   return about_goods.length === 0 ? questions : about_goods;
 }
 
+/** The questions of a decision that were open or rejected: those that nobody has answered with YES. */
+export const doubted = <Q extends { answered: { answer: string } | null }>(
+  questions: readonly Q[],
+): readonly Q[] => questions.filter(({ answered }) => answered?.answer !== 'YES');
+
 /** Reasons for a review that are about the purpose. */
 const OF_PURPOSE: ReadonlySet<string> = new Set(['PURPOSE_UNCLEAR', 'PURPOSE_MISALIGNED']);
 
@@ -34,8 +39,5 @@ export function deniedByDefault<
   purpose: { questions?: readonly Q[] | undefined };
 }): readonly Q[] {
   if (!reason_codes.some((code) => OF_PURPOSE.has(code))) return [];
-  return answeredBy(
-    questions.filter(({ answered }) => answered?.answer !== 'YES'),
-    'NO',
-  );
+  return answeredBy(doubted(questions), 'NO');
 }

@@ -42,6 +42,19 @@ export function covers(
   return amount_minor <= Math.max((allowed_minor[currency] ?? 0) * COVERED_FACTOR, threshold);
 }
 
+/**
+ * The answer that settles a question of a spend: a NO, or a YES that covers its amount. Null where there is none, so that the
+ * question is open.
+ */
+export function settledBy(
+  answer: Answer | undefined,
+  action: { amount_minor: number; currency: string },
+  authority: { currency: string; review_threshold_minor?: number },
+): QuestionAnswer | null {
+  if (answer === undefined || (answer.answer === 'YES' && !covers(answer, action, authority))) return null;
+  return { by: answer.by, at: answer.at, answer: answer.answer };
+}
+
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** Returns `sha256:` + hex SHA-256 of a clause's text. */

@@ -1,7 +1,7 @@
 import type { QuestionKind } from '@purser/contract/purpose/questions';
 import type { Assess, Judgement } from '../domain/assessment.ts';
 import { sha256, shownHash } from '../domain/ledger.ts';
-import { covers } from '../domain/questions.ts';
+import { settledBy } from '../domain/questions.ts';
 import { NO_FACTS, type Voucher } from '../domain/spend-facts.ts';
 import { CONFLICTS, isAskedAt } from './conflicts/all.ts';
 import {
@@ -126,7 +126,7 @@ function newMerchant(inquiry: Inquiry): Raised[] {
   const name = quoted(spend.merchant.raw);
   const is_approved =
     answer?.answer === 'YES' || precedentsAt(facts, action).some((one) => one.usual_minor.size > 0);
-  const is_covered = answer?.answer === 'YES' && covers(answer, action, authority);
+  const is_covered = settledBy(answer, action, authority)?.answer === 'YES';
   const sentence = is_covered
     ? `Reviewers approved ${name}.`
     : is_approved

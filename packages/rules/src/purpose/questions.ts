@@ -1,5 +1,6 @@
+import type { QuestionAnswer } from '@purser/contract/purpose/questions';
 import type { PurposeEvidence } from '../domain/assessment.ts';
-import { type Answer, covers, questionId, type RaisedQuestion } from '../domain/questions.ts';
+import { questionId, type RaisedQuestion, settledBy } from '../domain/questions.ts';
 import { conflictsWith, type Inquiry, type Raised, supports } from './conflicts/conflict.ts';
 import { historyKey } from './reading/precedents.ts';
 
@@ -16,7 +17,7 @@ export interface Settled {
   evidence: readonly PurposeEvidence[];
 }
 
-const nameAndDay = ({ by, at }: Answer): string => `${by} on ${at.slice(0, 10)}`;
+const nameAndDay = ({ by, at }: QuestionAnswer): string => `${by} on ${at.slice(0, 10)}`;
 
 /** Asks a question of each finding once, and looks up what people answered. */
 export function settle({ authority, spend, facts }: Inquiry, found: readonly Raised[]): Settled {
@@ -32,21 +33,21 @@ export function settle({ authority, spend, facts }: Inquiry, found: readonly Rai
     const { about, sentence } = finding;
     const question_id = questionId(authority.purpose.objective, { kind, merchant_key, about });
     if (questions.has(question_id)) continue;
-    const answer = facts.answers.get(question_id);
-    // A name that hides what it is stands for nobody, also not for one that people approved.
+    const settled = settledBy(facts.answers.get(question_id), action, authority);
+    // A disguised name is nobody's, also not that of a merchant that people approved.
     const is_disguised = about === null && spend.merchant.disguise !== null;
-    const is_yes = answer?.answer === 'YES' && !is_disguised && covers(answer, action, authority);
-    const answered = answer !== undefined && (is_yes || answer.answer === 'NO') ? answer : null;
+    const answered = is_disguised && settled?.answer === 'YES' ? null : settled;
     questions.set(question_id, {
       question_id,
       kind,
       merchant_key,
       about,
       sentence,
-      answered: answered && { by: answered.by, at: answered.at, answer: answered.answer },
+      answered,
     });
     if (answered === null) open.push(one);
-    else if (is_yes) approvals.push(supports('history', `approved by ${nameAndDay(answered)}`));
+    else if (answered.answer === 'YES')
+      approvals.push(supports('history', `approved by ${nameAndDay(answered)}`));
     else {
       rejected ??= `A reviewer rejected this here before (${nameAndDay(answered)}). ${sentence}`;
       rejections.push(conflictsWith('history', `rejected by ${nameAndDay(answered)}`), ...finding.evidence);

@@ -1,5 +1,5 @@
 import type { Decision } from '@purser/contract/decisions';
-import { answeredBy, deniedByDefault } from '@purser/contract/purpose/answered-by';
+import { answeredBy, deniedByDefault, doubted } from '@purser/contract/purpose/answered-by';
 import type { Label, Review } from '@purser/contract/records';
 import { answerIn, eventsOfRecord, newQuestion } from '@purser/rules/domain/question-history';
 import type { QuestionRef } from '../lane/questions.ts';
@@ -46,8 +46,8 @@ export function questionsAnswered(
     answered.map(({ question_id }) => question_id);
   if (answer === 'YES' || named !== null) return idsOf(answeredBy(questions, answer, named ?? undefined));
   if (!('label' in record)) return idsOf(deniedByDefault(decision));
-  const doubted = questions.filter(({ answered }) => answered?.answer !== 'YES');
-  return idsOf(answeredBy(doubted.length === 0 ? questions : doubted, 'NO'));
+  const open = doubted(questions);
+  return idsOf(answeredBy(open.length === 0 ? questions : open, 'NO'));
 }
 
 /** Answers the questions of a review or label, whose event is the last one of the chain. */

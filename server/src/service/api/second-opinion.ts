@@ -27,7 +27,7 @@ const AGENT_SHARE = 0.5;
 /** The most spends that wait for each call in progress. Any more go on without an opinion at once. */
 const WAITING_PER_PLACE = 4;
 /** No spend waits longer for its turn, ms; the terms of most say less. */
-const MAX_WAIT_MS = Math.max(60_000, MAX_TIMEOUT_MS);
+const MAX_WAIT_MS = 60_000;
 /** How long the start waits for the probe: long enough for a model that works, too short to hold up a start without one. */
 const PROBE_WAIT_MS = 2_000;
 
@@ -140,7 +140,7 @@ function makeAsking(
     newNonce,
     now_ms,
     log,
-    is_patient: preset === 'local' || (preset === 'auto' && purpose_model_timeout_ms === null),
+    is_patient: mayBeLocal(config),
     wait: waitHere,
   });
   const pace = makePace({ preset, timeout_ms: purpose_model_timeout_ms, probing, wait: waitHere });
@@ -198,6 +198,16 @@ function makePreAssess(
   });
 }
 
+/** True if the model's own pace may set the terms: the operator says that it is local, or says nothing of its time. */
+const mayBeLocal = ({ purpose_model_preset: preset, purpose_model_timeout_ms }: Config): boolean =>
+  preset === 'local' || (preset === 'auto' && purpose_model_timeout_ms === null);
+
+/** The longest time that a spend waits: for its turn and the answer, and for a local model to start. */
+function longestMs(config: Config): number {
+  const timeout_ms = config.purpose_model_timeout_ms ?? DEFAULT_TIMEOUT_MS;
+  return mayBeLocal(config) ? 3 * Math.max(timeout_ms, MAX_TIMEOUT_MS) : 2 * timeout_ms;
+}
+
 /** Makes the model that gives second opinions on purpose. Returns null if none is configured. */
 export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | null {
   const { purpose_model_url: url, purpose_model: model } = config;
@@ -210,8 +220,7 @@ export function makeSecondOpinion(core: Core, config: Config): SecondOpinion | n
   void asking.first_probe.then(() => waited.abort());
   return {
     preAssess: makePreAssess(core, config, model, asking),
-    // For the model to start, for its turn, and for the answer.
-    longest_ms: 3 * Math.max(config.purpose_model_timeout_ms ?? 0, MAX_TIMEOUT_MS),
+    longest_ms: longestMs(config),
     probed: wait(PROBE_WAIT_MS, waited.signal),
     flushUsage: () => usage.flush(),
     async stop() {

@@ -7,7 +7,7 @@ import {
   type PurposeEvidence,
   storedAssessment,
 } from '@purser/rules/domain/assessment';
-import { type Answers, covers, questionId, type RaisedQuestion } from '@purser/rules/domain/questions';
+import { type Answers, questionId, type RaisedQuestion, settledBy } from '@purser/rules/domain/questions';
 import { allowedMerchant } from '@purser/rules/purpose/allowed-merchants';
 import { historyKey, historyWords } from '@purser/rules/purpose/history';
 import type { LabelledSpend } from './prompt.ts';
@@ -160,15 +160,13 @@ export function modelQuestion(
   const merchant_key = historyKey(action.merchant);
   const about = { clause: null, words: historyWords(action.description ?? '').sort() };
   const question_id = questionId(authority.purpose.objective, { kind: 'model', merchant_key, about });
-  const answer = answers.get(question_id);
-  const is_settled = answer !== undefined && (answer.answer === 'NO' || covers(answer, action, authority));
   return {
     question_id,
     kind: 'model',
     merchant_key,
     about,
     sentence: `The model ${model} doubts this: "${rationale}"`,
-    answered: is_settled ? { by: answer.by, at: answer.at, answer: answer.answer } : null,
+    answered: settledBy(answers.get(question_id), action, authority),
   };
 }
 
@@ -184,9 +182,10 @@ interface Doubted {
 export function withSettledDoubt(
   built_in: Assessment,
   { sentence }: RaisedQuestion,
-  { by, at }: QuestionAnswer,
+  answer: QuestionAnswer,
   model: string,
 ): Assessment {
+  const { by, at } = answer;
   return {
     ...storedAssessment(built_in),
     method: `${built_in.method}+model/${model}`,

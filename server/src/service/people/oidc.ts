@@ -256,7 +256,7 @@ async function discover(config: SetConfig): Promise<oidc.Configuration> {
 /** The identity that the provider's documents prove. `more` is empty where the token says enough. */
 function provedBy(id_token: oidc.IDToken, more: Record<string, unknown>): ProvedIdentity {
   const claims: Record<string, unknown> = { ...more, ...id_token };
-  // What one document says of an e-mail vouches for none that another one names.
+  // A document vouches only for the e-mail that it names itself.
   const of_email: Record<string, unknown> = id_token.email === undefined ? more : id_token;
   const email = typeof of_email.email === 'string' ? of_email.email : null;
   const { auth_time } = id_token;

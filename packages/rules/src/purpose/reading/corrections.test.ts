@@ -59,7 +59,7 @@ test('every reading that is shown is taken away by its kind and words, and by no
       }
     }
   }
-  // What is taken away may show what it hid; in the end nothing is left.
+  // A reading that is taken away may show another one behind it; in the end none is left.
   let taken: ReadingCorrections['not'] = [];
   const isEmpty = (reading: ReturnType<typeof showReading>) =>
     lists.every((list) => reading[list].length === 0);

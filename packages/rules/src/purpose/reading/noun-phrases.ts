@@ -58,7 +58,7 @@ class NounPhrases {
       const head = next.raw === 'の' ? this.behind(end + 1) : next;
       return head !== undefined && isTelling(head);
     }
-    // Of "Wein- und Bieretiketten" the head comes later.
+    // The head of "Wein- und Bieretiketten" comes later.
     if (HYPHEN.test(this.gaps[end] ?? '')) return !ACQUIRING.has(next.stem);
     // In the other languages an adjective or a verb follows, which only a word of several meanings needs to be without.
     if (this.is_foreign) return !strong && isTellingNoun(next);

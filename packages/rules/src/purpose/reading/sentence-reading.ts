@@ -338,7 +338,7 @@ function addTrades(
 ): void {
   const { field, kind } = part;
   const isTaken = (trade: Trade, words: string) => !isAdded(part) && isNot([trade.label, 'wanted'], words);
-  // What a correction adds is meant as a whole.
+  // A correction adds its words as one whole.
   const hasTrade =
     kind === 'objective' && !isAdded(part)
       ? readNounPhrases(wanted, tokens, isForeign(tokens))

@@ -143,7 +143,7 @@ function handleListSignIns(options: MemberRouteOptions): Handler<typeof routes.l
   return async ({ caller: { workspace_id }, query: { limit = 50, cursor, member: of_members = null } }) => {
     const list = ['listSignIns', workspace_id, of_members];
     const after = cursors.open(list, cursor) as string | null;
-    // What this process answered before is in the list, also where its record is still being written.
+    // The list includes this process's earlier answers, also while their records are being written.
     await flows.recorded();
     const found = await listSignIns(db, workspace_id, { after, limit: limit + 1, of_members });
     const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.sign_in_id));
