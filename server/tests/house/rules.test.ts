@@ -1,8 +1,9 @@
-import { dirname } from 'node:path/posix';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
 import { AUTHORITY_FIELD_NAMES } from '@purser/contract/authority';
 import { describe, expect, test } from 'vitest';
 import { LONG_FILES, LONG_FUNCTIONS, SHARED_TYPE_NAMES } from './exceptions.ts';
-import { functionsOf, importsOf, isTest, readSources, workspaceOf } from './sources.ts';
+import { functionsOf, importsOf, isTest, listFiles, ROOT, readSources, workspaceOf } from './sources.ts';
 
 /** The rules of the house, for every workspace and the root. `exceptions.ts` has what does not keep them yet. */
 
@@ -62,6 +63,13 @@ describe('files', () => {
     for (const path of production) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
     const full = [...counts].filter(([, count]) => count > MAX_FILES_OF_A_FOLDER);
     expect(full.map(([folder]) => folder)).toEqual([]);
+  });
+  test('no style changes gradually: half-way between two colours, text has too little contrast', () => {
+    const styles = listFiles('*.css');
+    expect(styles).toContain('console/src/components/Button.module.css');
+    expect(styles.filter((path) => /\btransition\b/.test(readFileSync(join(ROOT, path), 'utf8')))).toEqual(
+      [],
+    );
   });
   test('nothing is left undone or silenced', () => {
     const undone = /\b(TODO|FIXME)\b|@ts-(ignore|nocheck)|\b(test|describe|it)\.(only|skip)\(/;

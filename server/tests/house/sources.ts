@@ -4,18 +4,23 @@ import { dirname, join } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { parseAst } from 'vitest/node';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Paths from the root of the files that git lists or would add, by their patterns. Those that were just deleted are among them. */
+export function listFiles(...patterns: string[]): string[] {
+  const listed = execFileSync(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard', ...patterns],
+    { cwd: ROOT, encoding: 'utf8' },
+  );
+  return listed.split('\0').filter((path) => path !== '');
+}
 
 /** Source files of all workspaces and of the root, by path from the root, with their text. Generated files are left out. */
 export function readSources(): Map<string, string> {
-  const listed = execFileSync(
-    'git',
-    ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx', '*.mjs'],
-    { cwd: ROOT, encoding: 'utf8' },
-  );
   const sources = new Map<string, string>();
-  for (const path of listed.split('\0')) {
-    if (path === '' || /\bgenerated\b/.test(path)) continue;
+  for (const path of listFiles('*.ts', '*.tsx', '*.mjs')) {
+    if (/\bgenerated\b/.test(path)) continue;
     try {
       sources.set(path, readFileSync(join(ROOT, path), 'utf8'));
     } catch (error) {
