@@ -19,7 +19,7 @@ import { VERSION } from './version.ts';
 
 /** One call of a route. */
 export interface Call {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `:name` for each of `params`. */
   path: string;
   params?: Record<string, string>;
@@ -28,7 +28,7 @@ export interface Call {
   options?: RequestOptions | undefined;
   /** The route takes an `idempotency-key`: the caller's, or (`true`) one that this call makes. */
   keyed?: true | 'by the caller';
-  /** True if an exact repeat is free. True of every GET, PATCH and DELETE, and of what is `keyed`. */
+  /** True if an exact repeat is free. True of every GET, PUT, PATCH and DELETE, and of what is `keyed`. */
   repeatable?: boolean;
   /** Required form of the answer. Default: nothing for DELETE, else an object. */
   shape?: Shape;

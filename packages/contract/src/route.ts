@@ -42,7 +42,7 @@ export interface ResponseData {
  * tests are made from it, and `serve` gives its handler the types of its schemas.
  */
 export interface RouteData {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `:name` parameters, as in the interface specification. */
   path: string;
   operationId: string;

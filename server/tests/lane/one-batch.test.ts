@@ -19,7 +19,6 @@ import { createAuthority } from '../../src/engine/commands/create-authority.ts';
 import { makeCreateDecision } from '../../src/engine/commands/create-decision.ts';
 import { createLabel } from '../../src/engine/commands/create-label.ts';
 import { createOutcome } from '../../src/engine/commands/create-outcome.ts';
-import { makeCreateReview } from '../../src/engine/commands/create-review.ts';
 import { createWebhook } from '../../src/engine/commands/create-webhook.ts';
 import { deleteWebhook } from '../../src/engine/commands/delete-webhook.ts';
 import { expireReservations } from '../../src/engine/commands/expire-reservations.ts';
@@ -36,6 +35,7 @@ import { updateMember } from '../../src/engine/commands/people/update-member.ts'
 import { answerQuestion } from '../../src/engine/commands/questions/answer-question.ts';
 import { forgetAnswer } from '../../src/engine/commands/questions/forget-answer.ts';
 import { replayWebhook } from '../../src/engine/commands/replay-webhook.ts';
+import { makeCreateReview } from '../../src/engine/commands/reviews/create-review.ts';
 import { revokeApiKey } from '../../src/engine/commands/revoke-api-key.ts';
 import { rewrapApiKeys } from '../../src/engine/commands/rewrap-api-keys.ts';
 import { rewrapWebhookSecrets } from '../../src/engine/commands/rewrap-webhook-secrets.ts';

@@ -13,7 +13,7 @@ import {
   type ReadDecision,
   unknownQuestion,
 } from '../questions/answers-of-records.ts';
-import { isMakerOf, reviewerOf, separatesMakers } from './separation.ts';
+import { isMakerOf, reviewerOf, separatesMakers } from './reviews/separation.ts';
 
 export interface CreateLabelInput extends ReadDecision {
   decision_id: string;

@@ -8,7 +8,8 @@ import type {
   CreatedDecision,
   StaleDecision,
 } from '../../engine/commands/create-decision.ts';
-import type { CreatedReview, CreateReviewInput } from '../../engine/commands/create-review.ts';
+import type { CreatedReview } from '../../engine/commands/reviews/create-review.ts';
+import type { CreateReviewInput } from '../../engine/commands/reviews/review-case.ts';
 import type { Command } from '../../engine/lane/command.ts';
 import { AuthorityTest, type TestedStep } from '../decisions/authority-test.ts';
 import { budgetsOfDraft } from '../decisions/shared-budgets.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { secretText } from '@purser/rules/domain/webhooks';
 import { makeBuiltInAssessor } from '@purser/rules/purpose/built-in-assessor';
 import { makeCreateDecision } from '../../engine/commands/create-decision.ts';
-import { makeCreateReview } from '../../engine/commands/create-review.ts';
+import { makeCreateReview } from '../../engine/commands/reviews/create-review.ts';
 import { makeAnswers, makeDirectories } from '../../engine/directory/directories.ts';
 import { clockSuspect } from '../../engine/lane/batch.ts';
 import type { Config } from '../config/config.ts';

@@ -17,7 +17,8 @@ import type {
   StaleDecision,
 } from '../../engine/commands/create-decision.ts';
 import { createOutcome } from '../../engine/commands/create-outcome.ts';
-import type { CreatedReview, CreateReviewInput } from '../../engine/commands/create-review.ts';
+import type { CreatedReview } from '../../engine/commands/reviews/create-review.ts';
+import type { CreateReviewInput } from '../../engine/commands/reviews/review-case.ts';
 import type { Command } from '../../engine/lane/command.ts';
 import { readDecision } from '../../engine/questions/answers-of-records.ts';
 import { ImaginedAgent } from './imagined-agent.ts';

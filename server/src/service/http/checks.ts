@@ -1,6 +1,7 @@
 import type { Rule, Together } from '@purser/contract/schema';
 import { authorityProblem } from '@purser/rules/policy/authority-problem';
 import { stepProblem, stepsProblem } from '@purser/rules/policy/authority-test-problem';
+import { reviewPolicyProblem } from '@purser/rules/reviews/review-policy';
 import { isTimeZone } from '@purser/rules/values/calendar';
 import { isActiveCurrency } from '@purser/rules/values/money';
 import { normaliseText } from '@purser/rules/values/text';
@@ -16,6 +17,7 @@ export const TOGETHER: Record<Together, (value: never) => { field: string; probl
   authority: authorityProblem,
   authority_test_step: stepProblem,
   authority_test_steps: stepsProblem,
+  review_policy: reviewPolicyProblem,
 };
 
 /** The result of a rule: the value that the handler receives, or the problem ("must be …"). */

@@ -2,7 +2,7 @@ import { type Author, eventOfAnswer, type QuestionRow } from '@purser/rules/doma
 import { isOwnRequest } from '@purser/rules/domain/reviews';
 import { type Command, done, refuse } from '../../lane/command.ts';
 import type { QuestionRef } from '../../lane/questions.ts';
-import { isMakerOf, MAKER_FORBIDDEN, reviewerOf, separatesMakers } from '../separation.ts';
+import { isMakerOf, MAKER_FORBIDDEN, reviewerOf, separatesMakers } from '../reviews/separation.ts';
 
 export interface AnswerQuestionInput extends QuestionRef {
   answer: 'YES' | 'NO';

@@ -1,6 +1,6 @@
 import { madeBy, type Origin } from '@purser/rules/domain/audit';
 import { isByKeyMaker, type Reviewer } from '@purser/rules/domain/reviews';
-import type { WorkingSet } from '../lane/working-set.ts';
+import type { WorkingSet } from '../../lane/working-set.ts';
 
 /** Why the maker of the requesting key is refused. */
 export const MAKER_FORBIDDEN =

@@ -4,36 +4,14 @@ import { capabilityExpiry, capabilityStatusAt } from '@purser/rules/domain/capab
 import { issuesCapability } from '@purser/rules/domain/decision-history';
 import { capabilityOf, type DecisionState, effectiveNow } from '@purser/rules/domain/decision-states';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
-import {
-  isOwnRequest,
-  type ReviewAction,
-  type Reviewer,
-  type ReviewRow,
-  reviewBody,
-  whyFinal,
-  whyUnreviewable,
-} from '@purser/rules/domain/reviews';
+import { type Reviewer, type ReviewRow, reviewBody } from '@purser/rules/domain/reviews';
 import { recordEventData } from '@purser/rules/domain/webhooks';
-import { whyNotAllowed } from '@purser/rules/policy/may-pay';
-import { type Command, done, refuse } from '../lane/command.ts';
-import type { WorkingSet } from '../lane/working-set.ts';
-import {
-  answerQuestions,
-  questionsAnswered,
-  type ReadDecision,
-  unknownQuestion,
-} from '../questions/answers-of-records.ts';
-import { isMakerOf, MAKER_FORBIDDEN, reviewerOf, separatesMakers } from './separation.ts';
-
-export interface CreateReviewInput extends ReadDecision {
-  decision_id: string;
-  action: ReviewAction;
-  reason_code: string;
-  comment: string | null;
-  supersedes: string | null;
-  /** The questions that a DENY answers; null: those that it is about by default. */
-  named: readonly string[] | null;
-}
+import { type Command, done, refuse } from '../../lane/command.ts';
+import type { WorkingSet } from '../../lane/working-set.ts';
+import { answerQuestions, questionsAnswered } from '../../questions/answers-of-records.ts';
+import { whyRefused } from './checks.ts';
+import type { CreateReviewInput } from './review-case.ts';
+import { isMakerOf, reviewerOf } from './separation.ts';
 
 export interface CreatedReview {
   review: ReviewRow;
@@ -91,24 +69,21 @@ export function makeCreateReview(options: {
       if (record === undefined || agent === undefined) return refuse('not_found', 'No such decision.');
       const { decision, state } = record;
       const { action } = input;
-      const unreviewable = whyUnreviewable(decision);
-      if (unreviewable !== null) return refuse(unreviewable.code, unreviewable.message);
-      if (isOwnRequest(decision.requested_by, origin.actor))
-        return refuse('self_review_forbidden', 'The requester of a spend cannot review it.');
+      const authority = set.authority(agent.agent_id)?.authority ?? null;
       const reviewer = reviewerOf(set, origin);
       const by_key_maker = isByMaker(set, record, input.requesting_key_id, reviewer);
-      if (by_key_maker && separatesMakers(set, reviewer))
-        return refuse('self_review_forbidden', MAKER_FORBIDDEN);
-      const final = whyFinal(decision, state, input.supersedes);
-      if (final !== null) return refuse(final.code, final.message);
-      const unknown = unknownQuestion(decision, input.named);
-      if (unknown !== null) return refuse('invalid_request', unknown);
-      const authority = set.authority(agent.agent_id)?.authority ?? null;
-      if (decision.mode === 'ENFORCE' && action === 'ALLOW') {
-        const budgets = set.shared_budgets.all();
-        const why = whyNotAllowed({ decision, state, agent, authority, budgets, now_ms: set.now_ms });
-        if (why !== null) return refuse(why.code, why.message);
-      }
+      const refusal = whyRefused({
+        set,
+        input,
+        origin,
+        decision,
+        state,
+        agent,
+        authority,
+        reviewer,
+        by_key_maker,
+      });
+      if (refusal !== null) return { kind: 'refused', refusal };
 
       // After this point the review counts: nothing may refuse it.
       const review: ReviewRow = {

@@ -1,0 +1,108 @@
+import type { ReviewPolicy } from '@purser/contract/reviews/policy';
+import { recordHash, shownHash } from '../domain/ledger.ts';
+import type { FieldProblem } from '../policy/authority-problem.ts';
+
+/** One version of a workspace's review policy. */
+export interface ReviewPolicyRow {
+  /** 0: no policy was ever put. */
+  version: number;
+  hash: string;
+  /** RFC 8785 text. */
+  policy: string;
+  created_at: string;
+  key_id: string | null;
+  principal_id: string | null;
+  note: string | null;
+}
+
+/** A tier as a policy writes it. */
+type TierRule = NonNullable<ReviewPolicy['tiers']>[number];
+
+/** `sha256:` + hex SHA-256 of the RFC 8785 form of the policy. */
+export function reviewPolicyHash(policy: ReviewPolicy): string {
+  return shownHash(recordHash(policy));
+}
+
+const isGroup = (name: string) => !name.startsWith('user:');
+
+/** Returns the principals that these names stand for, each once, in order. A group that does not exist has nobody. */
+export function principalsOf({ groups = {} }: ReviewPolicy, names: readonly string[]): string[] {
+  return [...new Set(names.flatMap((name) => (isGroup(name) ? (groups[name] ?? []) : [name])))];
+}
+
+/** Every name of a policy that must be a member or key, with its field. */
+export function namesOfPolicy(policy: ReviewPolicy): { field: string; principal_id: string }[] {
+  const named: { field: string; principal_id: string }[] = [];
+  const add = (field: string, names: readonly string[]) =>
+    names.forEach((name, i) => {
+      if (!isGroup(name)) named.push({ field: `${field}[${i}]`, principal_id: name });
+    });
+  for (const [name, members] of Object.entries(policy.groups ?? {})) add(`groups.${name}`, members);
+  policy.tiers?.forEach((tier, i) => {
+    add(`tiers[${i}].approvers`, tier.approvers ?? []);
+    add(`tiers[${i}].escalation.approvers`, tier.escalation?.approvers ?? []);
+  });
+  policy.approver_limits?.forEach(({ approver }, i) => {
+    named.push({ field: `approver_limits[${i}].approver`, principal_id: approver });
+  });
+  return named;
+}
+
+/** Returns the place of the first of `keys` that an earlier one repeats; -1 where each is there once. */
+function repeated(keys: readonly string[]): number {
+  return keys.findIndex((key, i) => keys.indexOf(key) !== i);
+}
+
+function groupProblem(policy: ReviewPolicy): FieldProblem | null {
+  for (const [name, members] of Object.entries(policy.groups ?? {})) {
+    const at = repeated(members);
+    if (at >= 0) return { field: `groups.${name}[${at}]`, problem: 'is named twice' };
+  }
+  return null;
+}
+
+/** A name that is neither a group of the policy nor a principal, or that is named twice. */
+function approversProblem(
+  { groups = {} }: ReviewPolicy,
+  field: string,
+  names: readonly string[],
+): FieldProblem | null {
+  const unknown = names.findIndex((name) => isGroup(name) && !Object.hasOwn(groups, name));
+  if (unknown >= 0)
+    return { field: `${field}[${unknown}]`, problem: `there is no group "${names[unknown]}"` };
+  const at = repeated(names);
+  return at < 0 ? null : { field: `${field}[${at}]`, problem: 'is named twice' };
+}
+
+function tierProblem(policy: ReviewPolicy, tier: TierRule, field: string): FieldProblem | null {
+  const { approvals, approvers, escalation } = tier;
+  const wrong =
+    approversProblem(policy, `${field}.approvers`, approvers ?? []) ??
+    approversProblem(policy, `${field}.escalation.approvers`, escalation?.approvers ?? []);
+  if (wrong !== null) return wrong;
+  if (approvers === undefined) return null;
+  const { length } = principalsOf(policy, approvers);
+  return length < approvals ? { field: `${field}.approvals`, problem: tooFew(approvals, length) } : null;
+}
+
+/** The problem of a tier that needs more approvals than people can give. */
+export const tooFew = (approvals: number, people: number): string =>
+  `needs ${approvals} people, but its approvers are only ${people}`;
+
+/** Returns the first problem that a policy has by itself; null: there is none. Whether its people exist is for the lane. */
+export function reviewPolicyProblem(policy: ReviewPolicy): FieldProblem | null {
+  const wrong = groupProblem(policy);
+  if (wrong !== null) return wrong;
+  const { tiers = [], approver_limits = [] } = policy;
+  for (const [i, tier] of tiers.entries()) {
+    const found = tierProblem(policy, tier, `tiers[${i}]`);
+    if (found !== null) return found;
+  }
+  const tier = repeated(tiers.map(({ currency, from_minor }) => `${currency} ${from_minor}`));
+  if (tier >= 0)
+    return { field: `tiers[${tier}].from_minor`, problem: 'another tier of this currency begins here' };
+  const limit = repeated(approver_limits.map(({ approver, currency }) => `${approver} ${currency}`));
+  if (limit >= 0)
+    return { field: `approver_limits[${limit}].currency`, problem: 'the approver has a limit in it already' };
+  return null;
+}

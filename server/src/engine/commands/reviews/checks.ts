@@ -1,0 +1,59 @@
+import { isOwnRequest, whyFinal, whyUnreviewable } from '@purser/rules/domain/reviews';
+import { whyNotAllowed } from '@purser/rules/policy/may-pay';
+import type { Refusal } from '../../lane/command.ts';
+import { unknownQuestion } from '../../questions/answers-of-records.ts';
+import type { ReviewCase } from './review-case.ts';
+import { MAKER_FORBIDDEN, separatesMakers } from './separation.ts';
+
+/** One reason to refuse a review; null where it does not apply. */
+export type Check = (given: ReviewCase) => Refusal | null;
+
+const notReviewable: Check = ({ decision }) => whyUnreviewable(decision);
+
+const ownRequest: Check = ({ decision, origin }) =>
+  isOwnRequest(decision.requested_by, origin.actor)
+    ? { code: 'self_review_forbidden', message: 'The requester of a spend cannot review it.' }
+    : null;
+
+const byKeyMaker: Check = ({ set, reviewer, by_key_maker }) =>
+  by_key_maker && separatesMakers(set, reviewer)
+    ? { code: 'self_review_forbidden', message: MAKER_FORBIDDEN }
+    : null;
+
+const final: Check = ({ decision, state, input }) => whyFinal(decision, state, input.supersedes);
+
+const unknownQuestions: Check = ({ decision, input }) => {
+  const problem = unknownQuestion(decision, input.named);
+  return problem === null ? null : { code: 'invalid_request', message: problem };
+};
+
+const notPayable: Check = ({ set, input, decision, state, agent, authority }) => {
+  if (decision.mode !== 'ENFORCE' || input.action !== 'ALLOW') return null;
+  const budgets = set.shared_budgets.all();
+  return whyNotAllowed({ decision, state, agent, authority, budgets, now_ms: set.now_ms });
+};
+
+/** All checks. Their order is public: the first that applies is the answer. */
+const CHECKS: readonly Check[] = [
+  // not_reviewable
+  notReviewable,
+  // self_review_forbidden
+  ownRequest,
+  byKeyMaker,
+  // review_final
+  final,
+  // invalid_request
+  unknownQuestions,
+  // already_reviewed, insufficient_scope, approval_limit_exceeded, signature_required or signature_invalid: in this order
+  // authority_changed
+  notPayable,
+];
+
+/** Returns why a review is refused: the first check that applies; null: it may be recorded. */
+export function whyRefused(given: ReviewCase): Refusal | null {
+  for (const check of CHECKS) {
+    const refusal = check(given);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
