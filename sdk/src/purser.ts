@@ -11,6 +11,7 @@ import type { SpendRequest, WebhookEvent } from './types.ts';
 /** A client of the service with one key, or with the session of a person who is signed in. Makes no connection until it is used; safe to share. */
 export class Purser {
   readonly decisions: resources.Decisions;
+  readonly inbox: resources.Inbox;
   readonly capabilities: resources.Capabilities;
   readonly agents: resources.Agents;
   readonly budgets: resources.Budgets;
@@ -37,6 +38,7 @@ export class Purser {
     this.#options = options;
     this.#transport = transport;
     this.decisions = new resources.Decisions(transport);
+    this.inbox = new resources.Inbox(transport);
     this.capabilities = new resources.Capabilities(transport);
     this.agents = new resources.Agents(transport);
     this.budgets = new resources.Budgets(transport);

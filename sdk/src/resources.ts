@@ -59,6 +59,10 @@ export class Decisions extends Resource {
   export(query: t.ExportDecisionsQuery, options?: Options): APIPromise<Response> {
     return this.call('GET', '/v1/decisions/export', { query, options, streamed: true });
   }
+  /** Everything that a reviewer needs to know of a decision: facts first, the agent's own words last and shortened. */
+  sheet(id: string, options?: Options): APIPromise<t.Sheet> {
+    return this.call('GET', '/v1/decisions/:id/sheet', { params: { id }, options });
+  }
   /** A person's word on a decision that waits for one. Not sent again after a lost connection. */
   review(id: string, body: t.ReviewRequest, options?: Options): APIPromise<t.RecordedReview> {
     return this.call('POST', '/v1/decisions/:id/reviews', { params: { id }, body, options });
@@ -87,6 +91,14 @@ export class Decisions extends Resource {
   }
   listOutcomes(id: string, options?: Options): PagePromise<t.Outcome> {
     return this.pages('/v1/decisions/:id/outcomes', { params: { id }, options });
+  }
+}
+
+/** The reviews that are pending. */
+export class Inbox extends Resource {
+  /** One page with its total, and with `group` the groups of all pages. `next_cursor` is the `cursor` of the next page. */
+  retrieve(query?: t.GetInboxQuery, options?: Options): APIPromise<t.Inbox> {
+    return this.call('GET', '/v1/inbox', { query, options });
   }
 }
 

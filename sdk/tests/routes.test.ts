@@ -52,7 +52,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'agents.questions.pending') await method();
     else if (name === 'agents.merchants.delete') await method('the-id', 'the-entry');
     else if (
-      /^(workspace|changes)\.retrieve$|^workspace\.resume$/.test(name) ||
+      /^(workspace|changes|inbox)\.retrieve$|^workspace\.resume$/.test(name) ||
       /\.(list|shadow|shadowCsv|csv|overview|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$/.test(
         name,
       )
@@ -69,7 +69,9 @@ test('there is one method for every route of the API but the door, and none besi
     else
       await method(
         'the-id',
-        /\.(retrieve|delete|test|list\w+|suggestions|endSession|deletePasskey)$/.test(name) ? undefined : {},
+        /\.(retrieve|sheet|delete|test|list\w+|suggestions|endSession|deletePasskey)$/.test(name)
+          ? undefined
+          : {},
       );
     // The same route in another form.
     const is_form = /^(decisions\.retrieveChanged|reports\.shadowCsv|audit\.csv|ledger\.eventsCsv)$/.test(

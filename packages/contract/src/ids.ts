@@ -21,6 +21,7 @@ export const ID_PREFIXES = {
   merchant: 'mer',
   budget: 'bud',
   question: 'q',
+  note: 'not',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

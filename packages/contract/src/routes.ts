@@ -20,7 +20,9 @@ import { routes as oidc } from './routes/people/oidc.ts';
 import { routes as passkeys } from './routes/people/passkeys.ts';
 import { routes as questions } from './routes/questions.ts';
 import { routes as reports } from './routes/reports.ts';
-import { routes as reviews } from './routes/reviews.ts';
+import { routes as inbox } from './routes/reviews/inbox.ts';
+import { routes as reviews } from './routes/reviews/reviews.ts';
+import { routes as sheet } from './routes/reviews/sheet.ts';
 import { routes as simulations } from './routes/simulations.ts';
 import { routes as webhookDeliveries } from './routes/webhook-deliveries.ts';
 import { routes as webhooks } from './routes/webhooks.ts';
@@ -31,6 +33,8 @@ export const ROUTES = {
   ...decisions,
   ...decisionReads,
   ...reviews,
+  ...sheet,
+  ...inbox,
   ...outcomes,
   ...capabilities,
   ...agents,

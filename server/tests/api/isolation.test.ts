@@ -245,6 +245,10 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'GET /v1/inbox agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
   'GET /v1/decisions agent': [['agent', 'slug'], EMPTY],
   'GET /v1/api-keys agent': [['agent', 'slug'], EMPTY],
   'GET /v1/decisions/export agent': [['agent', 'slug'], NO_LINES],

@@ -127,6 +127,18 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     status: 201,
     names: 'one thing',
   },
+  'GET /v1/decisions/:id/sheet': {
+    scopes: ['read'],
+    request: ofDecision('/sheet', 2_000),
+    status: 200,
+    names: 'one thing',
+  },
+  'GET /v1/inbox': {
+    scopes: ['read'],
+    request: fixed('/v1/inbox'),
+    status: 200,
+    names: 'nothing',
+  },
   'POST /v1/decisions/:id/labels': {
     scopes: ['review'],
     request: ofDecision('/labels', 10, { label: 'PURPOSE_ALIGNED' }),

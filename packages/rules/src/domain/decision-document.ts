@@ -95,6 +95,7 @@ export const DOCUMENT_MARKS = {
   authority: ',"authority_version":',
   action: ',"action":',
   task: ',"task":',
+  trace: ',"trace":',
 } as const;
 
 /** The core in the text that was cut out of a document; null where the document has another order than today's. */

@@ -70,3 +70,8 @@ export function formatMoney(amount_minor: number | bigint, currency: string): st
   const point = digits.length - exponent;
   return `${currency} ${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
+
+/** The same in groups of three digits: "USD 1,512.40". Throws as `formatMoney` does. */
+export function groupedMoney(amount_minor: number | bigint, currency: string): string {
+  return formatMoney(amount_minor, currency).replace(/\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g, ',');
+}

@@ -10,7 +10,7 @@ import { STATE_COLUMNS } from './decision-states.ts';
 import { withinBytes } from './pages.ts';
 import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
-const { explanation, assessment, authority, action, task } = DOCUMENT_MARKS;
+const { explanation, assessment, authority, action, task, trace } = DOCUMENT_MARKS;
 /** The longest assessment with its mark. */
 const ASSESSMENT_LENGTH = 60;
 
@@ -27,6 +27,10 @@ const coreOf = (document: string) =>
 /** SQL that cuts the action out of a decision's document; `actionIn` reads it. */
 export const actionOf = (document: string) =>
   `split_part(split_part(${document}, '${action}', 2), '${task}', 1)`;
+
+/** SQL that cuts the task out of a decision's document, as JSON text. */
+export const taskOf = (document: string) =>
+  `split_part(split_part(${document}, '${task}', 2), '${trace}', 1)`;
 
 /** SQL that cuts the assessment of the purpose out of a decision's document; `assessmentIn` reads it. */
 export const assessmentOf = (document: string) =>

@@ -7,7 +7,7 @@ import { mapInSlices } from '@purser/rules/values/slices';
 import type { Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
 import { type DecisionRecord, type RecordRow, recordOf } from './decisions.ts';
-import { containing, pageRows, type SizedRow, withinBytes } from './pages.ts';
+import { containing, Parameters, pageRows, type SizedRow, withinBytes } from './pages.ts';
 
 export { MAX_LOOKED_AT };
 
@@ -60,17 +60,6 @@ interface PageAsked {
 
 /** The value for a missing deadline, as in the index: in SHADOW a review never expires. */
 const NEVER = '9999-12-31 00:00:00+00';
-
-/** Numbered parameters of a statement. */
-class Parameters {
-  readonly values: unknown[] = [];
-
-  /** Adds a value and returns its name in the statement. */
-  add(value: unknown): string {
-    this.values.push(value);
-    return `$${this.values.length}`;
-  }
-}
 
 /** The review's state at the moment of the statement: a pending one whose deadline has passed is EXPIRED. */
 const REVIEW_STATE_NOW = `case when s.review_state = 'PENDING' and s.expires_at <= (select clock_timestamp())

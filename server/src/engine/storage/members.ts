@@ -46,6 +46,17 @@ export async function loadReviewers(
   return result.rows;
 }
 
+/** Returns the members who may review now: without those whose membership is pending or whose account is disabled. */
+export async function loadActiveReviewers(db: Queryable, workspace_id: string): Promise<Member[]> {
+  const result = await db.query<InWorkspace<Member>>({
+    name: 'load_active_reviewers',
+    text: `select m.workspace_id, ${MEMBER} from members m join users u on u.user_id = m.user_id
+      where m.workspace_id = $1 and m.role in ('admin', 'reviewer') and ${IS_ACTIVE} and u.disabled_at is null`,
+    values: [workspace_id],
+  });
+  return result.rows;
+}
+
 /** Returns the members of these workspaces whose account is disabled. */
 export async function loadDisabledMembers(
   db: Queryable,

@@ -40,6 +40,17 @@ export function pageRows<Row extends SizedRow, Shown>(
   return { rows: shown.map(show), has_more: (rows[0]?.found ?? 0) > shown.length };
 }
 
+/** Numbered parameters of a statement. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  /** Adds a value and returns its name in the statement. */
+  add(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
 /** The pattern of `like` for every text that contains this one, whatever characters it has. */
 export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;

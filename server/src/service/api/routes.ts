@@ -19,6 +19,7 @@ import { makePeople, type PeopleConfig, type PeopleServices } from '../people/ma
 import { makeOidcSignIn } from '../people/oidc-people.ts';
 import { makeOwnAccount } from '../people/own-account.ts';
 import { Passkeys } from '../people/passkeys.ts';
+import type { Site } from '../people/site.ts';
 import { WorkTime } from '../scheduling/work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
@@ -40,7 +41,8 @@ import { makeOidcRoutes } from './people/oidc.ts';
 import { makePasskeyRoutes } from './people/passkeys.ts';
 import { makeQuestionRoutes } from './questions/questions.ts';
 import { makeReportRoutes } from './reports.ts';
-import { makeReviewRoutes } from './reviews.ts';
+import { makeInboxRoutes } from './reviews/inbox.ts';
+import { makeReviewRoutes } from './reviews/reviews.ts';
 import { ASSESS_SHARE, makeResources, withTurns } from './shared-resources.ts';
 import { makeSimulationRoutes } from './simulations.ts';
 import { makeWebhookDeliveryRoutes } from './webhook-deliveries.ts';
@@ -97,7 +99,7 @@ function makeRouteParts(core: Core, config: RouteConfig) {
 type RouteParts = ReturnType<typeof makeRouteParts>;
 
 /** Makes the routes of decisions and of what becomes of them. */
-function makeSpendRoutes(core: Core, parts: RouteParts, preAssess: PreAssess | null): Route[] {
+function makeSpendRoutes(core: Core, parts: RouteParts, preAssess: PreAssess | null, site: Site): Route[] {
   const { db, lane, lists_db } = core;
   const { assess, assess_time, createDecision, createReview, cursors } = parts;
   const tokens = core.secrets.capabilityTokens;
@@ -123,6 +125,12 @@ function makeSpendRoutes(core: Core, parts: RouteParts, preAssess: PreAssess | n
     ...makeDecisionRoutes({ authorizeSpend, view }),
     ...makeDecisionReadRoutes({ lists_db, cursors, findAgentId, view }),
     ...makeReviewRoutes({ db, lane, createReview }),
+    ...makeInboxRoutes({
+      db,
+      lists_db,
+      cursors,
+      urlOf: (decision_id) => site.consoleUrl(`decisions/${decision_id}`),
+    }),
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),
   ];
@@ -192,7 +200,7 @@ export function makeApiRoutes(
   const { cursors, answer_time } = parts;
   const keyDigest = (key: string) => secrets.keyDigests(key)[0];
   const routes = [
-    ...makeSpendRoutes(core, parts, preAssess),
+    ...makeSpendRoutes(core, parts, preAssess, site),
     ...makeAuthorizingRoutes(core, parts),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest }),
     ...makeEventRoutes(core, config, cursors),

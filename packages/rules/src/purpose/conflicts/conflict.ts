@@ -3,7 +3,7 @@ import type { QuestionKind, QuestionSubject } from '@purser/contract/purpose/que
 import type { PurposeEvidence } from '../../domain/assessment.ts';
 import { clauseHash } from '../../domain/questions.ts';
 import type { SpendFacts, Voucher } from '../../domain/spend-facts.ts';
-import { formatMoney, isActiveCurrency } from '../../values/money.ts';
+import { groupedMoney, isActiveCurrency } from '../../values/money.ts';
 import { tokenize } from '../language/text.ts';
 import type { AuthorityReading } from '../reading/authority-terms.ts';
 import type { Quote } from '../reading/named-merchants.ts';
@@ -100,7 +100,7 @@ export const quoted = (text: string): string => `"${text.slice(0, MAX_QUOTE_LENG
 export function money({ request }: SpendReading, amount_minor = request.action.amount_minor): string {
   const { currency } = request.action;
   if (!isActiveCurrency(currency)) return `${amount_minor} ${currency}`;
-  return formatMoney(amount_minor, currency).replace(/\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g, ',');
+  return groupedMoney(amount_minor, currency);
 }
 
 /** A quotation of the words around a place of a text, at most `MAX_QUOTE_LENGTH` long. */

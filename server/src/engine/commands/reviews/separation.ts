@@ -1,5 +1,7 @@
 import { madeBy, type Origin } from '@purser/rules/domain/audit';
+import type { Member } from '@purser/rules/domain/people';
 import { isByKeyMaker, type Reviewer } from '@purser/rules/domain/reviews';
+import type { SeparationOfDuties } from '@purser/rules/domain/workspace';
 import type { WorkingSet } from '../../lane/working-set.ts';
 
 /** Why the maker of the requesting key is refused. */
@@ -17,10 +19,18 @@ export function reviewerOf(set: WorkingSet, { actor }: Origin): Reviewer {
  * Returns whether the maker of the requesting key may not review: always under `MAKER`, under `AUTO` if a member other than
  * the person behind the review may. A principal that the reviewing key carries makes nobody that person.
  */
-export function separatesMakers(set: WorkingSet, { principal_id, person }: Reviewer): boolean {
-  const separation = set.workspace()?.separation_of_duties ?? 'MAKER';
+export function separates(
+  separation: SeparationOfDuties,
+  reviewers: readonly Pick<Member, 'principal_id'>[],
+  { principal_id, person }: Reviewer,
+): boolean {
   if (separation !== 'AUTO') return separation === 'MAKER';
-  return set.people.reviewers().some((member) => member.principal_id !== (person ?? principal_id));
+  return reviewers.some((member) => member.principal_id !== (person ?? principal_id));
+}
+
+/** `separates` in a batch; the command must need `workspace` and `reviewers`. */
+export function separatesMakers(set: WorkingSet, reviewer: Reviewer): boolean {
+  return separates(set.workspace()?.separation_of_duties ?? 'MAKER', set.people.reviewers(), reviewer);
 }
 
 /** Returns whether the reviewer made the key that requested a spend; the command must need the key. */

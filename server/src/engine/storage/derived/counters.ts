@@ -133,6 +133,30 @@ export async function listMostUsedSubjects(
   return result.rows;
 }
 
+/** Returns what counts now in each of these counters; one in which nothing counts is left out. */
+export async function readUseNow(
+  db: Queryable,
+  workspace_id: string,
+  counters: readonly CounterKey[],
+): Promise<SubjectUse[]> {
+  if (counters.length === 0) return [];
+  const result = await db.query<SubjectUse & { workspace_id: string }>({
+    name: 'read_use_now',
+    text: `select c.counter_id, c.subject, sum(c.count)::bigint as count,
+        least(sum(c.held_minor + c.committed_minor), ${MAX_MINOR})::bigint as amount_minor
+      from unnest($2::text[], $3::text[]) as w(counter_id, subject)
+      join counters c on c.workspace_id = $1 and c.counter_id = w.counter_id and c.subject = w.subject
+      where c.slot <= (select clock_timestamp()) and c.until > (select clock_timestamp())
+      group by c.counter_id, c.subject`,
+    values: [
+      workspace_id,
+      counters.map(({ counter_id }) => counter_id),
+      counters.map(({ subject }) => subject),
+    ],
+  });
+  return result.rows;
+}
+
 /** Returns these counters with each of their subjects in which something may still count. */
 export async function loadWholeCounters(
   db: Queryable,

@@ -1,19 +1,19 @@
-import { routes } from '@purser/contract/routes/reviews';
+import { routes } from '@purser/contract/routes/reviews/reviews';
 import { reviewBody } from '@purser/rules/domain/reviews';
 import { ApiError } from '@purser/rules/errors';
 import type pg from 'pg';
-import { createLabel } from '../../engine/commands/create-label.ts';
-import type { CreatedReview } from '../../engine/commands/reviews/create-review.ts';
-import type { CreateReviewInput } from '../../engine/commands/reviews/review-case.ts';
-import type { Command } from '../../engine/lane/command.ts';
-import type { Lane } from '../../engine/lane/lane.ts';
-import { readDecision } from '../../engine/questions/answers-of-records.ts';
-import { getDecision } from '../../engine/storage/decisions.ts';
-import { listLabels } from '../../engine/storage/labels.ts';
-import { loadReviewsOfDecisions } from '../../engine/storage/reviews.ts';
-import { agentScopeOf } from '../decisions/present-decisions.ts';
-import { type CallOf, type Route, serve } from '../http/route.ts';
-import { originOf } from '../people/callers.ts';
+import { createLabel } from '../../../engine/commands/create-label.ts';
+import type { CreatedReview } from '../../../engine/commands/reviews/create-review.ts';
+import type { CreateReviewInput } from '../../../engine/commands/reviews/review-case.ts';
+import type { Command } from '../../../engine/lane/command.ts';
+import type { Lane } from '../../../engine/lane/lane.ts';
+import { readDecision } from '../../../engine/questions/answers-of-records.ts';
+import { getDecision } from '../../../engine/storage/decisions.ts';
+import { listLabels } from '../../../engine/storage/labels.ts';
+import { loadReviewsOfDecisions } from '../../../engine/storage/reviews.ts';
+import { agentScopeOf } from '../../decisions/present-decisions.ts';
+import { type CallOf, type Route, serve } from '../../http/route.ts';
+import { originOf } from '../../people/callers.ts';
 
 /** Makes the routes for reviews and labels. */
 export function makeReviewRoutes(options: {

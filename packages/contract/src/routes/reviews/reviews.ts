@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { TEXT_LENGTHS } from '../limits.ts';
-import { LabelBody, RecordedReviewBody, ReviewBody } from '../records.ts';
-import { route } from '../route.ts';
-import { Fields, Formed, IdIn, LongText, OneOf, page } from '../schema.ts';
-import { LABELS, REVIEW_ACTIONS } from '../values/decisions.ts';
+import { TEXT_LENGTHS } from '../../limits.ts';
+import { LabelBody, RecordedReviewBody, ReviewBody } from '../../records.ts';
+import { route } from '../../route.ts';
+import { Fields, Formed, IdIn, LongText, OneOf, page } from '../../schema.ts';
+import { LABELS, REVIEW_ACTIONS } from '../../values/decisions.ts';
 
 /** More questions than a decision asks. */
 const MAX_NAMED = 100;

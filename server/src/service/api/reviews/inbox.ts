@@ -1,0 +1,82 @@
+import { routes as inboxRoutes } from '@purser/contract/routes/reviews/inbox';
+import { routes as sheetRoutes } from '@purser/contract/routes/reviews/sheet';
+import { ApiError, invalidField } from '@purser/rules/errors';
+import type pg from 'pg';
+import {
+  countPendingReviews,
+  type InboxFilters,
+  listPendingReviews,
+} from '../../../engine/storage/reviewing/inbox.ts';
+import { visibleAgent } from '../../decisions/visible-agent.ts';
+import type { Cursors } from '../../http/cursors.ts';
+import { type Handler, type Route, serve } from '../../http/route.ts';
+import { presentGroups, presentRows } from '../../reviews/inbox.ts';
+import { readSheet } from '../../reviews/sheet.ts';
+
+export interface InboxOptions {
+  db: pg.Pool;
+  lists_db: pg.Pool;
+  cursors: Cursors;
+  urlOf: (decision_id: string) => string;
+}
+
+/** Makes the routes that reviewers read from: the sheet of a decision, and the pending reviews. */
+export function makeInboxRoutes(options: InboxOptions): Route[] {
+  const { db, urlOf } = options;
+  return [
+    serve(sheetRoutes.getSheet, { shares: 'reads' })(async ({ caller, params }) => {
+      const sheet = await readSheet({ db, urlOf }, caller, params.id);
+      if (sheet === undefined) throw new ApiError('not_found', 'No such decision.');
+      return { status: 200, body: sheet };
+    }),
+    serve(inboxRoutes.getInbox, { shares: 'lists' })(handleInbox(options)),
+  ];
+}
+
+const NOTHING = { data: [], total: 0, groups: [], next_cursor: null };
+
+function handleInbox(options: InboxOptions): Handler<typeof inboxRoutes.getInbox> {
+  const { lists_db, cursors } = options;
+  return async ({ caller, query }) => {
+    const { workspace_id, principal_id } = caller;
+    const { limit = 50, cursor, group = null, sort = 'expires', agent, assigned, mine, ...rest } = query;
+    if (sort === 'amount' && rest.currency === undefined)
+      throw invalidField('currency', 'must be given to sort by amount');
+    const list = [
+      'getInbox',
+      workspace_id,
+      principal_id,
+      sort,
+      agent ?? null,
+      assigned ?? null,
+      mine ?? null,
+      rest,
+    ];
+    const place = cursors.open(list, cursor) as string | null;
+    const agent_id =
+      agent === undefined ? undefined : (await visibleAgent(options.db, caller, agent)).agent_id;
+    const filters: InboxFilters = {
+      ...rest,
+      agent_id,
+      assigned_to: assigned === 'none' ? null : assigned,
+      not_assigned_to: mine === false ? (principal_id ?? undefined) : undefined,
+    };
+    if (mine === true) {
+      if (principal_id === null || (assigned !== undefined && assigned !== principal_id))
+        return { status: 200, body: NOTHING };
+      filters.assigned_to = principal_id;
+    }
+    const after = place === null ? null : (JSON.parse(place) as (string | number)[]);
+    const [{ rows, next }, { total, groups }] = await Promise.all([
+      listPendingReviews(lists_db, workspace_id, filters, { sort, after, limit }),
+      countPendingReviews(lists_db, workspace_id, filters, group),
+    ]);
+    const body = {
+      data: await presentRows(lists_db, caller, rows),
+      total,
+      groups: await presentGroups(lists_db, workspace_id, groups),
+      next_cursor: next === null ? null : cursors.seal(list, JSON.stringify(next)),
+    };
+    return { status: 200, body };
+  };
+}
