@@ -19,6 +19,8 @@ import { closeServer, makeServer } from './service/http/server.ts';
 import type { ServerOptions } from './service/http/server-options.ts';
 import { connectSharedCounts } from './service/http/shared-counts.ts';
 import { type Core, type Database, makeCore, newId } from './service/installation/runtime.ts';
+import type { Mailer } from './service/mail/mailer.ts';
+import { openMailer } from './service/mail/open-mailer.ts';
 import { bootstrap, prepareFirstPerson } from './service/people/first-start.ts';
 import type { Listening } from './service/processes/messages.ts';
 import type { Siblings } from './service/processes/siblings.ts';
@@ -117,6 +119,8 @@ async function openParts(
   ends.add(() => tracing?.stop());
   const core = makeCore(database, log, tracing);
   ends.add(core.close);
+  const mailer = openMailer(core, config);
+  ends.add(() => mailer?.close());
   const second_opinion = makeSecondOpinion(core, config);
   ends.add(() => second_opinion?.flushUsage());
   const keys = makeKeyLookUp(core);
@@ -126,14 +130,14 @@ async function openParts(
   ends.add(() => Promise.all([people.sessions.flush().catch(() => {}), people.flows.recorded()]));
   ends.add(keys.key_uses.flush);
   ends.add(() => shared_counts?.close());
-  return { config, log, siblings, core, tracing, second_opinion, makeLimiter, people, ...keys };
+  return { config, log, siblings, core, tracing, second_opinion, mailer, makeLimiter, people, ...keys };
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** The routes of the API and beside it: health, documents, the console; and that of the metrics. */
 function makeRoutes(
-  { core, config, log, second_opinion, people, siblings }: Parts,
+  { core, config, log, second_opinion, mailer, people, siblings }: Parts,
   isStopping: () => boolean,
 ) {
   const api_routes = [
@@ -149,7 +153,7 @@ function makeRoutes(
   const text = siblings?.share(core.metrics) ?? core.metrics.text;
   const metrics_route = makeMetricsRoute({ text, content_type }, core.now_ms);
   const health = makeHealthRoutes({
-    checkReady: () => readiness(core),
+    checkReady: () => readiness(core, mailer),
     isStopping,
     metrics_route: config.metrics_port === null ? metrics_route : null,
     now_ms: core.now_ms,
@@ -170,7 +174,7 @@ function makeRoutes(
   return { routes, metrics_route };
 }
 
-async function readiness(core: Core) {
+async function readiness(core: Core, mailer: Mailer | null) {
   core.writes.check();
   await checkReady(core.probe_db);
   await core.readClock();
@@ -179,6 +183,7 @@ async function readiness(core: Core) {
   return {
     skipped_events: await countSkippedEvents(core.probe_db),
     clock_ahead_seconds: Math.floor(core.clock.aheadMs() / 1000),
+    mail: mailer?.health().state ?? ('NOT_CONFIGURED' as const),
   };
 }
 
@@ -256,11 +261,12 @@ async function listen({ config, people, log }: Parts, { server, metrics_server }
 }
 
 async function startBackground({ core, config, people, ...parts }: Parts, ends: Ends): Promise<void> {
-  const { key_uses, rewrapping, second_opinion } = parts;
+  const { key_uses, rewrapping, second_opinion, mailer } = parts;
   const watching = await startWatching(core);
   ends.addDrain(watching.stop);
   const of_requests = { key_uses, rewrapping, sessions: people.sessions, second_opinion };
-  ends.addDrain(startWorkers(core, config, of_requests).stop);
+  const mail = mailer === null ? null : { mailer, site: people.site };
+  ends.addDrain(startWorkers(core, config, of_requests, mail).stop);
 }
 
 /**

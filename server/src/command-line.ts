@@ -32,10 +32,12 @@ import {
 import { rotateSecrets, rotationLines } from './service/installation/rotate-secrets.ts';
 import { addWorkspace, type Core, makeCore } from './service/installation/runtime.ts';
 import { deriveSecrets } from './service/installation/secrets.ts';
+import { openMailer } from './service/mail/open-mailer.ts';
 import { addOperatorCommands } from './service/operator/operator-commands.ts';
 import { onEnd } from './service/operator/process-end.ts';
 import { fail, startLog } from './service/operator/program.ts';
 import { addUserCommands } from './service/operator/user-commands.ts';
+import { makeSite } from './service/people/site.ts';
 import { VERSION } from './version.ts';
 
 // The heap may grow by half of what lives before old garbage is collected; left to itself V8 lets it triple on a
@@ -53,9 +55,13 @@ async function work(): Promise<void> {
   const database = await openDatabase(config, { as: 'command', log });
   const core = makeCore(database, log);
   await core.readClock();
-  const workers = startWorkers(core, config, null);
+  const mailer = openMailer(core, config);
+  const site = makeSite({ public_url: config.public_url, installation: core.secrets.secret_id });
+  site.listensOn(config.port);
+  const workers = startWorkers(core, config, null, mailer === null ? null : { mailer, site });
   onEnd(log, fail, async () => {
     await workers.stop();
+    mailer?.close();
     await core.close();
     await database.close();
     await end();

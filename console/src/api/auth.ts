@@ -1,6 +1,7 @@
 import type {
   AcceptInvitationRequest,
   ChangePasswordRequest,
+  ForgotPasswordRequest,
   Me,
   ReauthenticateRequest,
   RegisterPasskeyRequest,
@@ -24,6 +25,7 @@ export const auth = {
   signOut: () => post<void>('/v1/auth/sign-out'),
   changePassword: (body: ChangePasswordRequest) => post<void>('/v1/auth/password', body),
   removePassword: () => send<void>('DELETE', '/v1/auth/password'),
+  forgot: (body: ForgotPasswordRequest) => post<void>('/v1/auth/password/forgot', body),
   reset: (body: ResetPasswordRequest) => post<Me>('/v1/auth/password/reset', body),
   accept: (body: AcceptInvitationRequest) => post<Me>('/v1/auth/invitations/accept', body),
   reauthenticate: (body: ReauthenticateRequest) => post<void>('/v1/auth/reauthenticate', body),

@@ -18,6 +18,7 @@ export const ID_PREFIXES = {
   session: 'ses',
   invitation: 'inv',
   sign_in: 'sgn',
+  email: 'eml',
   merchant: 'mer',
   budget: 'bud',
   question: 'q',

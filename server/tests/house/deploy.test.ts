@@ -149,7 +149,7 @@ describe('the Helm chart', () => {
     expect(Object.values(data).filter((value) => typeof value !== 'string')).toEqual([]);
     expect(Object.keys(data)).not.toContain('SECRET_KEY');
     const { env } = ofKind('StatefulSet').spec.template.spec.containers[0];
-    expect(env.map(({ name }: { name: string }) => name)).toEqual(['DATABASE_URL', 'SECRET_KEY']);
+    expect(env.map(({ name }: { name: string }) => name)).toEqual(['DATABASE_URL', 'SECRET_KEY', 'SMTP_URL']);
   });
   test('has the memory and names the connections that its processes need', () => {
     const processes = Number(values.settings.SERVE_PROCESSES);

@@ -29,6 +29,7 @@ afterAll(async () => {
 
 /** A person may be a member of several workspaces, and is looked for before it is known in which one. */
 const OF_PEOPLE = [
+  'emails',
   'passkey_challenges',
   'sessions',
   'setup_codes',
@@ -54,7 +55,7 @@ test('every primary key and unique index begins with workspace_id, so that the s
 });
 
 /** What a worker looks for in all workspaces at once: on an engine that spreads them, on every machine. */
-const OF_ALL_WORKSPACES = ['counters_by_until', 'expiring_holds_by_time', 'webhook_queues_due'];
+const OF_ALL_WORKSPACES = ['counters_by_until', 'emails_due', 'expiring_holds_by_time', 'webhook_queues_due'];
 /** How a person's workspaces, sessions and ways to sign in are found. */
 const BY_PERSON = [
   'invitations_by_email',
@@ -92,7 +93,11 @@ test('every table has a workspace_id', async () => {
         select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'workspace_id' and not a.attisdropped)`,
   );
   expect(rows.map((row) => row.table).sort()).toEqual(
-    ['installation', 'schema_migrations', ...OF_PEOPLE.filter((table) => table !== 'sessions')].sort(),
+    [
+      'installation',
+      'schema_migrations',
+      ...OF_PEOPLE.filter((table) => !['emails', 'sessions'].includes(table)),
+    ].sort(),
   );
 });
 

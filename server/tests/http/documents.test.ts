@@ -13,7 +13,11 @@ import { errorOf, FAKE_ROUTES, startFakes } from '../support/http-fakes.ts';
 type Fakes = Awaited<ReturnType<typeof startFakes>>;
 
 let fakes: Fakes;
-const READY = { skipped_events: { report: 0, learning: 2 }, clock_ahead_seconds: 0 };
+const READY = {
+  skipped_events: { report: 0, learning: 2 },
+  clock_ahead_seconds: 0,
+  mail: 'UNUSED' as const,
+};
 let checkReady: HealthOptions['checkReady'] = async () => READY;
 let stopping = false;
 const metrics = makeMetrics();

@@ -484,6 +484,7 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       email: emailOf(seen, step.a),
       role: ['admin', 'reviewer', 'viewer'][step.b % 3],
       principal_id: step.c % 3 === 0 ? `user:p${step.a % 3}` : null,
+      emailed: step.c % 2 === 0,
       acting_principal: null,
     },
   }),
@@ -494,7 +495,12 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     const admittance =
       step.b % 3 === 0 || invitation === undefined
         ? { by: 'provider', role: ['admin', 'viewer'][step.c % 2] }
-        : { by: 'invitation', invitation_id: invitation.invitation_id, principal_id: null };
+        : {
+            by: 'invitation',
+            invitation_id: invitation.invitation_id,
+            principal_id: null,
+            was_mailed: step.c % 2 === 0,
+          };
     const input = {
       admittance,
       email,

@@ -50,6 +50,7 @@ const NO_HISTORY = [
   'sessions',
   'sign_ins',
   'setup_codes',
+  'emails',
 ];
 const tables = () => [...new Set(columns.map((each) => each.table))];
 

@@ -10,7 +10,7 @@ import { useForm } from '../../lib/hooks/use-form.ts';
 import styles from './SignedOutLayout.module.css';
 import { SignedOutLayout } from './SignedOutLayout.tsx';
 
-/** Target of the operator's reset link: sets a new password. */
+/** Target of a password link: sets a new password. */
 export default function Reset() {
   const navigate = useNavigate();
   const [token] = useState(() => decodeURIComponent(location.hash.slice(1)));
@@ -38,7 +38,8 @@ export default function Reset() {
     <SignedOutLayout title="New password" lead="Setting it ends your other sessions.">
       {is_refused && (
         <Notice tone="bad" title="This link doesn’t work.">
-          It was used or has expired (links last one day). Ask the operator of this service for a new one.
+          It was used or has expired (links last one day). Ask for a new one under “Forgot password?” on the
+          sign-in page.
         </Notice>
       )}
       {form.error !== null && <ErrorNotice error={form.error} />}

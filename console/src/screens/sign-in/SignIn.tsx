@@ -13,6 +13,7 @@ import { CodeBlock } from '../../components/Value.tsx';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { canPasskeys, requestPasskey, wasCancelled } from '../../lib/passkeys.ts';
+import { ForgotPassword } from './ForgotPassword.tsx';
 import styles from './SignedOutLayout.module.css';
 import { SignedOutLayout } from './SignedOutLayout.tsx';
 
@@ -88,21 +89,7 @@ export default function SignIn() {
   return (
     <SignedOutLayout
       title="Sign in"
-      foot={
-        <details>
-          <summary>Forgot your password?</summary>
-          <div>
-            <p>
-              Ask the operator of this service to run this command. It prints a link to set a new password.
-              {(has_passkeys || options.data?.oidc) && ' Or sign in another way above.'}
-            </p>
-            <CodeBlock
-              label="the command"
-              code="npm run -s purser -- user reset-link --email you@example.com"
-            />
-          </div>
-        </details>
-      }
+      foot={<ForgotPassword options={options.data} email={form.values.email} has_passkeys={has_passkeys} />}
     >
       {options.isError && (
         <Notice tone="warn" title="The service is not responding.">

@@ -12,7 +12,7 @@ import { words } from '../../lib/words.ts';
 import { ROLES } from './roles.ts';
 import styles from './Team.module.css';
 
-/** Dialog that creates an invitation and shows its link once. Purser sends no e-mail. */
+/** Dialog that creates an invitation, and shows its link once unless it is mailed. */
 export function Invite({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewInvitation | null>(null);
   const form = useForm(
@@ -35,20 +35,28 @@ export function Invite({ onClose }: { onClose: () => void }) {
   if (made !== null) {
     return (
       <Dialog title={`Invitation for ${made.email}`} onClose={onClose}>
-        <Notice tone="warn" title="Copy this link now and send it yourself.">
-          Purser sends no e-mail and cannot show the link again. The first person to open it joins as{' '}
-          {words(made.role).toLowerCase()}.
-        </Notice>
-        <div className={styles.link}>
-          <TextField
-            label="Invitation link"
-            readOnly
-            value={made.url}
-            onFocus={(event) => event.target.select()}
-            onValue={() => {}}
-          />
-          <CopyButton text={made.url} label="Copy link" />
-        </div>
+        {made.url === null ? (
+          <Notice title={`The link is on its way to ${made.email}.`}>
+            Nobody else can see it. Its owner joins as {words(made.role).toLowerCase()}.
+          </Notice>
+        ) : (
+          <>
+            <Notice tone="warn" title="Copy this link now and send it yourself.">
+              Purser has no mail server and cannot show the link again. The first person to open it joins as{' '}
+              {words(made.role).toLowerCase()}.
+            </Notice>
+            <div className={styles.link}>
+              <TextField
+                label="Invitation link"
+                readOnly
+                value={made.url}
+                onFocus={(event) => event.target.select()}
+                onValue={() => {}}
+              />
+              <CopyButton text={made.url} label="Copy link" />
+            </div>
+          </>
+        )}
         <p>
           It works once and expires <Time at={made.expires_at} exact />.
         </p>

@@ -1,6 +1,7 @@
 import { type TInteger, Type } from 'typebox';
 import { route } from '../route.ts';
-import { Fields } from '../schema.ts';
+import { Fields, OneOf } from '../schema.ts';
+import { MAIL_STATES } from '../values/mail.ts';
 import { FOLLOWERS, type FollowerName } from '../values/reports.ts';
 
 const PublicKeys = Fields(
@@ -38,6 +39,10 @@ const Readiness = Fields({
       minimum: 0,
       description:
         "How far the newest event is ahead of the database's clock, because it was recorded while that clock was wrong. Limits still follow the clock.",
+    }),
+    mail: OneOf(MAIL_STATES, {
+      description:
+        'FAILING if the last mail of this process could not be sent because of the mail server. The service is ready without it.',
     }),
     time_zone_data: Type.String({
       description:

@@ -1,6 +1,6 @@
 import type { Invitation, Member, SessionState, User } from '@purser/rules/domain/people';
 import { invitationStatus } from '@purser/rules/domain/people';
-import type { NewUser } from '../storage/members.ts';
+import type { InvitationEmail, NewUser } from '../storage/members.ts';
 
 /** The rows about people that a batch writes. */
 export type PeopleChanges = ReturnType<typeof noPeopleChanges>;
@@ -11,6 +11,7 @@ function noPeopleChanges() {
     users: [] as NewUser[],
     members: new Map<string, Member>(),
     invitations: new Map<string, Invitation>(),
+    emails: [] as InvitationEmail[],
     /** By person: whose sessions in this workspace end, and when. */
     ended_sessions: new Map<string, { user_id: string; ended_at: string }>(),
   };
@@ -139,6 +140,19 @@ export class People {
     this.#invitations.set(invitation.invitation_id, invitation);
     this.changes.invitations.set(invitation.invitation_id, invitation);
     this.#noteChange();
+  }
+
+  /** Has the link of an invitation mailed. */
+  mailInvitation({ invitation_id, email }: Invitation): void {
+    const at = this.#now;
+    this.changes.emails.push({
+      email_id: invitation_id,
+      kind: 'INVITATION',
+      recipient: email,
+      invitation_id,
+      created_at: at,
+      due_at: at,
+    });
   }
 
   /** Ends all sessions that a person has in this workspace. */

@@ -51,6 +51,7 @@ import { insertQuestionEvents, loadQuestions, putQuestions } from '../storage/de
 import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
 import {
+  insertInvitationEmails,
   insertUsers,
   loadAnyPerson,
   loadDisabledMembers,
@@ -362,6 +363,7 @@ const WRITES: readonly Put[] = [
   put(insertUsers, ({ people }) => people.changes.users),
   put(putMembers, ({ people }) => people.changes.members.values()),
   put(putInvitations, ({ people }) => people.changes.invitations.values()),
+  put(insertInvitationEmails, ({ people }) => people.changes.emails),
   put(endSessionsOf, ({ people }) => people.changes.ended_sessions.values()),
   put(putMerchantEntries, ({ listed_merchants }) => listed_merchants.changes.values()),
   put(putQuestions, ({ questions }) => questions.changes.values()),

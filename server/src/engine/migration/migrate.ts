@@ -75,6 +75,7 @@ const CHANGEABLE = [
   'known_merchants',
   'known_merchants_to_fill',
   'questions',
+  'emails',
 ] as const;
 /** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [
@@ -93,6 +94,7 @@ const REMOVABLE = [
   'sessions',
   'sign_ins',
   'setup_codes',
+  'emails',
   'known_merchants_to_fill',
 ] as const;
 

@@ -265,6 +265,26 @@ export const putInvitations = makeInsert<Invitation>(
   { conflict: ['invitation_id'], update: ['accepted_at', 'accepted_by', 'revoked_at'] },
 );
 
+/** The mail that takes an invitation's link to its mailbox. */
+export interface InvitationEmail {
+  email_id: string;
+  kind: 'INVITATION';
+  recipient: string;
+  invitation_id: string;
+  created_at: string;
+  due_at: string;
+}
+
+/** Inserts mails to be sent. */
+export const insertInvitationEmails = makeInsert<InvitationEmail>('emails', {
+  email_id: 'text',
+  kind: 'text',
+  recipient: 'text',
+  invitation_id: 'text',
+  created_at: 'timestamptz',
+  due_at: 'timestamptz',
+});
+
 /** A person who joins for the first time, with the identity by which a provider knows them, if any. */
 export interface NewUser extends User {
   identity: Identity | null;

@@ -15,6 +15,7 @@ import { type Cursors, makeCursors } from '../http/cursors.ts';
 import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
 import type { Call, Route } from '../http/route.ts';
 import { type Core, newId, newKey, newToken } from '../installation/runtime.ts';
+import { type ForgotPassword, makeForgotPassword } from '../mail/forgot-password.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeOidcSignIn } from '../people/oidc-people.ts';
 import { makeOwnAccount } from '../people/own-account.ts';
@@ -55,6 +56,14 @@ type RouteConfig = Pick<
   'review_ttl_seconds' | 'capability_ttl_seconds' | 'webhook_allow_private_network'
 > &
   Partial<Pick<Config, 'purpose_merchants_file'>>;
+
+/** The settings that people depend on. */
+type PersonConfig = PeopleConfig & Pick<Config, 'smtp_url'>;
+
+/** Everything about people that one process has. */
+export interface PersonServices extends PeopleServices {
+  forgotPassword: ForgotPassword;
+}
 
 /**
  * Share of the event loop's time for the reads, lists, reports and exports of one workspace, and for all simulation
@@ -187,7 +196,7 @@ function makeHistoryRoutes(core: Core, cursors: Cursors): Route[] {
  */
 export function makeApiRoutes(
   core: Core,
-  config: RouteConfig & PeopleConfig,
+  config: RouteConfig & PersonConfig,
   preAssess: PreAssess | null = null,
   { flows, links, site }: Pick<PeopleServices, 'flows' | 'links' | 'site'> = makePeopleServices(
     core,
@@ -204,7 +213,7 @@ export function makeApiRoutes(
     ...makeAuthorizingRoutes(core, parts),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest }),
     ...makeEventRoutes(core, config, cursors),
-    ...makeMemberRoutes({ db, lane, cursors, links, site, flows }),
+    ...makeMemberRoutes({ db, lane, cursors, links, site, mails: config.smtp_url !== null, flows }),
     ...makeWorkspaceRoutes({ db, lane, cursors }),
     ...makeHistoryRoutes(core, cursors),
   ];
@@ -215,11 +224,11 @@ export function makeApiRoutes(
 /** Sessions, passwords and the door, as the settings say. `makeLimiter` makes the counters of wrong passwords. */
 export function makePeopleServices(
   core: Core,
-  config: PeopleConfig,
+  config: PersonConfig,
   makeLimiter: MakeLimiter,
-): PeopleServices {
+): PersonServices {
   const { db, keys_db, lane, secrets, log, now_ms, clock } = core;
-  return makePeople(config, {
+  const people = makePeople(config, {
     db,
     sessions_db: keys_db,
     clock,
@@ -233,6 +242,16 @@ export function makePeopleServices(
     now_ms,
     clock_ms: Date.now,
   });
+  const forgotPassword = makeForgotPassword({
+    db,
+    is_offered: config.smtp_url !== null && config.password_sign_in === 'on',
+    makeLimiter,
+    mac: secrets.macs('attempts')[0],
+    behind: people.behind,
+    record: people.flows.record,
+    newEmailId: () => newId('email'),
+  });
+  return { ...people, forgotPassword };
 }
 
 /** Ending a session stays possible at any time: it dates nothing that could let anybody in. */
@@ -256,15 +275,20 @@ function refusingInDoubt(route: Route, core: Core): Route {
 }
 
 /** The routes that take no key: the door, and a person's own account. */
-export function makePersonRoutes(core: Core, config: PeopleConfig, people: PeopleServices): Route[] {
+export function makePersonRoutes(core: Core, config: PersonConfig, people: PersonServices): Route[] {
   const { db, lane } = core;
-  const { flows, site, provider, sessions } = people;
+  const { flows, site, provider, sessions, forgotPassword } = people;
   const oidc = provider === null ? null : { name: config.oidc_name };
-  const offers = { password: config.password_sign_in === 'on', passkey: site.relyingParty() !== null, oidc };
+  const offers = {
+    password: config.password_sign_in === 'on',
+    passkey: site.relyingParty() !== null,
+    oidc,
+    mail: config.smtp_url !== null,
+  };
   const passkeys = new Passkeys({ db, flows, site });
   const signIn = makeOidcSignIn({ db, lane, flows, rules: config });
   const routes = [
-    ...makeAuthRoutes({ flows, passkeys, site, offers }),
+    ...makeAuthRoutes({ flows, passkeys, site, forgotPassword, offers }),
     ...makeOidcRoutes({ provider, flows, site, sessions, signIn }),
     ...makePasskeyRoutes({ db, passkeys, flows, site }),
     ...makeMeRoutes({ db, sessions, account: makeOwnAccount({ db, lane, rename: flows.rename }) }),

@@ -59,6 +59,8 @@ test('an empty environment gives the defaults of the table, and empty variables 
     reauthenticate_minutes: 15,
     bootstrap_admin_email: null,
     bootstrap_admin_password_file: null,
+    smtp_url: null,
+    smtp_from: null,
     oidc_issuer: null,
     oidc_client_id: null,
     oidc_client_secret: null,

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { ROLES } from '@purser/contract/values/scopes';
+import { MAIL_SETTINGS } from './mail-settings.ts';
 import { MODEL_SETTINGS } from './model-settings.ts';
 import {
   boolean,
@@ -187,6 +188,7 @@ export const SETTINGS = {
       'File with the password of BOOTSTRAP_ADMIN_EMAIL; read only while no account exists. A line break at its end is ignored.',
     parse: (text, cwd) => (text.includes('\0') ? is(text) : resolve(cwd, text)),
   }),
+  ...MAIL_SETTINGS,
   OIDC_ISSUER: optional('no sign-in through an identity provider', {
     allowed: 'a URL that begins with https://, or http:// on localhost or a loopback address',
     meaning:
@@ -276,6 +278,8 @@ function must(name: SettingName, problem: string, addition = ''): ConfigError {
 const BOTH_OR_NONE: readonly (readonly [SettingName, SettingName])[] = [
   ['BOOTSTRAP_ADMIN_EMAIL', 'BOOTSTRAP_ADMIN_PASSWORD_FILE'],
   ['BOOTSTRAP_ADMIN_PASSWORD_FILE', 'BOOTSTRAP_ADMIN_EMAIL'],
+  ['SMTP_URL', 'SMTP_FROM'],
+  ['SMTP_FROM', 'SMTP_URL'],
   ['OIDC_ISSUER', 'OIDC_CLIENT_ID'],
   ['OIDC_CLIENT_ID', 'OIDC_ISSUER'],
   ['OIDC_CLIENT_SECRET', 'OIDC_ISSUER'],

@@ -130,8 +130,8 @@ export function parseUrl(text: string, protocols: readonly string[]): string | W
 
 const LOOPBACK = /^(localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
-/** Returns whether a URL's host name is this machine itself, where plain http cannot be listened to. */
-function isLoopbackName(hostname: string): boolean {
+/** Returns whether a URL's host name is this machine itself, where nobody else can listen to what is sent. */
+export function isLoopbackName(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
 

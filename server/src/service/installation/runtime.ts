@@ -143,7 +143,7 @@ export const newKey = () => makeApiKey((limit) => randomInt(limit));
 /** Returns a token that cannot be guessed. */
 export const newToken = () => randomBytes(TOKEN_BYTES).toString('base64url');
 /** Returns a new id for use outside of the lane. */
-export const newId = (kind: 'workspace' | 'request' | 'session' | 'sign_in') =>
+export const newId = (kind: 'workspace' | 'request' | 'session' | 'sign_in' | 'email') =>
   makeIdsAt(Date.now(), random)(kind);
 
 /** Makes the connections to the database, by the kind of work that has them. */

@@ -1,6 +1,7 @@
 import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
 import { MODES } from '@purser/contract/values/agents';
 import { DECISIONS } from '@purser/contract/values/decisions';
+import { MAIL_RESULTS, type MailResult } from '@purser/contract/values/mail';
 import { ATTEMPT_STATUSES } from '@purser/contract/values/webhooks';
 import type { Mode } from '@purser/rules/domain/agents';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
@@ -33,6 +34,8 @@ export interface Metrics {
   /** Counts a request that the service turned away. */
   countRefusal(reason: RefusalReason): void;
   countWebhookAttempt(status: AttemptStatus): void;
+  /** Counts an attempt to send a mail. */
+  countMail(result: MailResult): void;
   /** Counts a committed batch of the lane: its number of commands and the duration of its transaction. */
   observeBatch(commands: number, commit_ms: number): void;
   /** Counts a call to the purpose model and its duration. */
@@ -154,6 +157,13 @@ function makeRequestMetrics(registry: Registry) {
     labelNames: ['status'] as const,
     registers,
   });
+  const mails = new Counter({
+    name: 'purser_mails_total',
+    help: 'Attempts to send a mail: sent, to be tried again, or refused for good.',
+    labelNames: ['result'] as const,
+    registers,
+  });
+  for (const result of MAIL_RESULTS) mails.inc({ result: result.toLowerCase() }, 0);
   for (const reason of Object.keys(REFUSAL_REASONS)) refusals.inc({ reason }, 0);
   for (const status of ATTEMPT_STATUSES) webhook_attempts.inc({ status }, 0);
   for (const decision of DECISIONS) {
@@ -166,6 +176,7 @@ function makeRequestMetrics(registry: Registry) {
       requests.observe({ method, route, status }, duration_ms / 1000),
     countDecision: (decision, mode, reason_code) => decisions.inc({ decision, mode, reason_code }),
     countRefusal: (reason) => refusals.inc({ reason }),
+    countMail: (result) => mails.inc({ result: result.toLowerCase() }),
     countWebhookAttempt: (status) => webhook_attempts.inc({ status }),
   } satisfies Partial<Metrics>;
 }

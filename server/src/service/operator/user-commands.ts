@@ -10,6 +10,7 @@ import { listWorkspaces, readClock } from '../../engine/storage/workspaces.ts';
 import type { Config } from '../config/config.ts';
 import { StartError } from '../installation/open-database.ts';
 import { type Core, newId } from '../installation/runtime.ts';
+import { insertResetEmail } from '../mail/email-rows.ts';
 import { makeLinkTokens } from '../people/links.ts';
 import { endSessions } from '../people/session-rows.ts';
 import { formatSetupCode, SETUP_CODE_BYTES, saveSetupCode } from '../people/setup-code.ts';
@@ -171,26 +172,37 @@ function addInvite(user: Command, options: UserCommandOptions): void {
           throw new StartError('--principal: must be user: and 1 to 128 visible ASCII characters.');
         }
         const workspace_id = await workspaceOf(core, given.workspace);
-        const input = { email, role, principal_id, acting_principal: null };
+        const emailed = config.smtp_url !== null;
+        const input = { email, role, principal_id, emailed, acting_principal: null };
         const made = await core.lane.submit(workspace_id, inviteMember, input, ORIGIN);
         const { invitation_id: id, expires_at } = made;
+        if (emailed) return [{ id, url: null, emailed, expires_at }, linkMailed(email)];
         const token = makeLinkTokens(core.secrets.macs('link')).invitation(workspace_id, id);
         const url = `${siteOf(core, config).consoleUrl('invitation')}#${token}`;
-        return [{ id, url, expires_at }, `Invitation  ${url}`];
+        return [{ id, url, emailed, expires_at }, `Invitation  ${url}`];
       }),
     );
 }
+
+/** With a mail server a link goes to the mailbox alone; the running service sends it. */
+const linkMailed = (email: string) =>
+  `The running service mails the link to ${email}. To print one instead, run the command with SMTP_URL= and SMTP_FROM= empty.`;
 
 async function makeResetLink(core: Core, found: User, config: Config): Promise<PrintedAnswer> {
   if (found.disabled_at !== null) throw new StartError(`--email: ${found.email} is disabled.`);
   if (config.password_sign_in === 'off') {
     throw new StartError('PASSWORD_SIGN_IN is off: password sign-in is disabled.');
   }
+  if (config.smtp_url !== null) {
+    await insertResetEmail(core.db, newId('email'), found);
+    await recordOf(core, found, 'reset_link_made');
+    return [{ url: null, emailed: true }, linkMailed(found.email)];
+  }
   const links = makeLinkTokens(core.secrets.macs('link'));
   const token = links.reset(found, await readClock(core.db));
   await recordOf(core, found, 'reset_link_made');
   const url = `${siteOf(core, config).consoleUrl('reset')}#${token}`;
-  return [{ url }, `New password  ${url}`];
+  return [{ url, emailed: false }, `New password  ${url}`];
 }
 
 async function disable(core: Core, found: User): Promise<PrintedAnswer> {

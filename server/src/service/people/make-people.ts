@@ -13,7 +13,7 @@ import type { OidcRules } from './oidc-people.ts';
 import { makePasswords } from './passwords.ts';
 import { type SessionLimits, Sessions } from './sessions.ts';
 import { SignInFlows } from './sign-in.ts';
-import { makeDeferredRecords, useOidcState } from './sign-in-rows.ts';
+import { type DeferredRecords, makeDeferredRecords, useOidcState } from './sign-in-rows.ts';
 import { makeSite, type Site } from './site.ts';
 import { verifying } from './verifying.ts';
 
@@ -32,6 +32,7 @@ export interface PeopleServices {
   sessions: Sessions;
   devices: Devices;
   flows: SignInFlows;
+  behind: DeferredRecords;
   links: LinkTokens;
   provider: Provider | null;
 }
@@ -75,6 +76,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
   });
   const { newToken, clock_ms } = options;
   const devices = makeDevices({ site, macs: secrets.macs('device'), newToken, clock_ms });
+  const behind = makeDeferredRecords(options.log);
   const flows = new SignInFlows({
     db,
     lane,
@@ -82,7 +84,7 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
     passwords: makePasswords(),
     attempts: new Attempts(options.makeLimiter, secrets.macs('attempts')[0]),
     devices,
-    behind: makeDeferredRecords(options.log),
+    behind,
     setup_macs: secrets.macs('setup-code'),
     links,
     password_sign_in: config.password_sign_in === 'on',
@@ -91,5 +93,5 @@ export function makePeople(config: PeopleConfig, options: PeopleOptions): People
   const { newNonce, now_ms } = options;
   const useUp = (state: string) => verifying(() => useOidcState(db, state, USED_STATE_MINUTES));
   const provider = makeProvider(config, { site, secrets, newNonce, now_ms, clock_ms, useUp });
-  return { site, sessions, devices, flows, links, provider };
+  return { site, sessions, devices, flows, behind, links, provider };
 }

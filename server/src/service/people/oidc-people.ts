@@ -137,7 +137,9 @@ async function join(joining: Joining): Promise<Credited | undefined> {
   const joinInvited = async (is_first: boolean) => {
     for (const { workspace_id, invitation_id, principal_id } of invitations) {
       if ((workspace_id === first) !== is_first) continue;
-      user = await joinBy(joining, user, workspace_id, { by: 'invitation', invitation_id, principal_id });
+      // The provider vouches for the e-mail, whether or not the link was mailed.
+      const admittance = { by: 'invitation', invitation_id, principal_id, was_mailed: false } as const;
+      user = await joinBy(joining, user, workspace_id, admittance);
     }
   };
   await joinInvited(true);

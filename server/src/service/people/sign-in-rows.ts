@@ -104,7 +104,7 @@ export async function useOidcState(db: Queryable, state: string, minutes: number
 /** The most records that may wait to be written behind answers. */
 const MAX_BEHIND = 1_000;
 
-/** Writes records behind the answers, whose time then tells nothing of what is recorded. */
+/** Does work after the answers, whose time then shows nothing of it. */
 export interface DeferredRecords {
   /** Does `work` after what is being answered now. A failure is logged. */
   add(work: () => Promise<void>): void;
@@ -118,12 +118,12 @@ export function makeDeferredRecords(log: Logger): DeferredRecords {
   return {
     add(work) {
       if (behind.size >= MAX_BEHIND) {
-        log.error('a refused sign-in was not recorded: too many records are waiting to be written');
+        log.error('work after an answer of the sign-in was dropped: too much is waiting');
         return;
       }
       const written = new Promise((resolve) => setImmediate(resolve))
         .then(work)
-        .catch((error: unknown) => log.error({ err: error }, 'a refused sign-in could not be recorded'))
+        .catch((error: unknown) => log.error({ err: error }, 'work after an answer of the sign-in failed'))
         .finally(() => behind.delete(written));
       behind.add(written);
     },

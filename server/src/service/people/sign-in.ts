@@ -35,6 +35,7 @@ import {
   raiseEpoch,
   rehashPassword,
   removePassword,
+  wasMailed,
 } from './user-rows.ts';
 import { verifying } from './verifying.ts';
 
@@ -241,6 +242,7 @@ export class SignInFlows {
       } else if (!(await this.#tryPassword({ email, user }, input.password, from))) {
         throw new ApiError('unauthenticated', 'The password of your account is wrong.');
       }
+      const was_mailed = await wasMailed(this.#options.db, named);
       const whose = { user_id: user?.user_id ?? null, workspace_ids: [named.workspace_id] };
       const name = await nameToJoinWith(this.#options.db, user ?? { name: input.name, email }, whose);
       if (user !== undefined) await this.giveName(user, name, from);
@@ -248,7 +250,7 @@ export class SignInFlows {
         named.workspace_id,
         joinWorkspace,
         {
-          admittance: { by: 'invitation', invitation_id, principal_id },
+          admittance: { by: 'invitation', invitation_id, principal_id, was_mailed },
           email,
           user: user ?? null,
           name,

@@ -264,3 +264,16 @@ export async function listPendingInvitations(
   );
   return result.rows;
 }
+
+/** Returns whether the link of an invitation was mailed, so that nobody but the owner of the mailbox has seen it. */
+export async function wasMailed(
+  db: Queryable,
+  { workspace_id, invitation_id }: { workspace_id: string; invitation_id: string },
+): Promise<boolean> {
+  const result = await db.query({
+    name: 'was_mailed',
+    text: 'select 1 from emails where workspace_id = $1 and invitation_id = $2',
+    values: [workspace_id, invitation_id],
+  });
+  return result.rows.length > 0;
+}

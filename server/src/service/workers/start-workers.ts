@@ -12,8 +12,12 @@ import { readClock } from '../../engine/storage/workspaces.ts';
 import type { SecondOpinion } from '../api/second-opinion.ts';
 import type { Config } from '../config/config.ts';
 import { type Core, random } from '../installation/runtime.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { makeSendEmails } from '../mail/send-emails.ts';
+import { makeLinkTokens } from '../people/links.ts';
 import { pruneOldSignIns } from '../people/session-rows.ts';
 import type { Sessions } from '../people/sessions.ts';
+import type { Site } from '../people/site.ts';
 import { makeResolve, makeSystemResolve } from '../webhook-delivery/addresses.ts';
 import { connectEndpoint } from '../webhook-delivery/client.ts';
 import { makeDatabaseClock } from '../webhook-delivery/clock.ts';
@@ -35,6 +39,7 @@ const LEARN_PAUSE_MS = 1_000;
 const ROLL_UP_PAUSE_MS = 2_000;
 const FILL_PAUSE_MS = 2_000;
 const PRUNE_PAUSE_MS = 60_000;
+const MAIL_PAUSE_MS = 1_000;
 /** The delay until the model's costs appear in reports and count on other nodes. */
 const MODEL_USAGE_PAUSE_MS = 2_000;
 const SIGN_PAUSE_MS = 1_000;
@@ -88,6 +93,7 @@ export function startWorkers(
     sessions: Sessions;
     second_opinion: SecondOpinion | null;
   } | null,
+  mail: { mailer: Mailer; site: Site } | null,
 ): { stop(): Promise<void> } {
   const { db, lane, log, followers_db: pool, webhooks_db, clock } = core;
   const loop = (name: string, pause_ms: number, work: () => Promise<void>, may = () => true) => {
@@ -116,6 +122,10 @@ export function startWorkers(
     loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db), isSettled),
     loop('sign-checkpoints', SIGN_PAUSE_MS, core.signer.round, believed),
   ];
+  if (mail !== null) {
+    const links = makeLinkTokens(core.secrets.macs('link'));
+    loops.push(loop('send-emails', MAIL_PAUSE_MS, makeSendEmails({ db, links, log, ...mail }), believed));
+  }
   if (of_requests !== null) {
     const { key_uses, rewrapping, sessions, second_opinion } = of_requests;
     loops.push(

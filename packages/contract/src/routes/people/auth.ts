@@ -20,6 +20,9 @@ const OptionsBody = Fields(
     password: Type.Boolean(),
     passkey: Type.Boolean(),
     oidc: Nullable(Fields({ name: Type.String({ examples: ['Okta'] }) })),
+    mail: Type.Boolean({
+      description: 'True if the service sends mail, so that a password link can be mailed.',
+    }),
   },
   { $id: 'SignInOptions' },
 );
@@ -52,8 +55,10 @@ const AcceptBody = Fields({
   password: PasswordIn(`${NEW_PASSWORD} If the e-mail already has an account, the password of that account.`),
 });
 
+const ForgotBody = Fields({ email: EmailIn() });
+
 const ResetBody = Fields({
-  token: TokenIn('From the link that the operator created.'),
+  token: TokenIn('From the link that was mailed, or that the operator created.'),
   password: PasswordIn(NEW_PASSWORD),
 });
 
@@ -126,6 +131,19 @@ export const routes = {
     responses: { 201: { description: 'Joined and signed in.', schema: MeBody, headers: SESSION_HEADERS } },
     errors: ['already_member', 'principal_taken', ...SIGN_IN_ERRORS],
   }),
+  forgotPassword: route({
+    method: 'POST',
+    path: '/v1/auth/password/forgot',
+    operationId: 'forgotPassword',
+    tag: 'Sign-in',
+    summary: 'Ask for a password link by mail',
+    description:
+      'If the e-mail belongs to a member with a password, a link to set a new one is mailed to it, at most three an hour. The answer is always the same, also without a mail server (`SMTP_URL`). After 30 requests of a client in an hour: 429.',
+    scopes: 'public',
+    body: ForgotBody,
+    responses: { 202: { description: 'Accepted.', schema: null } },
+    errors: SIGN_IN_ERRORS,
+  }),
   resetPassword: route({
     method: 'POST',
     path: '/v1/auth/password/reset',
@@ -133,7 +151,7 @@ export const routes = {
     tag: 'Sign-in',
     summary: 'Set a new password by a link',
     description:
-      'With the link that `purser user reset-link` prints, which is valid for one day and one use. The new password replaces all other sign-in methods except the identity provider: sessions and passkeys end.',
+      'With a link from `forgotPassword` or from the operator’s `user reset-link`, which is valid for one day and one use. The new password replaces all other sign-in methods except the identity provider: sessions and passkeys end.',
     scopes: 'public',
     body: ResetBody,
     responses: {

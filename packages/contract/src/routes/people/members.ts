@@ -51,8 +51,14 @@ export const invited = {
 const NewInvitation = Fields(
   {
     ...invited,
-    url: Type.String({
-      description: 'The link to give to the person, shown only here. Its secret is the part after the `#`.',
+    url: Nullable(
+      Type.String({
+        description:
+          'The link to give to the person, shown only here. Its secret is the part after the `#`. Null if it is mailed.',
+      }),
+    ),
+    emailed: Type.Boolean({
+      description: 'True if a mail server is configured: the link is mailed to `email`.',
     }),
     expires_at: Timestamp(),
   },
@@ -176,7 +182,7 @@ export const routes = {
     tag: 'People',
     summary: 'Invite a person',
     description:
-      'Returns a link that is valid for 7 days and one use, while its inviter is an administrator and the key that created it, if any, is not revoked; no mail is sent. A former member keeps their principal.',
+      'Makes a link that is valid for 7 days and one use, while its inviter is an administrator and the key that created it, if any, is not revoked. If a mail server is configured (`SMTP_URL`), the link is mailed to the person and not returned. A former member keeps their principal.',
     scopes: ['admin'],
     body: InviteBody,
     responses: { 201: { description: 'The invitation, with its link.', schema: NewInvitation } },

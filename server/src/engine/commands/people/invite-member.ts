@@ -12,6 +12,8 @@ export interface InviteMemberInput {
   email: string;
   role: Role;
   principal_id: string | null;
+  /** True: the link goes to the mailbox alone. */
+  emailed: boolean;
   /** The principal of the person or key that invites. */
   acting_principal: string | null;
 }
@@ -26,7 +28,7 @@ export const inviteMember: Command<InviteMemberInput, Invitation> = {
     emails: [email],
     principals: [principal_id, acting_principal].filter((each) => each !== null),
   }),
-  apply(set, { email, role, principal_id }, origin) {
+  apply(set, { email, role, principal_id, emailed }, origin) {
     const { people } = set;
     const user = people.user(email);
     const member = user && people.member(user.user_id);
@@ -57,9 +59,10 @@ export const inviteMember: Command<InviteMemberInput, Invitation> = {
       revoked_at: null,
     };
     people.putInvitation(invitation);
+    if (emailed) people.mailInvitation(invitation);
     set.audit('member.invited', { type: 'invitation', id: invitation.invitation_id }, origin, {
       from: null,
-      to: { email, role, principal_id, expires_at: invitation.expires_at },
+      to: { email, role, principal_id, expires_at: invitation.expires_at, emailed },
       state: { invitation },
     });
     return done(invitation);

@@ -18,7 +18,8 @@ import type { Identity } from '../../storage/members.ts';
 /** A person's right to join: being the first, an invitation, or the settings of the identity provider. */
 export type Admittance =
   | { by: 'first' }
-  | { by: 'invitation'; invitation_id: string; principal_id: string | null }
+  /** `was_mailed`: the link went to the mailbox alone. */
+  | { by: 'invitation'; invitation_id: string; principal_id: string | null; was_mailed: boolean }
   | { by: 'provider'; role: Role };
 
 export interface JoinWorkspaceInput {
@@ -79,6 +80,15 @@ function principalFor(
 }
 
 /**
+ * Returns whether the way in which a new person joins proves the e-mail. The operator has the code of the set-up, a provider
+ * vouches for the person, and a mailed link was in the mailbox alone. A link that an administrator was shown proves nothing.
+ */
+function provesEmail({ admittance, identity }: JoinWorkspaceInput): boolean {
+  if (admittance.by === 'first' || identity !== null) return true;
+  return admittance.by === 'invitation' && admittance.was_mailed;
+}
+
+/**
  * Makes a person a member of the workspace, and an account for who has none. All invitations of the e-mail to this
  * workspace are used up by it. A membership that the person has yet to accept is replaced.
  */
@@ -122,9 +132,7 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
     const { principal_id } = principal;
 
     // After this point the person joins: nothing may refuse it.
-    // The operator has the code of the set-up, and a provider vouches for whom it knows; a link proves no e-mail.
-    const is_proved = admittance.by === 'first' || input.identity !== null;
-    const email_proved_at = user === undefined ? (is_proved ? set.now : null) : user.email_proved_at;
+    const email_proved_at = user === undefined ? (provesEmail(input) ? set.now : null) : user.email_proved_at;
     if (user === undefined) {
       const { name, password_hash, identity } = input;
       people.addUser({

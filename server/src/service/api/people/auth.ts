@@ -2,6 +2,7 @@ import { routes } from '@purser/contract/routes/people/auth';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server';
 import { type Route, serve } from '../../http/route.ts';
+import type { ForgotPassword } from '../../mail/forgot-password.ts';
 import { fromOf, selfOf } from '../../people/callers.ts';
 import type { Passkeys } from '../../people/passkeys.ts';
 import type { SignedIn, SignInFlows } from '../../people/sign-in.ts';
@@ -17,10 +18,11 @@ export function makeAuthRoutes(options: {
   flows: SignInFlows;
   passkeys: Passkeys;
   site: Site;
+  forgotPassword: ForgotPassword;
   /** The sign-in methods of the settings. */
-  offers: { password: boolean; passkey: boolean; oidc: { name: string } | null };
+  offers: { password: boolean; passkey: boolean; oidc: { name: string } | null; mail: boolean };
 }): Route[] {
-  const { flows, passkeys, site, offers } = options;
+  const { flows, passkeys, site, forgotPassword, offers } = options;
   const fromHere = (call: Parameters<typeof fromOf>[0]) => {
     site.checkDoor(call.headers);
     return fromOf(call);
@@ -35,6 +37,10 @@ export function makeAuthRoutes(options: {
     serve(routes.acceptInvitation)(async (call) =>
       letIn(201, await flows.acceptInvitation(call.body, fromHere(call))),
     ),
+    serve(routes.forgotPassword)(async (call) => {
+      await forgotPassword(call.body.email, fromHere(call));
+      return { status: 202 };
+    }),
     serve(routes.resetPassword)(async (call) => {
       if (!offers.password) throw new ApiError('unauthenticated', 'Password sign-in is disabled.');
       return letIn(200, await flows.resetPassword(call.body, fromHere(call)));

@@ -54,6 +54,8 @@ export interface MemberRouteOptions {
   cursors: Cursors;
   links: LinkTokens;
   site: Site;
+  /** True: links of invitations are mailed. */
+  mails: boolean;
   flows: Pick<SignInFlows, 'recorded'>;
 }
 
@@ -101,19 +103,21 @@ function handleRemoveMember({ lane }: MemberRouteOptions): Handler<typeof routes
 }
 
 function handleCreateInvitation(options: MemberRouteOptions): Handler<typeof routes.createInvitation> {
-  const { lane, links, site } = options;
+  const { lane, links, site, mails: emailed } = options;
   return async (call) => {
     const { email, role, principal_id = null } = call.body;
     const { workspace_id, principal_id: acting_principal } = call.caller;
-    const input = { email: normaliseEmail(email), role, principal_id, acting_principal };
+    const input = { email: normaliseEmail(email), role, principal_id, emailed, acting_principal };
     const made = await lane.submit(workspace_id, inviteMember, input, originOf(call));
-    const token = links.invitation(workspace_id, made.invitation_id);
+    const url = () =>
+      `${site.consoleUrl('invitation')}#${links.invitation(workspace_id, made.invitation_id)}`;
     const body = {
       id: made.invitation_id,
       email: made.email,
       role,
       principal_id: made.principal_id,
-      url: `${site.consoleUrl('invitation')}#${token}`,
+      url: emailed ? null : url(),
+      emailed,
       expires_at: made.expires_at,
     };
     return { status: 201, body };

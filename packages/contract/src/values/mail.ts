@@ -1,0 +1,6 @@
+/** The results of an attempt to send a mail: `DEAD` if the server refused the mail for good. */
+export const MAIL_RESULTS = ['SENT', 'RETRY', 'DEAD'] as const;
+export type MailResult = (typeof MAIL_RESULTS)[number];
+
+/** The mail server as a process knows it. */
+export const MAIL_STATES = ['NOT_CONFIGURED', 'UNUSED', 'WORKING', 'FAILING'] as const;
