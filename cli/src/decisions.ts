@@ -1,3 +1,4 @@
+import { remedySentence } from '@purser/contract/values/remedies';
 import { formatMoney } from '@purser/mcp/money';
 import { APIError, type Decision, type DecisionListQuery, type Purser } from '@purser/sdk';
 import type { Context } from './context.ts';
@@ -108,7 +109,14 @@ export async function ask(context: Context, options: AskOptions): Promise<number
     },
     { idempotencyKey: name },
   );
-  const { decision_id, authorized_amount_minor, explanation, reason_codes, purpose } = decision;
+  const {
+    decision_id,
+    authorized_amount_minor,
+    explanation,
+    reason_codes,
+    purpose,
+    remedies = [],
+  } = decision;
   if (options.json) context.json(decision);
   else {
     const authorized =
@@ -116,6 +124,7 @@ export async function ask(context: Context, options: AskOptions): Promise<number
     context.say(
       `${decision.decision}${authorized}  (${reason_codes.join(', ')})`,
       oneLine(explanation, 1_000),
+      ...remedies.map((remedy) => `  ${remedySentence(remedy, currency)}`),
       `Purpose: ${purpose.assessment}. ${oneLine(purpose.rationale, 1_000)}`,
       `${decision_id}${decision.mode === 'SHADOW' ? ', in SHADOW: nothing is stopped' : ''}`,
     );

@@ -22,7 +22,7 @@ test('amounts go to major units and back without a difference', () => {
   expect([formatMoney(5440, 'EUR'), formatMoney(-5, 'EUR'), formatMoney(1200, 'JPY')]).toEqual([
     'EUR 54.40',
     'EUR -0.05',
-    'JPY 1200',
+    'JPY 1,200',
   ]);
 });
 

@@ -1,4 +1,5 @@
 import { REASON_ROWS } from '@purser/contract/reasons';
+import { remedySentence } from '@purser/contract/values/remedies';
 import type { Decision } from './decision.ts';
 import { formatMoney, majorUnits } from './money.ts';
 import { bounded } from './text.ts';
@@ -39,13 +40,12 @@ const DO_NOT_BUY = 'Do not buy this, and do not try another way; tell your princ
 const STATUSES = { ALLOW: 'ALLOWED', REVIEW: 'WAITING_FOR_REVIEW', DENY: 'DENIED' } as const;
 
 /** Remedies that an agent can use itself. */
-const WAYS_OUT: Readonly<Partial<Record<Remedy['type'], (remedy: SpendRemedy, currency: string) => string>>> =
-  {
-    REDUCE_AMOUNT: ({ max_amount }, currency) => `at most ${currency} ${max_amount} would do`,
-    RETRY_AT: ({ at }) => `ask at ${at} or later`,
-    USE_CURRENCY: ({ currency }) => `pay the same number in ${currency}`,
-    CHOOSE_OTHER_MERCHANT: () => 'buy it at another merchant',
-  };
+const WAYS_OUT: ReadonlySet<Remedy['type']> = new Set([
+  'REDUCE_AMOUNT',
+  'RETRY_AT',
+  'USE_CURRENCY',
+  'CHOOSE_OTHER_MERCHANT',
+] as const);
 
 /** The effective status. SHADOW stops nothing; the would-be decision is for people only. */
 export function spendOf(decision: Decision): Spend {
@@ -65,16 +65,20 @@ export function spendOf(decision: Decision): Spend {
     explanation: is_shadow ? 'Purser watches this agent and stops nothing.' : explanationOf(decision),
     outcome_state,
     expires_at: expiryOf(decision, status),
-    remedies,
+    remedies: shownRemedies(remedies, currency),
     next_step: nextStepOf(decision, status, formatMoney(amount_minor, currency), remedies),
   };
 }
 
 /** The remedies of the decision while it is in effect; none after a review. */
-function remediesOf(decision: Decision, status: Spend['status']): SpendRemedy[] {
-  const { currency, outcome_state, remedies } = decision;
-  if (outcome_state !== 'NONE' || status === 'ALLOWED' || STATUSES[decision.decision] !== status) return [];
-  return (remedies ?? []).map((remedy) => ({
+function remediesOf(decision: Decision, status: Spend['status']): readonly Remedy[] {
+  const { outcome_state, remedies = [] } = decision;
+  const is_over = outcome_state !== 'NONE' || status === 'ALLOWED' || STATUSES[decision.decision] !== status;
+  return is_over ? [] : remedies;
+}
+
+const shownRemedies = (remedies: readonly Remedy[], currency: string): SpendRemedy[] =>
+  remedies.map((remedy) => ({
     type: remedy.type,
     ...(remedy.type === 'REDUCE_AMOUNT' ? { max_amount: majorUnits(remedy.max_amount_minor, currency) } : {}),
     ...(remedy.type === 'USE_CURRENCY' ? { currency: remedy.currency } : {}),
@@ -82,17 +86,14 @@ function remediesOf(decision: Decision, status: Spend['status']): SpendRemedy[] 
     ...(remedy.type === 'WAIT_FOR_REVIEW' ? { at: remedy.expires_at } : {}),
     then: STATUSES[remedy.then],
   }));
-}
 
 /** The next step after a denial: one of the remedies, if there are any. */
-function afterDenial(remedies: readonly SpendRemedy[], currency: string): string {
-  const ways = remedies.flatMap((remedy) => {
-    const way = WAYS_OUT[remedy.type]?.(remedy, currency);
-    if (way === undefined) return [];
-    return remedy.then === 'ALLOWED' ? way : `${way}, which then needs a review`;
-  });
+function afterDenial(remedies: readonly Remedy[], currency: string): string {
+  const ways = remedies.filter(({ type }) => WAYS_OUT.has(type));
   if (ways.length === 0) return DO_NOT_BUY;
-  return `Do not buy this as it is. If your task allows it, make a new request under a new name in one of these ways only: ${ways.join('; ')}. Otherwise tell your principal.`;
+  // An agent compares times, so it gets them exactly.
+  const sentences = ways.map((remedy) => remedySentence(remedy, currency, (time) => time));
+  return `Do not buy this as it is. If your task allows it, make a new request under a new name in one of these ways only: ${sentences.join(' ')} Otherwise tell your principal.`;
 }
 
 function statusOf({ effective_decision, review_state }: Decision): Spend['status'] {
@@ -124,7 +125,7 @@ function nextStepOf(
   decision: Decision,
   status: Spend['status'],
   amount: string,
-  remedies: readonly SpendRemedy[],
+  remedies: readonly Remedy[],
 ): string {
   const { outcome_state, capability, currency } = decision;
   if (outcome_state === 'FAILED' || outcome_state === 'CANCELLED')

@@ -117,7 +117,7 @@ describe('ways out of a denial', () => {
       status: 'DENIED',
       remedies: [{ type: 'REDUCE_AMOUNT', max_amount: '500.00', then: 'WAITING_FOR_REVIEW' }],
       next_step:
-        'Do not buy this as it is. If your task allows it, make a new request under a new name in one of these ways only: at most EUR 500.00 would do, which then needs a review. Otherwise tell your principal.',
+        'Do not buy this as it is. If your task allows it, make a new request under a new name in one of these ways only: Request EUR 500.00 or less. A reviewer would then decide. Otherwise tell your principal.',
     });
     const asked = await use(client, 'request_spend', purchase('500'));
     expect(asked).toMatchObject({
@@ -127,7 +127,7 @@ describe('ways out of a denial', () => {
     const dollars = await use(client, 'request_spend', purchase('20', { currency: 'USD' }));
     expect(dollars).toMatchObject({
       remedies: [{ type: 'USE_CURRENCY', currency: 'EUR', then: 'ALLOWED' }],
-      next_step: expect.stringContaining('pay the same number in EUR.'),
+      next_step: expect.stringContaining('Request the same number in EUR.'),
     });
     expect(await use(client, 'request_spend', purchase('21'))).toMatchObject({
       status: 'ALLOWED',
@@ -136,7 +136,7 @@ describe('ways out of a denial', () => {
     const evil = await use(client, 'request_spend', purchase('22', { merchant: 'Evil Corporation' }));
     expect(evil).toMatchObject({
       remedies: [{ type: 'CHOOSE_OTHER_MERCHANT' }],
-      next_step: expect.stringContaining('buy it at another merchant'),
+      next_step: expect.stringContaining('Choose another merchant.'),
     });
     await review(asked.decision_id, 'DENY');
     const { decision_id } = asked;
@@ -155,7 +155,7 @@ describe('ways out of a denial', () => {
     const [retry] = remediesOf(denied);
     expect(retry).toMatchObject({ type: 'RETRY_AT', then: 'ALLOWED' });
     expect(retry?.at).toMatch(/T00:00:00\.000Z$/);
-    expect(denied.next_step).toContain(`ask at ${retry?.at} or later.`);
+    expect(denied.next_step).toContain(`Request it again from ${retry?.at} on`);
     const none = await makeAgent(s, { authority: null });
     expect(await use(await connectHttp(s, none.key), 'request_spend', purchase('33'))).toMatchObject({
       status: 'DENIED',

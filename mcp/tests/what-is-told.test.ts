@@ -93,7 +93,7 @@ describe('what a model is not told', () => {
       answers.push(await client.callTool({ name: 'request_spend', arguments: each }));
     const told = JSON.stringify(answers);
     expect(told).toContain('A purchase of this size needs a review');
-    expect(told).toContain('This merchant may not be paid.');
+    expect(told).toContain('The policy blocks this merchant.');
     for (const secret of ['102.37', '10237', 'threshold of', 'Evil Corporation', 'blocklist'])
       expect(told).not.toContain(secret);
     expect(await use(client, 'get_my_authority')).toEqual({

@@ -140,7 +140,7 @@ test('a denial says how to get the request allowed', async ({ page, workspace })
   const { decision_id } = await workspace.spend({ amount_minor: 90_000 });
   await page.goto(`/console/decisions/${decision_id}`);
   const ways = page.getByRole('region', { name: 'How to get it allowed' });
-  await expect(ways).toContainText('For EUR 500.00 or less it would need review.');
+  await expect(ways).toContainText('Request EUR 500.00 or less. A reviewer would then decide.');
   await expect(ways).toContainText('Over the per-transaction limit');
 });
 

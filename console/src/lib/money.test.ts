@@ -15,12 +15,12 @@ test('every currency has the digits that the service counts it in', () => {
 describe('amounts for people', () => {
   test.each([
     [5440, 'EUR', 'EUR 54.40'],
-    [1200, 'JPY', 'JPY 1200'],
+    [1200, 'JPY', 'JPY 1,200'],
     [1250, 'KWD', 'KWD 1.250'],
     [5, 'USD', 'USD 0.05'],
     [0, 'USD', 'USD 0.00'],
     [1_250_000, 'EUR', 'EUR 12,500.00'],
-    [120_000, 'EUR', 'EUR 1200.00'],
+    [120_000, 'EUR', 'EUR 1,200.00'],
     [-5440, 'EUR', 'EUR −54.40'],
     [9_007_199_254_740_990, 'EUR', 'EUR 90,071,992,547,409.90'],
     [9_007_199_254_740_991, 'JPY', 'JPY ≥ 9,007,199,254,740,991'],

@@ -1,20 +1,18 @@
 import { MAX_AMOUNT_MINOR } from '@purser/contract/limits';
-import { exponentOf } from '@purser/contract/money';
+import { exponentOf, groupDigits } from '@purser/contract/money';
 
 export { exponentOf };
 
-/** An amount in major units without its currency: "54.40", "1200", "12,000.00". Exact. */
+/** An amount in major units without its currency: "54.40", "1,200", "12,000.00". Exact. */
 export function majorUnits(amount_minor: number, currency: string): string {
   const exponent = exponentOf(currency);
   const sign = amount_minor < 0 ? '−' : '';
   const digits = String(Math.abs(amount_minor)).padStart(exponent + 1, '0');
   const point = digits.length - exponent;
-  const whole = digits.slice(0, point);
-  const grouped = whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, ',') : whole;
-  return sign + grouped + (exponent === 0 ? '' : `.${digits.slice(point)}`);
+  return sign + groupDigits(digits.slice(0, point)) + (exponent === 0 ? '' : `.${digits.slice(point)}`);
 }
 
-/** An amount for people: "EUR 54.40", "JPY 1200", "KWD 1.250". */
+/** An amount for people: "EUR 54.40", "JPY 1,200", "KWD 1.250". */
 export function formatMoney(amount_minor: number, currency: string): string {
   const more = amount_minor >= MAX_AMOUNT_MINOR ? '≥ ' : '';
   return `${currency} ${more}${majorUnits(amount_minor, currency)}`;

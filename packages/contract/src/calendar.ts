@@ -7,3 +7,9 @@ export type CalendarWindow = (typeof CALENDAR_PERIODS)[number];
 /** Days of the week as ISO 8601 counts them, from Monday. */
 export const WEEKDAYS = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'] as const;
 export type Weekday = (typeof WEEKDAYS)[number];
+
+/** A moment in UTC for people, up to the next full second: `2026-11-23 14:07 UTC`, `2026-11-23 14:07:40 UTC`. */
+export function utcTime(at_ms: number): string {
+  const [day = '', time = ''] = new Date(Math.ceil(at_ms / 1000) * 1000).toISOString().split('T');
+  return `${day} ${time.slice(0, time.startsWith('00', 6) ? 5 : 8)} UTC`;
+}

@@ -24,7 +24,10 @@ export function majorUnits(amount_minor: number, currency: string): string {
   return `${amount_minor < 0 ? '-' : ''}${digits.slice(0, point)}${fraction}`;
 }
 
-/** An amount for people: "EUR 54.40". */
+/** Digits in groups of three: "1445" is "1,445". */
+export const groupDigits = (digits: string): string => digits.replace(/\B(?=(?:\d{3})+$)/g, ',');
+
+/** An amount for people: "EUR 54.40", "EUR 1,200.00", "JPY 1,200". */
 export function formatMoney(amount_minor: number, currency: string): string {
-  return `${currency} ${majorUnits(amount_minor, currency)}`;
+  return `${currency} ${majorUnits(amount_minor, currency).replace(/\d+/, groupDigits)}`;
 }

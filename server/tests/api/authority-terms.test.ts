@@ -127,7 +127,7 @@ test('what an authority with an end allows ends with it', async () => {
   expect([paid.status, paid.body.error.code]).toEqual([409, 'capability_expired']);
   const too_late = await review(late, 'ALLOW');
   expect([too_late.status, too_late.body.error.code]).toEqual([409, 'authority_changed']);
-  expect(too_late.body.error.message).toContain(`The authority ended at ${ends}.`);
+  expect(too_late.body.error.message).toContain('The policy expired at ');
   expect((await review(denied, 'DENY')).status).toBe(201);
   expect((await get(`/v1/decisions/${denied.decision_id}`)).reservation.status).toBe('RELEASED');
 });
@@ -149,7 +149,8 @@ test('hours and validity are judged by the clock of the decision, and a replay k
   expect(await post('/v1/decisions', spend(agent, 78))).toMatchObject({
     decision: 'DENY',
     reason_codes: ['OUTSIDE_ACTIVE_HOURS'],
-    explanation: 'It is Friday 18:00 in Europe/Berlin; the agent may spend again from Friday 08:00.',
+    explanation:
+      'It is Friday 18:00 in Europe/Berlin, outside the active hours. The agent may spend again from Friday 08:00.',
   });
   const again = await s.call('POST', '/v1/decisions', { body, idempotency_key });
   expect(again.text).toBe(first.text);
@@ -171,14 +172,16 @@ describe('other merchants than those on a list', () => {
     for (const name of ['Acme Paper Refunds', '\u0391cme Paper']) {
       const made = await ask(agent, 102, at_merchant(name));
       expect([made.decision, made.reason_codes]).toEqual(['DENY', ['MERCHANT_NOT_ALLOWED']]);
-      expect(made.explanation).toBe('The merchant is not one of the 2 allowed merchants.');
+      expect(made.explanation).toBe(
+        `"${name}" isn't one of your approved merchants. Approve it, or choose another one.`,
+      );
       expect(JSON.stringify(made.policy_trace)).not.toContain('Binder');
     }
     expect((await ask(agent, 103, at_merchant('Binder & Co', 'iban:DE1'))).decision).toBe('ALLOW');
     const moved = await ask(agent, 104, at_merchant('Binder & Co', 'iban:DE2'));
     expect([moved.decision, moved.reason_codes]).toEqual(['DENY', ['PAYEE_NOT_ALLOWED']]);
     expect(moved.explanation).toBe(
-      'Binder & Co is paid at 1 known account; the request names another payee.',
+      '"Binder & Co" has 1 known account, and the request names another payee. Check the account with the merchant.',
     );
   });
 

@@ -92,15 +92,17 @@ describe.each(FILES)('%s', (file) => {
     const { earlier = { held: 0, committed: 0 } } = given;
     const authority = given.authority === null ? null : { ...AUTHORITY, ...given.authority };
     const request = bodyOf(given) as unknown as SpendRequest;
-    const verdict = decide({
-      authority,
-      request,
-      directory: EMPTY_DIRECTORY,
-      budget: { held_minor: earlier.held, committed_minor: earlier.committed },
-      assessment: authority === null ? null : assessBuiltIn(authority, request),
-      is_known_merchant: false,
-      now_ms: 0,
-    });
+    const verdictAt = (now_ms: number) =>
+      decide({
+        authority,
+        request,
+        directory: EMPTY_DIRECTORY,
+        budget: { held_minor: earlier.held, committed_minor: earlier.committed },
+        assessment: authority === null ? null : assessBuiltIn(authority, request),
+        is_known_merchant: false,
+        now_ms,
+      });
+    const verdict = verdictAt(0);
     expect([verdict.decision, verdict.authorized_amount_minor, verdict.held_amount_minor]).toEqual([
       decision,
       authorized,
@@ -115,7 +117,7 @@ describe.each(FILES)('%s', (file) => {
         effective_decision: mode === 'SHADOW' ? 'ALLOW' : decision,
         authorized_amount_minor: authorized,
         review_state: decision === 'REVIEW' ? 'PENDING' : null,
-        explanation: verdict.explanation,
+        explanation: verdictAt(Date.parse(made.created_at)).explanation,
         reservation: {
           status: held > 0 ? 'HELD' : 'NONE',
           amount_minor: held,

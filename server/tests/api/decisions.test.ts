@@ -168,7 +168,7 @@ describe("201: the operator's hand on purpose", () => {
     expect(passed.purpose).toEqual(reviewed.purpose);
     const stage = passed.policy_trace.find((entry: { stage: string }) => entry.stage === 'purpose');
     expect([stage.outcome, stage.observed]).toEqual(['PASS', 'PURPOSE_UNCLEAR']);
-    expect(stage.detail).toContain('allows spends with an unclear purpose');
+    expect(stage.detail).toContain('allows an unclear purpose');
     expect(passed.explanation).toContain('unclear');
   });
 

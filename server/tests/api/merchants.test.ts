@@ -194,7 +194,7 @@ describe('what an entry does', () => {
     for (const node of [other, s]) {
       const denied = await decide(agent, name, {}, node);
       expect([denied.decision, denied.reason_code]).toEqual(['DENY', 'MERCHANT_BLOCKED']);
-      expect(denied.explanation).toContain(`listed by ${principal_id} on `);
+      expect(denied.explanation).toContain(`${principal_id} blocked "Evil Hosting" on `);
       expect(denied.directory_version).toBe(1);
     }
     const stricter = { ...AUTHORITY, per_transaction_limit_minor: 1_000_000 };

@@ -174,7 +174,7 @@ describe('a shared budget', () => {
       expect(denied.reason_code).toBe('BUDGET_EXCEEDED');
       expect(denied.explanation).toMatch(
         new RegExp(
-          `over the EUR 0.00 left of the shared budget "(${company}|${marketing})" for \\d{4}-\\d\\d\\.`,
+          `nothing is left of the shared budget "(${company}|${marketing})" for \\d{4}-\\d\\d\\. It has room again at `,
         ),
       );
     }
@@ -235,7 +235,7 @@ describe('a shared budget', () => {
       expect([frozen.decision, frozen.reason_code, frozen.explanation]).toEqual([
         'DENY',
         'BUDGET_FROZEN',
-        `The shared budget "${above}" is frozen.`,
+        `The shared budget "${above}" is frozen. An administrator can unfreeze it.`,
       ]);
       expect(frozen.remedies).toMatchObject([{ type: 'ASK_OPERATOR', clears: ['BUDGET_FROZEN'] }]);
     }

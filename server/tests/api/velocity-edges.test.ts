@@ -108,7 +108,7 @@ test('a rolling window never doubles, and has room again at the moment that is t
   const begin = Array.from({ length: 5 }, () => at('2026-11-22T09:59:00Z', 'ALLOW'));
   const verdicts = await passes(authority, [...begin, at('2026-11-22T10:58:59Z', 'DENY')]);
   expect(verdicts[5].explanation).toBe(
-    'This would be spend 6 within 1 hour; the limit "hour" is 5. The limit has room again at 11:00:00 UTC.',
+    'This would be payment 6 within 1 hour. The limit "hour" allows 5. It has room again at 2026-11-22 11:00 UTC.',
   );
   expect(verdicts[5].remedies).toMatchObject([
     { type: 'RETRY_AT', at: '2026-11-22T11:00:00.000Z', then: 'ALLOW' },
@@ -132,7 +132,7 @@ test('duplicates are those within the window', async () => {
     { at: '2026-11-22T11:00:00Z', decide: of(500), expect: { decision: 'ALLOW' } },
   ]);
   expect(verdicts[1].explanation).toBe(
-    `A spend of the same amount at Acme Paper was decided 3 minutes ago (${verdicts[0].decision_id}).`,
+    `The agent already requested EUR 5.00 to "Acme Paper" 3 minutes ago (${verdicts[0].decision_id}). Check that this isn't the same purchase.`,
   );
 });
 

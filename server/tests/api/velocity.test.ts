@@ -42,7 +42,7 @@ test('an amount and a count of a day hold together, and what would pass both is 
     observed: 12_000,
     limit: 10_000,
     detail:
-      'Requested EUR 40.01, over the EUR 20.01 left of the limit "day" of EUR 100.00 a day (UTC), until 2026-11-23 00:00.',
+      'Requested EUR 40.01, over the EUR 20.01 left of the limit "day" (EUR 100.00 a day). It resets at 2026-11-23 00:00 UTC.',
   });
   expect((await ask(agent, 2_000)).decision).toBe('ALLOW');
   const fourth = await ask(agent, 1);
@@ -51,7 +51,7 @@ test('an amount and a count of a day hold together, and what would pass both is 
     ['DENY', 4, 3],
   ]);
   expect(fourth.explanation).toBe(
-    'This would be spend 4 a day (UTC); the limit "day" is 3, until 2026-11-23 00:00.',
+    'This would be payment 4 today. The limit "day" allows 3. It resets at 2026-11-23 00:00 UTC.',
   );
 });
 
@@ -101,7 +101,7 @@ test('an amount is capped to the least that limits leave, and nothing counts whe
   ]);
   expect(capped.policy_trace.filter((each: { outcome: string }) => each.outcome === 'LIMIT')).toHaveLength(2);
   expect(stage(capped)[0]?.detail).toBe(
-    'Requested EUR 100.02, capped to the EUR 70.00 left of the limit "day".',
+    'Requested EUR 100.02, reduced to the EUR 70.00 left of the limit "day".',
   );
 });
 

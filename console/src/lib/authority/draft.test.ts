@@ -143,7 +143,7 @@ describe('the form of an authority', () => {
   test('an authority is described in plain words', () => {
     expect(summaryOf(EVERYTHING)).toEqual([
       'A request may be for at most EUR 200.00.',
-      'The agent may spend EUR 1500.50 per calendar month (UTC).',
+      'The agent may spend EUR 1,500.50 per calendar month (UTC).',
       'At most EUR 500.00 and 5 requests per day at each merchant (day); anything beyond that is denied.',
       'At most 1 request in any 10 minutes (burst); anything beyond that needs review.',
       'At most EUR 0.00 per month at Google Ads (ads); anything beyond that is denied.',

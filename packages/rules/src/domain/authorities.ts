@@ -38,9 +38,6 @@ export interface JoiningAuthority {
   joined: JoinedLimits;
 }
 
-/** The message for an authority whose validity ended. */
-export const authorityEnded = (valid_until: string): string => `The authority ended at ${valid_until}.`;
-
 /** `sha256:` + hex SHA-256 of the RFC 8785 form of the authority. */
 export function authorityHash(authority: Authority): string {
   return `sha256:${createHash('sha256').update(canonicalJson(authority)).digest('hex')}`;

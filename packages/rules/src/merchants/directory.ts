@@ -131,21 +131,14 @@ function entryOfName(
   return name === null ? null : (entries.get(nameOf('ALLOWED', name, payee_id)) ?? null);
 }
 
-const DAY = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'long',
-  year: 'numeric',
-  timeZone: 'UTC',
-});
-
 /** The lister: the person behind a key, otherwise the key. */
 function listerOf({ principal_id, key_id }: MerchantEntry): string {
   return principal_id ?? (key_id === null ? 'the service' : `key:${key_id}`);
 }
 
-/** The lister and the date: "listed by user:ada on 3 November 2026". */
-export function listedBy(entry: MerchantEntry): string {
-  return `listed by ${listerOf(entry)} on ${DAY.format(new Date(entry.created_at))}`;
+/** The lister and the date (UTC) of an entry: "user:ada", "2026-11-03". */
+export function listerAndDay(entry: MerchantEntry): [lister: string, day: string] {
+  return [listerOf(entry), entry.created_at.slice(0, 10)];
 }
 
 /** The same for two entries that say the same: one merchant however it is spelled, the same payees, the same verdict. */

@@ -2,6 +2,7 @@ import { type AllowedPayee, AUTHORITY_DEFAULTS, type Authority } from '@purser/c
 import { allowedBy } from '../merchants/allowlist.ts';
 import { type Directory, vouchingEntry } from '../merchants/directory.ts';
 import { type BoundPayees, bindingOf, boundPayees } from '../merchants/matching.ts';
+import { PHRASES, POLICY } from '../sentences/policy.ts';
 import type { Found, Judge } from './stage.ts';
 
 const NONE: readonly never[] = [];
@@ -56,22 +57,23 @@ export const judgeMerchantAllowlist: Judge = (authority, { request, directory })
   const of_authority = payeesOfAuthority(authority);
   const { payees: bound, is_named } = bindingOf(merchant, [of_authority, payeesOfDirectory(directory)]);
   if (bound.size > 0 && (payee_id === undefined || !bound.has(payee_id))) {
-    const accounts = bound.size === 1 ? '1 known account' : `${bound.size} known accounts`;
+    const accounts = bound.size === 1 ? PHRASES.one_account() : PHRASES.accounts(bound.size);
     return {
       outcome: on_other_merchants === 'DENY' ? 'DENY' : 'REVIEW',
       reason_code: 'PAYEE_NOT_ALLOWED',
       observed: payee_id ?? null,
-      detail: `${merchant} is paid at ${accounts}; the request names ${payee_id === undefined ? 'no payee' : 'another payee'}.`,
+      detail:
+        payee_id === undefined ? POLICY.no_payee(merchant, accounts) : POLICY.other_payee(merchant, accounts),
     };
   }
   const passed = (detail: string): Found => ({ outcome: 'PASS', observed: merchant, detail });
   const is_listed =
     is_named ||
     allowedBy(merchant, allowed_merchants) !== null ||
-    (payee_id !== undefined && of_authority.of_anybody.has(payee_id)) ||
     vouchingEntry(directory, request.action) !== null;
-  if (is_listed) return passed('The merchant is allowed.');
-  if (on_other_merchants === 'ALLOW') return passed('Other merchants are also allowed.');
+  if (is_listed) return passed(POLICY.merchant_allowed(merchant));
+  if (payee_id !== undefined && of_authority.of_anybody.has(payee_id)) return passed(POLICY.payee_allowed());
+  if (on_other_merchants === 'ALLOW') return passed(POLICY.others_allowed());
   const in_directory = directory.listed.filter(({ verdict }) => verdict === 'ALLOWED').length;
   const count = allowed_merchants.length + allowed_payees.length + in_directory;
   return {
@@ -79,6 +81,6 @@ export const judgeMerchantAllowlist: Judge = (authority, { request, directory })
     reason_code: 'MERCHANT_NOT_ALLOWED',
     observed: merchant,
     limit: count,
-    detail: `The merchant is not one of the ${count} allowed merchants.`,
+    detail: POLICY.merchant_not_allowed(merchant),
   };
 };

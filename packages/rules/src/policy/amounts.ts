@@ -1,15 +1,19 @@
+import { utcTime } from '@purser/contract/calendar';
 import { NOTHING_SPENT, nextPeriodMs, remainingMinor } from '../domain/budget.ts';
+import { POLICY } from '../sentences/policy.ts';
 import { formatMoney } from '../values/money.ts';
 import { type Judge, leastAccepted, sameCurrencyOnly, skipped } from './stage.ts';
 
 /** `per_transaction_limit`: the most that one spend may be. */
 export const judgePerTransactionLimit: Judge = sameCurrencyOnly((authority, { request }, observed) => {
   const limit = authority.per_transaction_limit_minor;
-  if (limit === undefined) return skipped('No per-transaction limit is set.');
-  const money = (minor: number) => formatMoney(minor, authority.currency);
-  const the_limit = `the per-transaction limit of ${money(limit)}`;
-  if (observed <= limit) return { outcome: 'PASS', observed, limit, detail: `Within ${the_limit}.` };
-  const requested = `Requested ${money(observed)}`;
+  if (limit === undefined) return skipped(POLICY.no_transaction_limit());
+  const amounts = [
+    formatMoney(observed, authority.currency),
+    formatMoney(limit, authority.currency),
+  ] as const;
+  if (observed <= limit)
+    return { outcome: 'PASS', observed, limit, detail: POLICY.within_transaction_limit(...amounts) };
   return request.limitable === true
     ? {
         outcome: 'LIMIT',
@@ -17,14 +21,14 @@ export const judgePerTransactionLimit: Judge = sameCurrencyOnly((authority, { re
         capped_minor: limit,
         observed,
         limit,
-        detail: `${requested}, capped to ${the_limit}.`,
+        detail: POLICY.reduced_to_transaction_limit(...amounts),
       }
     : {
         outcome: 'DENY',
         reason_code: 'PER_TRANSACTION_LIMIT_EXCEEDED',
         observed,
         limit,
-        detail: `${requested}, over ${the_limit}.`,
+        detail: POLICY.over_transaction_limit(...amounts),
         room_minor: limit,
       };
 });
@@ -38,18 +42,13 @@ export const judgeMonthlyBudget: Judge = sameCurrencyOnly(
     const used = budget.held_minor + budget.committed_minor;
     const observed = Math.min(used + amount_minor, Number.MAX_SAFE_INTEGER);
     if (amount_minor <= left) {
-      if (limit === null) return skipped('No monthly budget is set.');
-      const remain = `${money(left - amount_minor)} remain`;
-      const detail = `Within the monthly budget of ${money(limit)}: ${remain}.`;
+      if (limit === null) return skipped(POLICY.no_monthly_budget());
+      const detail = POLICY.within_budget(money(amount_minor), money(left - amount_minor), money(limit));
       return { outcome: 'PASS', observed, limit, detail };
     }
-    const bounds =
-      limit === null
-        ? `the ${money(left)} left in the range of this month's counter`
-        : `the ${money(left)} left of the monthly budget of ${money(limit)}`;
-    const requested = `Requested ${money(request.action.amount_minor)}`;
-    const whole = remainingMinor(NOTHING_SPENT, limit);
-    const ends = leastAccepted(request) <= whole ? { ends_ms: nextPeriodMs(now_ms) } : {};
+    const requested = money(request.action.amount_minor);
+    const ends_ms = nextPeriodMs(now_ms);
+    const ends = leastAccepted(request) <= remainingMinor(NOTHING_SPENT, limit) ? { ends_ms } : {};
     return request.limitable === true && left > 0
       ? {
           outcome: 'LIMIT',
@@ -57,7 +56,10 @@ export const judgeMonthlyBudget: Judge = sameCurrencyOnly(
           capped_minor: left,
           observed,
           limit,
-          detail: `${requested}, capped to ${bounds}.`,
+          detail:
+            limit === null
+              ? POLICY.reduced_to_countable(requested, money(left))
+              : POLICY.reduced_to_budget(requested, money(left), money(limit)),
           ...ends,
         }
       : {
@@ -65,7 +67,14 @@ export const judgeMonthlyBudget: Judge = sameCurrencyOnly(
           reason_code: 'MONTHLY_BUDGET_EXCEEDED',
           observed,
           limit,
-          detail: `${requested}, over ${bounds}.`,
+          detail: [
+            limit === null
+              ? POLICY.over_countable(requested, money(left))
+              : left === 0
+                ? POLICY.budget_used_up(requested, money(limit))
+                : POLICY.over_budget(requested, money(left), money(limit)),
+            ...('ends_ms' in ends ? [POLICY.resets(utcTime(ends_ms))] : []),
+          ].join(' '),
           room_minor: left,
           ...ends,
         };
@@ -75,37 +84,33 @@ export const judgeMonthlyBudget: Judge = sameCurrencyOnly(
 /** `min_amount`: what was capped must reach what the request accepts. */
 export const judgeMinAmount: Judge = sameCurrencyOnly(({ currency }, { request }, observed) => {
   const { action, limitable, min_amount_minor: limit = 1 } = request;
-  if (limitable !== true) return skipped('The amount may not be capped.');
-  if (observed === action.amount_minor) {
-    return { outcome: 'PASS', observed, limit, detail: 'The amount was not capped.' };
-  }
-  const money = (minor: number) => formatMoney(minor, currency);
-  if (observed >= limit) {
-    const detail = `The capped amount is at least the minimum of ${money(limit)}.`;
-    return { outcome: 'PASS', observed, limit, detail };
-  }
+  if (limitable !== true) return skipped(POLICY.not_reducible());
+  const amounts = [formatMoney(observed, currency), formatMoney(limit, currency)] as const;
+  if (observed === action.amount_minor)
+    return { outcome: 'PASS', observed, limit, detail: POLICY.not_reduced(amounts[0]) };
+  if (observed >= limit) return { outcome: 'PASS', observed, limit, detail: POLICY.enough(...amounts) };
   return {
     outcome: 'DENY',
     reason_code: 'MIN_AMOUNT_UNREACHABLE',
     observed,
     limit,
-    detail: `At most ${money(observed)} could be authorized, below the lowest acceptable amount of ${money(limit)}.`,
+    detail: POLICY.not_enough(...amounts),
   };
 });
 
 /** `review_threshold`: larger amounts go to a person. */
 export const judgeReviewThreshold: Judge = sameCurrencyOnly(
   ({ currency, review_threshold_minor: limit }, _facts, observed) => {
-    if (limit === undefined) return skipped('No review threshold is set.');
-    const money = (minor: number) => formatMoney(minor, currency);
-    const threshold = `the review threshold of ${money(limit)}`;
-    if (observed <= limit) return { outcome: 'PASS', observed, limit, detail: `Within ${threshold}.` };
+    if (limit === undefined) return skipped(POLICY.no_review_threshold());
+    const amounts = [formatMoney(observed, currency), formatMoney(limit, currency)] as const;
+    if (observed <= limit)
+      return { outcome: 'PASS', observed, limit, detail: POLICY.within_threshold(...amounts) };
     return {
       outcome: 'REVIEW',
       reason_code: 'REVIEW_THRESHOLD_EXCEEDED',
       observed,
       limit,
-      detail: `${money(observed)} is over ${threshold}.`,
+      detail: POLICY.over_threshold(...amounts),
     };
   },
 );

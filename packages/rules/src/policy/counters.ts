@@ -16,6 +16,7 @@ import { allowlistKey } from '../merchants/allowlist.ts';
 import { blockedBy } from '../merchants/blocklist.ts';
 import { merchantKey, payeeKey } from '../merchants/keys.ts';
 import { foldCase } from '../merchants/names.ts';
+import { POLICY } from '../sentences/policy.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import { valueIn } from '../values/maps.ts';
 
@@ -116,11 +117,10 @@ export function whyNotCounted(limit: VelocityLimit, action: Action): string | nu
   const { merchants, action_types } = limit;
   // As a blocklist is matched, since the limit restricts.
   if (merchants !== undefined && blockedBy(action.merchant, merchants) === null)
-    return `The limit "${limit.name}" is for other merchants.`;
+    return POLICY.other_merchants(limit.name);
   if (action_types !== undefined) {
     const type = foldCase(action.type);
-    if (!action_types.some((each) => foldCase(each) === type))
-      return `The limit "${limit.name}" is for other action types.`;
+    if (!action_types.some((each) => foldCase(each) === type)) return POLICY.other_types(limit.name);
   }
   return null;
 }

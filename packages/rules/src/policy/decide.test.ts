@@ -68,7 +68,7 @@ const CASES: Case[] = [
     name: 'nothing speaks against it',
     amount: 100,
     expect: ['ALLOW', ['WITHIN_AUTHORITY'], 100, 100],
-    explanation: "USD 1.00 to Shop is within the agent's authority.",
+    explanation: 'USD 1.00 to "Shop" is within the policy.',
   },
   {
     name: 'no authority denies, and the rest is not evaluated',
@@ -84,7 +84,7 @@ const CASES: Case[] = [
     amount: 100,
     expect: ['DENY', ['CURRENCY_NOT_AUTHORIZED'], 0, 0],
     trace: { per_transaction_limit: 'SKIPPED', purpose: 'PASS' },
-    explanation: 'Requested JPY 100, but the authority is in USD.',
+    explanation: 'Requested JPY 100, but the policy allows only USD.',
   },
   {
     name: 'a blocked merchant denies',
@@ -134,7 +134,8 @@ const CASES: Case[] = [
     budget: [30, 20],
     amount: 51,
     expect: ['DENY', ['MONTHLY_BUDGET_EXCEEDED'], 0, 0],
-    explanation: 'Requested USD 0.51, over the USD 0.50 left of the monthly budget of USD 1.00.',
+    explanation:
+      'Requested USD 0.51, over the USD 0.50 left of the monthly budget of USD 1.00. It resets at 2026-12-01 00:00 UTC.',
   },
   {
     name: 'over the budget but limitable is capped to what is left',
@@ -167,7 +168,7 @@ const CASES: Case[] = [
     amount: 100,
     expect: ['ALLOW', ['AMOUNT_LIMITED'], 50, 50],
     explanation:
-      'Requested USD 1.00, capped to the per-transaction limit of USD 0.80. Requested USD 1.00, capped to the USD 0.50 left of the monthly budget of USD 0.50.',
+      'Requested USD 1.00, reduced to the per-transaction limit of USD 0.80. Requested USD 1.00, reduced to the USD 0.50 left of the monthly budget of USD 0.50.',
   },
   {
     name: 'a capped amount that finds nothing left is explained by what was requested',
@@ -177,7 +178,7 @@ const CASES: Case[] = [
     amount: 100,
     expect: ['DENY', ['MONTHLY_BUDGET_EXCEEDED', 'AMOUNT_LIMITED'], 0, 0],
     explanation:
-      'Requested USD 1.00, over the USD 0.00 left of the monthly budget of USD 0.50. Requested USD 1.00, capped to the per-transaction limit of USD 0.80.',
+      'Requested USD 1.00, but nothing is left of the monthly budget of USD 0.50. It resets at 2026-12-01 00:00 UTC. Requested USD 1.00, reduced to the per-transaction limit of USD 0.80.',
   },
   {
     name: 'the least acceptable amount is reached exactly',
@@ -221,8 +222,7 @@ const CASES: Case[] = [
     assessment: 'PURPOSE_UNCLEAR',
     expect: ['ALLOW', ['WITHIN_AUTHORITY'], 100, 100],
     trace: { purpose: 'PASS' },
-    explanation:
-      "USD 1.00 to Shop is within the agent's authority. Its purpose is unclear, but the authority allows that.",
+    explanation: 'USD 1.00 to "Shop" is within the policy. The policy allows an unclear purpose.',
   },
   {
     name: 'a merchant by the name of a verdict changes no explanation',
@@ -230,7 +230,7 @@ const CASES: Case[] = [
     merchant: 'PURPOSE_UNCLEAR',
     amount: 100,
     expect: ['ALLOW', ['WITHIN_AUTHORITY'], 100, 100],
-    explanation: "USD 1.00 to PURPOSE_UNCLEAR is within the agent's authority.",
+    explanation: 'USD 1.00 to "PURPOSE_UNCLEAR" is within the policy.',
   },
   {
     name: 'letting unclear spends pass lets no misaligned one pass',
@@ -327,7 +327,7 @@ const CASES: Case[] = [
     currency: 'JPY',
     amount: 12_000,
     expect: ['DENY', ['PER_TRANSACTION_LIMIT_EXCEEDED'], 0, 0],
-    explanation: 'Requested JPY 12000, over the per-transaction limit of JPY 5000.',
+    explanation: 'Requested JPY 12,000, over the per-transaction limit of JPY 5,000.',
   },
   {
     name: 'a currency with three digits is shown with three',

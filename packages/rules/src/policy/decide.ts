@@ -4,6 +4,7 @@ import type { ReasonCode } from '@purser/contract/reasons';
 import { CONTRACT_STAGES, STAGES, type Stage } from '@purser/contract/stages';
 import { storedAssessment } from '../domain/assessment.ts';
 import type { DecisionKind, PublishedVerdict, StageOutcome } from '../domain/decisions.ts';
+import { POLICY } from '../sentences/policy.ts';
 import { formatMoney } from '../values/money.ts';
 import { isBoundToList, judgeMerchantAllowlist } from './allowed-merchants.ts';
 import {
@@ -30,13 +31,13 @@ export interface Verdict extends PublishedVerdict {
 const SEVERITY: Record<StageOutcome, number> = { DENY: 3, REVIEW: 2, LIMIT: 1, PASS: 0, SKIPPED: 0 };
 
 /** The `purpose` of a verdict without an authority. */
-const NO_PURPOSE: Assessment = {
+const noPurpose = (): Assessment => ({
   assessment: 'PURPOSE_UNCLEAR',
   confidence: 0,
   method: 'none',
-  rationale: 'The agent has no authority, so it has no purpose to assess against.',
+  rationale: POLICY.no_purpose(),
   evidence: [],
-};
+});
 
 /**
  * Decides a spend: every stage is evaluated and the most severe finding wins, DENY over REVIEW over ALLOW.
@@ -67,7 +68,7 @@ export function verdictOf({ request, assessment }: DecideFacts, { judged, amount
     held_amount_minor: decision === 'DENY' ? 0 : amount_minor,
     policy_trace: findings,
     explanation: explain(request, reasons, findings),
-    purpose: storedAssessment(assessment ?? NO_PURPOSE),
+    purpose: storedAssessment(assessment ?? noPurpose()),
   };
 }
 
@@ -88,7 +89,7 @@ interface AllFound {
 export function judgeStages(facts: DecideFacts, without: ReadonlySet<Stage> = NO_STAGES): AllFound {
   const { authority } = facts;
   let { amount_minor } = facts.request.action;
-  if (authority === null) return { judged: WITHOUT_AUTHORITY, amount_minor };
+  if (authority === null) return { judged: withoutAuthority(), amount_minor };
   const judged: JudgedBy[] = [];
   for (const stage of STAGES) {
     if (without.has(stage)) continue;
@@ -111,20 +112,21 @@ function findingOf({ stage, found }: JudgedBy): StageFinding {
     : { stage, name, outcome, reason_code, observed, limit, detail };
 }
 
-/** One or two sentences: the strictest findings, or that the spend is within the authority. */
+/** One or two findings, the strictest ones; without any, that the spend is within the policy. */
 function explain(request: SpendRequest, reasons: StageFinding[], findings: StageFinding[]): string {
   const sentences = [...new Set(reasons.map((finding) => finding.detail))].slice(0, 2);
   if (sentences.length > 0) return sentences.join(' ');
   const { amount_minor, currency, merchant } = request.action;
   const budget = findings.find((finding) => finding.stage === 'monthly_budget' && finding.outcome === 'PASS');
   const left = budget === undefined ? undefined : Number(budget.limit) - Number(budget.observed);
-  const within = `${formatMoney(amount_minor, currency)} to ${merchant} is within the agent's authority`;
-  const remaining =
-    left === undefined ? '' : `; ${formatMoney(left, currency)} of this month's budget remain`;
   const is_unclear = findings.some(
     (finding) => finding.stage === 'purpose' && finding.observed === 'PURPOSE_UNCLEAR',
   );
-  return `${within}${remaining}.${is_unclear ? ' Its purpose is unclear, but the authority allows that.' : ''}`;
+  return [
+    POLICY.within(formatMoney(amount_minor, currency), merchant),
+    ...(left === undefined ? [] : [POLICY.budget_left(formatMoney(left, currency))]),
+    ...(is_unclear ? [POLICY.unclear_allowed()] : []),
+  ].join(' ');
 }
 
 /** The judge of a stage that is in every trace. */
@@ -140,7 +142,7 @@ const where = (speaks: (authority: Authority) => boolean, judge: Judge): JudgesO
 };
 
 const JUDGES: Record<Stage, JudgesOf> = {
-  authority: always(() => ({ outcome: 'PASS', detail: 'The agent has an authority.' })),
+  authority: always(() => ({ outcome: 'PASS', detail: POLICY.has_policy() })),
   validity: where(
     ({ valid_from, valid_until }) => valid_from !== undefined || valid_until !== undefined,
     judgeValidity,
@@ -165,10 +167,11 @@ const JUDGES: Record<Stage, JudgesOf> = {
   review_threshold: always(judgeReviewThreshold),
 };
 
-const WITHOUT_AUTHORITY: readonly JudgedBy[] = CONTRACT_STAGES.map((stage) => ({
-  stage,
-  found:
-    stage === 'authority'
-      ? { outcome: 'DENY', reason_code: 'NO_AUTHORITY', detail: 'The agent has no authority.' }
-      : skipped('Not evaluated: the agent has no authority.'),
-}));
+const withoutAuthority = (): JudgedBy[] =>
+  CONTRACT_STAGES.map((stage) => ({
+    stage,
+    found:
+      stage === 'authority'
+        ? { outcome: 'DENY', reason_code: 'NO_AUTHORITY', detail: POLICY.no_policy() }
+        : skipped(POLICY.not_checked()),
+  }));

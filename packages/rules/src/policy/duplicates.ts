@@ -1,6 +1,9 @@
 import { AUTHORITY_DEFAULTS } from '@purser/contract/authority';
 import { countsAt, newestOf, useAt } from '../counters/counters.ts';
+import { PHRASES, POLICY } from '../sentences/policy.ts';
+import { TIME_UNITS, within } from '../sentences/time.ts';
 import { timeOfId } from '../values/ids.ts';
+import { formatMoney } from '../values/money.ts';
 import { DUPLICATES } from './counters.ts';
 import { type DecideFacts, type Judge, type JudgesOf, NO_JUDGES, sameCurrencyOnly } from './stage.ts';
 
@@ -16,22 +19,25 @@ function slotsOf({ counters, request }: DecideFacts) {
 }
 
 const judgeDuplicate: Judge = sameCurrencyOnly(
-  ({ on_duplicate = AUTHORITY_DEFAULTS.on_duplicate }, facts) => {
-    const { merchant } = facts.request.action;
+  (
+    { on_duplicate = AUTHORITY_DEFAULTS.on_duplicate, duplicate_window_seconds: window_seconds = 0 },
+    facts,
+  ) => {
+    const { merchant, amount_minor, currency } = facts.request.action;
+    const amount = formatMoney(amount_minor, currency);
     const slots = slotsOf(facts).filter((slot) => countsAt(slot, facts.now_ms) && slot.count > 0);
-    if (useAt(slots, facts.now_ms).count === 0) {
-      return {
-        outcome: 'PASS',
-        detail: `No spend of the same amount at ${merchant} was decided shortly before.`,
-      };
-    }
+    if (useAt(slots, facts.now_ms).count === 0)
+      return { outcome: 'PASS', detail: POLICY.no_duplicate(amount, merchant, within(window_seconds)) };
     const last = slots.map(({ decision_id }) => decision_id).reduce(newestOf, null);
     return {
       outcome: on_duplicate,
       reason_code: 'DUPLICATE_SPEND',
       ends_ms: Math.max(...slots.map(({ until_ms }) => until_ms)),
       observed: last,
-      detail: `A spend of the same amount at ${merchant} was decided ${last === null ? 'shortly before' : `${ago(last, facts.now_ms)} (${last})`}.`,
+      detail:
+        last === null
+          ? POLICY.duplicate_of_unknown(amount, merchant, within(window_seconds))
+          : POLICY.duplicate(amount, merchant, ago(last, facts.now_ms), last),
     };
   },
 );
@@ -39,16 +45,10 @@ const judgeDuplicate: Judge = sameCurrencyOnly(
 /** How long ago a decision was made. */
 function ago(decision_id: string, now_ms: number): string {
   const seconds = Math.max(0, Math.floor((now_ms - (timeOfId(decision_id) ?? now_ms)) / 1000));
-  const [each, unit] =
-    seconds < 60
-      ? [1, 'second']
-      : seconds < 3_600
-        ? [60, 'minute']
-        : seconds < 86_400
-          ? [3_600, 'hour']
-          : [86_400, 'day'];
+  const [each, unit] = TIME_UNITS.find(([length]) => seconds >= length) ?? [1, 'second'];
   const many = Math.floor(seconds / each);
-  return many === 0 ? 'just now' : `${many} ${unit}${many === 1 ? '' : 's'} ago`;
+  if (many === 0) return PHRASES.just_now();
+  return many === 1 ? PHRASES.one_ago(unit) : PHRASES.ago(many, unit);
 }
 
 const ONE = [judgeDuplicate];

@@ -1,14 +1,15 @@
 import type { Authority } from '@purser/contract/authority';
+import { utcTime } from '@purser/contract/calendar';
 import type { Decision } from '@purser/contract/decisions';
 import type { ErrorCode } from '@purser/contract/errors';
 import type { Capability } from '@purser/contract/records';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { Agent } from '../domain/agents.ts';
-import { authorityEnded } from '../domain/authorities.ts';
 import { capabilityStatusAt } from '../domain/capabilities.ts';
 import type { DecisionState } from '../domain/decision-states.ts';
 import { type WorkspaceStop, whyInactive } from '../domain/workspace.ts';
 import { isDescriptorOf } from '../merchants/descriptors.ts';
+import { POLICY } from '../sentences/policy.ts';
 import { formatMoney } from '../values/money.ts';
 
 /** The facts by which a hold may still pay, or not. */
@@ -66,10 +67,7 @@ const authorityIsTheSame: Check<'agent' | 'decision'> = ({ agent, decision }) =>
 const authorityIsValid: Check<'authority' | 'now_ms'> = ({ authority, now_ms }) => {
   const valid_until = authority?.valid_until;
   if (valid_until === undefined || Date.parse(valid_until) > now_ms) return null;
-  return {
-    code: 'authority_changed',
-    message: `${authorityEnded(valid_until)} It can no longer allow a spend.`,
-  };
+  return { code: 'authority_changed', message: POLICY.expired(utcTime(Date.parse(valid_until))) };
 };
 
 /** A hold that was settled meanwhile makes no capability, so its budgets do not matter. */

@@ -1,5 +1,6 @@
 import { AUTHORITY_DEFAULTS, type Authority } from '@purser/contract/authority';
-import { listedBy, vouchingEntry } from '../merchants/directory.ts';
+import { listerAndDay, vouchingEntry } from '../merchants/directory.ts';
+import { PHRASES, POLICY } from '../sentences/policy.ts';
 import { formatMoney } from '../values/money.ts';
 import { type Judge, type JudgesOf, NO_JUDGES, sameCurrencyOnly } from './stage.ts';
 
@@ -10,25 +11,28 @@ import { type Judge, type JudgesOf, NO_JUDGES, sameCurrencyOnly } from './stage.
 const judgeNewMerchant: Judge = sameCurrencyOnly((authority, facts, observed) => {
   const { currency, on_new_merchant, new_merchant_threshold_minor: limit = null } = authority;
   const { merchant, payee_id } = facts.request.action;
-  const whom = payee_id === undefined ? `"${merchant}"` : `"${merchant}" at this payee`;
-  if (facts.is_known_merchant)
-    return { outcome: 'PASS', observed, limit, detail: `The agent has paid ${whom} before.` };
+  const whom = payee_id === undefined ? PHRASES.the_merchant(merchant) : PHRASES.the_payee(merchant);
+  if (facts.is_known_merchant) return { outcome: 'PASS', observed, limit, detail: POLICY.paid_before(whom) };
   const entry = vouchingEntry(facts.directory, facts.request.action);
-  if (entry !== null)
-    return { outcome: 'PASS', observed, limit, detail: `The merchant "${merchant}" is ${listedBy(entry)}.` };
-  const is_new = `The agent has not paid ${whom} before`;
-  if (limit !== null && observed <= limit) {
-    const detail = `${is_new}; ${formatMoney(observed, currency)} is within the ${formatMoney(limit, currency)} for new merchants.`;
-    return { outcome: 'PASS', observed, limit, detail };
+  if (entry !== null) {
+    const [lister, day] = listerAndDay(entry);
+    return { outcome: 'PASS', observed, limit, detail: POLICY.listed(lister, merchant, day) };
   }
   const outcome = on_new_merchant === 'DENY' ? 'DENY' : 'REVIEW';
-  const room = limit === null ? {} : { room_minor: limit };
-  return { outcome, reason_code: 'NEW_MERCHANT', observed, limit, detail: `${is_new}.`, ...room };
+  if (limit === null) {
+    const detail = outcome === 'DENY' ? POLICY.first_denied(whom) : POLICY.first_reviewed(whom);
+    return { outcome, reason_code: 'NEW_MERCHANT', observed, limit, detail };
+  }
+  const amounts = [formatMoney(observed, currency), formatMoney(limit, currency)] as const;
+  if (observed <= limit)
+    return { outcome: 'PASS', observed, limit, detail: POLICY.first_within(...amounts, whom) };
+  const detail = POLICY.first_over(...amounts, whom);
+  return { outcome, reason_code: 'NEW_MERCHANT', observed, limit, detail, room_minor: limit };
 });
 
 const JUDGES = [judgeNewMerchant];
 
-/** Whether an authority asks whom the agent has paid before. */
+/** True if an authority asks whom the agent has paid before. */
 export function needsKnownMerchant({
   on_new_merchant = AUTHORITY_DEFAULTS.on_new_merchant,
 }: Pick<Authority, 'on_new_merchant'>): boolean {

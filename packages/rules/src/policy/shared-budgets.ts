@@ -1,4 +1,5 @@
 import type { Authority } from '@purser/contract/authority';
+import { utcTime } from '@purser/contract/calendar';
 import type { ErrorCode } from '@purser/contract/errors';
 import type { CountedLimit } from '@purser/contract/limit-standing';
 import { type CountedSlot, type CounterKey, fitsFrom, useAt } from '../counters/counters.ts';
@@ -10,6 +11,7 @@ import {
   type SharedBudget,
 } from '../counters/shared-budgets.ts';
 import { writtenSlotAt } from '../counters/windows.ts';
+import { PHRASES, POLICY } from '../sentences/policy.ts';
 import { formatMoney } from '../values/money.ts';
 import { NO_COUNTERS, standingsOf } from './counters.ts';
 import {
@@ -65,28 +67,35 @@ function judgeOf(budget: LoadedBudget): Judge {
     const { currency, amount_minor: requested_minor } = request.action;
     const money = (minor: number) => formatMoney(minor, currency);
     const period = periodName(budgetWindow(budget), now_ms);
-    const the_budget = `the shared budget "${name}"${period === '' ? '' : ` for ${period}`}`;
+    const the_budget = period === '' ? PHRASES.shared_budget(name) : PHRASES.shared_budget_for(name, period);
     const { amount_minor: used } = useAt(slots, now_ms);
     const left = Math.max(0, limit - used);
     const observed = Math.min(used + amount_minor, Number.MAX_SAFE_INTEGER);
     if (budget.status === 'frozen') {
-      const detail = `The shared budget "${name}" is frozen.`;
+      const detail = POLICY.frozen(name);
       return { outcome: 'DENY', reason_code: 'BUDGET_FROZEN', observed, limit, detail };
     }
     if (amount_minor <= left) {
-      const detail = `Within ${money(limit)} of ${the_budget}: ${money(left - amount_minor)} remain.`;
+      const remaining = money(left - amount_minor);
+      const detail = POLICY.within_shared(money(amount_minor), the_budget, remaining, money(limit));
       return { outcome: 'PASS', observed, limit, detail };
     }
     const least = leastAccepted(request);
     const ends_ms = fitsFrom(slots, now_ms, (later) => later.amount_minor + least <= limit);
     // All time has no end after which there is room again.
     const ends = ends_ms === null || budget.period === 'TOTAL' ? {} : { ends_ms };
+    const requested = money(requested_minor);
     if (request.limitable === true && left > 0) {
-      const detail = `Requested ${money(requested_minor)}, capped to the ${money(left)} left of ${the_budget}.`;
+      const detail = POLICY.reduced_to_shared(requested, money(left), the_budget);
       const reason_code = 'AMOUNT_LIMITED';
       return { outcome: 'LIMIT', reason_code, capped_minor: left, observed, limit, detail, ...ends };
     }
-    const detail = `Requested ${money(requested_minor)}, over the ${money(left)} left of ${the_budget}.`;
+    const detail = [
+      left === 0
+        ? POLICY.shared_used_up(requested, the_budget)
+        : POLICY.over_shared(requested, money(left), the_budget),
+      ...('ends_ms' in ends ? [POLICY.room_again(utcTime(ends.ends_ms))] : []),
+    ].join(' ');
     const reason_code = 'BUDGET_EXCEEDED';
     return { outcome: 'DENY', reason_code, observed, limit, detail, room_minor: left, ...ends };
   });

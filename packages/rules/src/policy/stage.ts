@@ -4,6 +4,7 @@ import type { ReasonCode } from '@purser/contract/reasons';
 import type { LoadedBudget } from '../counters/shared-budgets.ts';
 import type { BudgetCounter } from '../domain/budget.ts';
 import type { Directory } from '../merchants/directory.ts';
+import { POLICY } from '../sentences/policy.ts';
 import type { CountersOf, LoadedCounter } from './counters.ts';
 
 /** Everything that a decision depends on. */
@@ -85,5 +86,5 @@ export const sameCurrencyOnly =
     const { currency } = facts.request.action;
     return authority.currency === currency
       ? judge(authority, facts, amount_minor)
-      : skipped(`Not evaluated: the request is in ${currency}, the authority in ${authority.currency}.`);
+      : skipped(POLICY.other_currency(currency, authority.currency));
   };

@@ -56,7 +56,9 @@ test('an authority is valid from its first millisecond to the last one before it
   expect(told(decidedAt(terms, '2027-02-28T23:59:59.999Z'))).toEqual(['ALLOW', 'WITHIN_AUTHORITY']);
   const after = decidedAt(terms, '2027-03-01T00:00:00.000Z');
   expect(told(after)).toEqual(['DENY', 'AUTHORITY_EXPIRED']);
-  expect(after.explanation).toBe('The authority ended at 2027-03-01T00:00:00.000Z.');
+  expect(after.explanation).toBe(
+    'The policy expired at 2027-03-01 00:00 UTC. Set a new one to let the agent spend.',
+  );
 });
 
 describe('active hours', () => {
@@ -69,7 +71,7 @@ describe('active hours', () => {
     const outside = decidedAt(hours(office), '2026-03-27T17:00:00Z');
     expect(told(outside)).toEqual(['DENY', 'OUTSIDE_ACTIVE_HOURS']);
     expect(outside.explanation).toBe(
-      'It is Friday 18:00 in Europe/Berlin; the agent may spend again from Monday 08:00.',
+      'It is Friday 18:00 in Europe/Berlin, outside the active hours. The agent may spend again from Monday 08:00.',
     );
     expect(told(decidedAt(hours(office), '2026-03-30T05:59:59.999Z'))[0]).toBe('DENY');
     expect(told(decidedAt(hours(office), '2026-03-30T06:00:00Z'))[0]).toBe('ALLOW');
@@ -89,7 +91,7 @@ describe('active hours', () => {
     expect(told(decidedAt(utc, '2026-11-21T23:59:59.999Z'))[0]).toBe('ALLOW');
     const sunday = decidedAt(utc, '2026-11-22T00:00:00Z');
     expect(sunday.explanation).toBe(
-      'It is Sunday 00:00 in UTC; the agent may spend again from Saturday 00:00.',
+      'It is Sunday 00:00 in UTC, outside the active hours. The agent may spend again from Saturday 00:00.',
     );
   });
 });

@@ -1,7 +1,7 @@
 import { AUTHORITY_DEFAULTS } from '@purser/contract/authority';
-import { WEEKDAYS } from '@purser/contract/calendar';
-import { authorityEnded } from '../domain/authorities.ts';
+import { utcTime, WEEKDAYS } from '@purser/contract/calendar';
 import { foldCase, plainText } from '../merchants/names.ts';
+import { POLICY } from '../sentences/policy.ts';
 import { wallClock } from '../values/calendar.ts';
 import { formatMoney } from '../values/money.ts';
 import { isActive, nextActiveMs } from './active-hours.ts';
@@ -11,14 +11,13 @@ import type { Judge } from './stage.ts';
 export const judgeCurrency: Judge = (authority, { request }, amount_minor) => {
   const { currency: observed } = request.action;
   const { currency: limit } = authority;
-  if (observed === limit)
-    return { outcome: 'PASS', observed, limit, detail: `The authority is in ${limit}.` };
+  if (observed === limit) return { outcome: 'PASS', observed, limit, detail: POLICY.right_currency(limit) };
   return {
     outcome: 'DENY',
     reason_code: 'CURRENCY_NOT_AUTHORIZED',
     observed,
     limit,
-    detail: `Requested ${formatMoney(amount_minor, observed)}, but the authority is in ${limit}.`,
+    detail: POLICY.wrong_currency(formatMoney(amount_minor, observed), limit),
   };
 };
 
@@ -33,22 +32,22 @@ export const judgeActionType: Judge = (authority, { request }) => {
   const { type: observed } = request.action;
   const is_in = (types: readonly string[]) => types.some((type) => folded(type) === folded(observed));
   if (is_in(reviewed)) {
-    const detail = `Spends of the type "${observed}" need a review.`;
+    const detail = POLICY.type_reviewed(observed);
     return { outcome: 'REVIEW', reason_code: 'ACTION_TYPE_NEEDS_REVIEW', observed, detail };
   }
   if (allowed !== undefined && !is_in(allowed)) {
-    const detail = `Spends of the type "${observed}" are not allowed; the allowed types are: ${allowed.join(', ')}.`;
+    const detail = POLICY.type_not_allowed(observed, allowed);
     return { outcome: 'DENY', reason_code: 'ACTION_TYPE_NOT_ALLOWED', observed, detail };
   }
-  return { outcome: 'PASS', observed, detail: `Spends of the type "${observed}" are allowed.` };
+  return { outcome: 'PASS', observed, detail: POLICY.type_allowed(observed) };
 };
 
 /** `validity`: it must have begun and not be over. */
 export const judgeValidity: Judge = ({ valid_from, valid_until }, { now_ms }) => {
   const observed = new Date(now_ms).toISOString();
   if (valid_from !== undefined && observed < valid_from) {
-    const detail = `The authority is valid from ${valid_from}.`;
     const ends_ms = Date.parse(valid_from);
+    const detail = POLICY.valid_from(utcTime(ends_ms));
     return {
       outcome: 'DENY',
       reason_code: 'AUTHORITY_NOT_YET_VALID',
@@ -59,11 +58,12 @@ export const judgeValidity: Judge = ({ valid_from, valid_until }, { now_ms }) =>
     };
   }
   if (valid_until !== undefined && observed >= valid_until) {
-    const detail = authorityEnded(valid_until);
+    const detail = POLICY.expired(utcTime(Date.parse(valid_until)));
     return { outcome: 'DENY', reason_code: 'AUTHORITY_EXPIRED', observed, limit: valid_until, detail };
   }
-  const until = valid_until === undefined ? '' : ` until ${valid_until}`;
-  return { outcome: 'PASS', observed, limit: valid_until ?? null, detail: `The authority is valid${until}.` };
+  const detail =
+    valid_until === undefined ? POLICY.valid() : POLICY.valid_until(utcTime(Date.parse(valid_until)));
+  return { outcome: 'PASS', observed, limit: valid_until ?? null, detail };
 };
 
 const DAY_NAMES = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
@@ -79,17 +79,18 @@ function clockWords(time_zone: string, at_ms: number): string {
 export const judgeActiveHours: Judge = (authority, { now_ms }) => {
   const { active_hours = [], time_zone, on_outside_hours } = { ...AUTHORITY_DEFAULTS, ...authority };
   const observed = clockWords(time_zone, now_ms);
-  const here = `It is ${observed} in ${time_zone}`;
   if (isActive(active_hours, time_zone, now_ms)) {
-    return { outcome: 'PASS', observed, detail: `${here}, within the active hours.` };
+    return { outcome: 'PASS', observed, detail: POLICY.active(observed, time_zone) };
   }
   const ends_ms = nextActiveMs(active_hours, time_zone, now_ms);
-  const again = ends_ms === null ? 'at no time' : `again from ${clockWords(time_zone, ends_ms)}`;
   return {
     outcome: on_outside_hours,
     reason_code: 'OUTSIDE_ACTIVE_HOURS',
     observed,
-    detail: `${here}; the agent may spend ${again}.`,
+    detail:
+      ends_ms === null
+        ? POLICY.never_active(observed, time_zone)
+        : POLICY.active_from(observed, time_zone, clockWords(time_zone, ends_ms)),
     ...(ends_ms === null ? {} : { ends_ms }),
   };
 };

@@ -3,11 +3,11 @@ import type { Assess, Judgement } from '../domain/assessment.ts';
 import { sha256, shownHash } from '../domain/ledger.ts';
 import { settledBy } from '../domain/questions.ts';
 import { NO_FACTS, type Voucher } from '../domain/spend-facts.ts';
+import { PURPOSE } from '../sentences/purpose.ts';
 import { CONFLICTS, isAskedAt } from './conflicts/all.ts';
 import {
   type Conflict,
   type Inquiry,
-  quoted,
   type Raised,
   type Severity,
   severityOf,
@@ -102,14 +102,13 @@ function tooLong({ authority, spend, purpose }: Inquiry): Raised[] {
   const text = spend.cut
     ? [action.description, action.category, task, trace.map(({ step }) => step)]
     : [objective, success_criteria, constraints, context];
-  const whose = spend.cut ? 'request' : 'purpose';
   return [
     {
       kind: 'too_long',
       // Where unclear spends pass, an agent could otherwise write more than is read, so that what speaks against its spend is not read.
       severity: authority.on_purpose_unclear === 'ALLOW' ? 'weak' : 'unclear',
       finding: {
-        sentence: `The ${whose} has more text than Purser reads. Please read it yourself.`,
+        sentence: spend.cut ? PURPOSE.too_long_request() : PURPOSE.too_long_purpose(),
         evidence: [],
         about: subjectOf(null, [shownHash(sha256(JSON.stringify(text)))]),
       },
@@ -123,17 +122,17 @@ function newMerchant(inquiry: Inquiry): Raised[] {
   const { action } = spend.request;
   const answer = answerAtMerchant(facts, authority, action);
   if (vouched !== undefined && (vouched.voucher.by !== 'PERSON' || answer === undefined)) return [];
-  const name = quoted(spend.merchant.raw);
+  const name = spend.merchant.raw;
   const is_approved =
     answer?.answer === 'YES' || precedentsAt(facts, action).some((one) => one.usual_minor.size > 0);
   const is_covered = settledBy(answer, action, authority)?.answer === 'YES';
   const sentence = is_covered
-    ? `Reviewers approved ${name}.`
+    ? PURPOSE.new_merchant_approved(name)
     : is_approved
-      ? `Earlier approvals of ${name} cover only smaller amounts.`
+      ? PURPOSE.new_merchant_larger(name)
       : facts.paid.length > 0
-        ? `Nobody has approved ${name} yet. It isn't in the agent's purpose or your approved merchants.`
-        : `First time at ${name}. It isn't in the agent's purpose or your approved merchants.`;
+        ? PURPOSE.new_merchant_paid(name)
+        : PURPOSE.new_merchant(name);
   return [{ kind: 'new_merchant', severity: 'unclear', finding: { sentence, evidence: [], about: null } }];
 }
 
@@ -160,13 +159,13 @@ function judge(inquiry: Inquiry, conflicts: readonly Conflict[]): Judgement {
   if (weak !== undefined)
     return judgementOf('PURPOSE_MISALIGNED', 0.7, weak.finding.sentence, evidence, { questions, vouched_by });
   if (asked !== undefined || vouched === undefined) {
-    const sentence = asked?.finding.sentence ?? `Nobody vouches for ${quoted(inquiry.spend.merchant.raw)}.`;
+    const sentence = asked?.finding.sentence ?? PURPOSE.new_merchant(inquiry.spend.merchant.raw);
     return judgementOf('PURPOSE_UNCLEAR', 0.5, sentence, evidence, { questions, vouched_by });
   }
   return judgementOf(
     'PURPOSE_ALIGNED',
     CONFIDENCE[vouched.voucher.by],
-    `${vouched.sentence}. Nothing in the request contradicts the purpose.`,
+    `${vouched.sentence} ${PURPOSE.aligned()}`,
     evidence,
     { vouched_by, questions },
   );

@@ -1,6 +1,7 @@
 import type { QuestionAnswer } from '@purser/contract/purpose/questions';
 import type { PurposeEvidence } from '../domain/assessment.ts';
 import { questionId, type RaisedQuestion, settledBy } from '../domain/questions.ts';
+import { PURPOSE } from '../sentences/purpose.ts';
 import { conflictsWith, type Inquiry, type Raised, supports } from './conflicts/conflict.ts';
 import { historyKey } from './reading/precedents.ts';
 
@@ -17,7 +18,7 @@ export interface Settled {
   evidence: readonly PurposeEvidence[];
 }
 
-const nameAndDay = ({ by, at }: QuestionAnswer): string => `${by} on ${at.slice(0, 10)}`;
+const dayOf = ({ at }: QuestionAnswer): string => at.slice(0, 10);
 
 /** Asks a question of each finding once, and looks up what people answered. */
 export function settle({ authority, spend, facts }: Inquiry, found: readonly Raised[]): Settled {
@@ -47,10 +48,13 @@ export function settle({ authority, spend, facts }: Inquiry, found: readonly Rai
     });
     if (answered === null) open.push(one);
     else if (answered.answer === 'YES')
-      approvals.push(supports('history', `approved by ${nameAndDay(answered)}`));
+      approvals.push(supports('history', `approved by ${answered.by} on ${dayOf(answered)}`));
     else {
-      rejected ??= `A reviewer rejected this here before (${nameAndDay(answered)}). ${sentence}`;
-      rejections.push(conflictsWith('history', `rejected by ${nameAndDay(answered)}`), ...finding.evidence);
+      rejected ??= `${PURPOSE.rejected(answered.by, dayOf(answered))} ${sentence}`;
+      rejections.push(
+        conflictsWith('history', `rejected by ${answered.by} on ${dayOf(answered)}`),
+        ...finding.evidence,
+      );
     }
   }
   // Open and rejected questions come first, so that a decision shows what it hangs on.

@@ -3,8 +3,9 @@ import { covers } from '../domain/questions.ts';
 import type { ListedMerchant } from '../domain/spend-facts.ts';
 import { allowedBy } from '../merchants/allowlist.ts';
 import { normaliseMerchant } from '../merchants/names.ts';
+import { VOUCHED } from '../sentences/purpose.ts';
 import { allowedAsRead } from './allowed-merchants.ts';
-import { type Inquiry as Judged, quoted, supports, type Vouched } from './conflicts/conflict.ts';
+import { type Inquiry as Judged, supports, type Vouched } from './conflicts/conflict.ts';
 import { isLedBy } from './conflicts/switched-payee.ts';
 import { plainAccount } from './language/figures.ts';
 import { isObjective } from './reading/corrections.ts';
@@ -73,7 +74,7 @@ function byAllowedList({ authority, spend }: Inquiry): Vouched | undefined {
     : byOperator(
         spend,
         'an allowed merchant',
-        `${quoted(spend.merchant.raw)} is one of your approved merchants`,
+        VOUCHED.approved_list(spend.merchant.raw),
         supports(`allowed_merchants[${authority.allowed_merchants?.indexOf(entry)}]`, entry),
         true,
       );
@@ -96,7 +97,7 @@ function byDirectory({ facts: { listed }, spend }: Inquiry): Vouched | undefined
     voucher: { by: 'DIRECTORY', says, entry_id: found.entry_id },
     is_chosen: true,
     payees: found.payee_ids.length === 0 ? null : found.payee_ids,
-    sentence: `${found.listed_by} listed ${quoted(spend.merchant.raw)} on ${found.listed_at.slice(0, 10)}`,
+    sentence: VOUCHED.listed(found.listed_by, spend.merchant.raw, found.listed_at.slice(0, 10)),
     evidence: [
       supports('action.merchant', spend.merchant.raw),
       supports('directory', `${found.merchant}, ${says}`),
@@ -113,7 +114,7 @@ function byName({ purpose, spend }: Inquiry): Vouched | undefined {
     return byOperator(
       spend,
       'a payee whose account the purpose names',
-      `The purpose names the account of ${quoted(spend.merchant.raw)}`,
+      VOUCHED.account(spend.merchant.raw),
       supports('purpose.context', account),
     );
   }
@@ -124,7 +125,7 @@ function byName({ purpose, spend }: Inquiry): Vouched | undefined {
     : byOperator(
         spend,
         'named in the purpose',
-        `The purpose names ${quoted(spend.merchant.raw)}`,
+        VOUCHED.name(spend.merchant.raw),
         supports(named.field, named.text),
       );
 }
@@ -161,8 +162,12 @@ function byHistory(inquiry: Inquiry): Vouched | undefined {
     payees: [...new Set([...(answer?.payee_ids ?? []), ...payees])],
     sentence:
       by === 'RAIL'
-        ? `The payment rail settled payments to "${spend.merchant.raw}" ${times(settled)}`
-        : `Reviewers approved "${spend.merchant.raw}" ${times(Math.max(people, 1))}`,
+        ? settled === 1
+          ? VOUCHED.settled_once(spend.merchant.raw)
+          : VOUCHED.settled(spend.merchant.raw, settled)
+        : people > 1
+          ? VOUCHED.approved(spend.merchant.raw, people)
+          : VOUCHED.approved_once(spend.merchant.raw),
     evidence: [
       supports('action.merchant', spend.merchant.raw),
       supports(
@@ -183,7 +188,7 @@ function byTrade({ purpose, spend }: Inquiry): Vouched | undefined {
       voucher: { by: 'TRADE', says, entry_id: null },
       payees: null,
       is_chosen: false,
-      sentence: `${quoted(spend.merchant.raw)} sells ${trade.label}, which the objective asks for`,
+      sentence: VOUCHED.trade(spend.merchant.raw, trade.label),
       evidence: [supports('action.merchant', spend.merchant.raw), supports(wanted.field, wanted.text)],
     };
   }

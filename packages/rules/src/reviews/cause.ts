@@ -2,7 +2,7 @@ import type { Decision, StageFinding } from '@purser/contract/decisions';
 import type { ReasonCode } from '@purser/contract/reasons';
 import { REVIEW_CAUSES, REVIEW_REASONS } from '@purser/contract/reviews/reasons';
 import type { Sheet, SheetApproval } from '@purser/contract/reviews/sheet';
-import { groupedMoney } from '../values/money.ts';
+import { formatMoney } from '../values/money.ts';
 
 type Decided = Pick<Decision, 'reason_code' | 'reason_codes' | 'policy_trace' | 'currency'>;
 
@@ -31,7 +31,7 @@ const SENTENCES: Partial<Record<ReasonCode, string>> = {
 /** The larger and the smaller amount of a finding, in words; null where it has none. */
 function amountsOf({ observed, limit }: StageFinding, currency: string): [string, string] | null {
   if (typeof observed !== 'number' || typeof limit !== 'number') return null;
-  return [groupedMoney(observed, currency), groupedMoney(limit, currency)];
+  return [formatMoney(observed, currency), formatMoney(limit, currency)];
 }
 
 /**

@@ -70,7 +70,7 @@ describe('the exponent of a currency', () => {
 describe('money for people', () => {
   it.each([
     [12_000, 'USD', 'USD 120.00'],
-    [1200, 'JPY', 'JPY 1200'],
+    [1200, 'JPY', 'JPY 1,200'],
     [1250, 'KWD', 'KWD 1.250'],
     [0, 'USD', 'USD 0.00'],
     [0, 'JPY', 'JPY 0'],
@@ -80,10 +80,10 @@ describe('money for people', () => {
     [1, 'CLF', 'CLF 0.0001'],
     [-5, 'USD', 'USD -0.05'],
     [-1250, 'USD', 'USD -12.50'],
-    [MAX_AMOUNT_MINOR, 'USD', 'USD 90071992547409.91'],
-    [MAX_AMOUNT_MINOR, 'JPY', 'JPY 9007199254740991'],
-    [-MAX_AMOUNT_MINOR, 'KWD', 'KWD -9007199254740.991'],
-    [123_456_789_012_345_678_901n, 'USD', 'USD 1234567890123456789.01'],
+    [MAX_AMOUNT_MINOR, 'USD', 'USD 90,071,992,547,409.91'],
+    [MAX_AMOUNT_MINOR, 'JPY', 'JPY 9,007,199,254,740,991'],
+    [-MAX_AMOUNT_MINOR, 'KWD', 'KWD -9,007,199,254,740.991'],
+    [123_456_789_012_345_678_901n, 'USD', 'USD 1,234,567,890,123,456,789.01'],
   ])('%s minor units of %s read %s', (amount_minor, currency, text) => {
     expect(formatMoney(amount_minor, currency)).toBe(text);
   });
@@ -92,10 +92,10 @@ describe('money for people', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.constantFrom(...ACTIVE_CURRENCIES), (amount_minor, currency) => {
         const text = formatMoney(amount_minor, currency);
-        const number = /^([A-Z]{3}) (-?(?:0|[1-9]\d*)(?:\.(\d+))?)$/.exec(text);
+        const number = /^([A-Z]{3}) (-?(?:0|[1-9]\d{0,2}(?:,\d{3})*)(?:\.(\d+))?)$/.exec(text);
         expect(number?.[1]).toBe(currency);
         expect(number?.[3]?.length ?? 0).toBe(currencyExponent(currency));
-        expect(BigInt(number?.[2]?.replace('.', '') ?? '')).toBe(BigInt(amount_minor));
+        expect(BigInt(number?.[2]?.replace(/[.,]/g, '') ?? '')).toBe(BigInt(amount_minor));
       }),
     );
   });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { MAX_AMOUNT_MINOR } from '@purser/contract/limits';
+import { groupDigits } from '@purser/contract/money';
 
 /** The sum of two amounts, capped at `MAX_AMOUNT_MINOR`. */
 export function addMinor(one: number, other: number): number {
@@ -54,7 +55,7 @@ export function currencyExponent(code: string): number {
 }
 
 /**
- * An amount for people: "USD 120.00", "JPY 1200", "KWD 1.250". Exact; a bigint is for sums beyond the safe integers.
+ * An amount for people: "USD 1,120.00", "JPY 1,200", "KWD 1.250". Exact; a bigint is for sums beyond the safe integers.
  * Throws RangeError for a number that is not a safe integer and for an unknown currency.
  */
 export function formatMoney(amount_minor: number | bigint, currency: string): string {
@@ -66,12 +67,7 @@ export function formatMoney(amount_minor: number | bigint, currency: string): st
   const digits = String(amount_minor)
     .slice(sign.length)
     .padStart(exponent + 1, '0');
-  if (exponent === 0) return `${currency} ${sign}${digits}`;
   const point = digits.length - exponent;
-  return `${currency} ${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
-}
-
-/** The same in groups of three digits: "USD 1,512.40". Throws as `formatMoney` does. */
-export function groupedMoney(amount_minor: number | bigint, currency: string): string {
-  return formatMoney(amount_minor, currency).replace(/\B(?<!\.\d*)(?=(?:\d{3})+(?!\d))/g, ',');
+  const whole = groupDigits(digits.slice(0, point));
+  return `${currency} ${sign}${whole}${exponent === 0 ? '' : `.${digits.slice(point)}`}`;
 }

@@ -1,6 +1,7 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { CASH_RAILS, CASH_TYPES } from '../data/spend-language.ts';
 import { plainAccount } from '../language/figures.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf, subjectWords, wordsOf } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf, subjectWords, wordsOf } from './conflict.ts';
 
 /** Money in another form that the purpose does not ask for: gift cards, coins, cash. */
 export const cashLike: Conflict = {
@@ -17,7 +18,7 @@ export const cashLike: Conflict = {
       if (cash === undefined || !match.strong || match.trades.some((trade) => purpose.trades.has(trade)))
         continue;
       yield {
-        sentence: `${quoted(match.text)} is as good as cash, and the purpose doesn't ask for it.`,
+        sentence: PURPOSE.cash_like_goods(match.text),
         evidence: [conflictsWith(match.field, match.text)],
         about: subjectOf(null, wordsOf(match)),
       };
@@ -25,7 +26,7 @@ export const cashLike: Conflict = {
     const known = spend.known.find((trade) => trade.family === 'cash_like' && !purpose.trades.has(trade));
     if (known !== undefined) {
       yield {
-        sentence: `${quoted(spend.merchant.raw)} sells ${known.label}, which is as good as cash, and the purpose doesn't ask for it.`,
+        sentence: PURPOSE.cash_like_merchant(spend.merchant.raw, known.label),
         evidence: [conflictsWith('action.merchant', spend.merchant.raw)],
         about: subjectOf(null, [known.id]),
       };
@@ -34,7 +35,7 @@ export const cashLike: Conflict = {
     const wants = [...purpose.trades.keys()].some((trade) => trade.family === 'cash_like');
     if (CASH_TYPES.test(type.toLowerCase()) && !wants) {
       yield {
-        sentence: `The type ${quoted(type)} is as good as cash, and the purpose doesn't ask for it.`,
+        sentence: PURPOSE.cash_like_type(type),
         evidence: [conflictsWith('action.type', type)],
         about: subjectOf(null, subjectWords(type)),
       };
@@ -43,7 +44,7 @@ export const cashLike: Conflict = {
     if (!CASH_RAILS.test(rail) || purpose.words.has(rail) || purpose.accounts.has(plainAccount(payee_id)))
       return;
     yield {
-      sentence: `The money would go by ${quoted(rail)}, which nobody can reverse, and the purpose doesn't ask for it.`,
+      sentence: PURPOSE.cash_like_rail(rail),
       evidence: [conflictsWith('action.payee_id', payee_id)],
       about: subjectOf(null, [rail]),
       severity: 'unclear',

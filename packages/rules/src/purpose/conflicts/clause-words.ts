@@ -1,9 +1,10 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { carriesMeaning, GOODS_CLASSES, LOOSE_STEMS, OCCASIONS, PAPERS } from '../language/everyday-words.ts';
 import { type Token, tokenize } from '../language/text.ts';
 import type { AuthorityReading } from '../reading/authority-terms.ts';
 import type { Quote } from '../reading/named-merchants.ts';
 import { precedentsAt } from '../reading/precedents.ts';
-import { type Conflict, conflictsWith, type Inquiry, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, type Inquiry, subjectOf } from './conflict.ts';
 
 const SENTENCE_END = /(?<=[.;!?。])\s*/;
 
@@ -59,7 +60,7 @@ export const clauseWords: Conflict = {
       const clause = clauses.get(stem);
       if (clause === undefined || known.some(({ words }) => (words.get(stem)?.allowed ?? 0) > 0)) continue;
       yield {
-        sentence: `The request says ${quoted(raw)}, and the purpose has a rule about that: ${quoted(clause.text)}.`,
+        sentence: PURPOSE.condition_words(raw, clause.text),
         evidence: [conflictsWith('action.description', raw), conflictsWith(clause.field, clause.text)],
         about: subjectOf(clause, [stem]),
       };

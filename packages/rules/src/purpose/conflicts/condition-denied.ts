@@ -1,7 +1,8 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { DENIED } from '../data/spend-language.ts';
 import { attributesIn } from '../language/attributes.ts';
 import { stemWord } from '../language/text.ts';
-import { type Conflict, conflictsWith, type Inquiry, quoted, subjectOf, subjectWords } from './conflict.ts';
+import { type Conflict, conflictsWith, type Inquiry, subjectOf, subjectWords } from './conflict.ts';
 
 interface Denial {
   field: string;
@@ -41,7 +42,7 @@ export const conditionDenied: Conflict = {
       }
       for (const { field, text } of found) {
         yield {
-          sentence: `The request says ${quoted(text)}, and the purpose sets this condition: ${quoted(rule.text)}.`,
+          sentence: PURPOSE.condition_denied(text, rule.text),
           evidence: [conflictsWith(field, text), conflictsWith(rule.field, rule.text)],
           about: subjectOf(rule, subjectWords(text)),
           ...(is_about ? {} : { severity: 'unclear' as const }),

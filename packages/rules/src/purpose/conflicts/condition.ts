@@ -1,7 +1,8 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { PAYS_BILL } from '../data/spend-language.ts';
 import type { Requirement } from '../reading/authority-terms.ts';
 import { claimsToBe, type SpendReading } from '../reading/spend-reading.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf } from './conflict.ts';
 
 /** True if a condition is about this spend. What would exempt it is not read, because the agent could write it. */
 function isMeant(one: Requirement, spend: SpendReading): boolean {
@@ -25,7 +26,7 @@ export const condition: Conflict = {
     for (const rule of purpose.requirements) {
       if (!isMeant(rule, spend)) continue;
       yield {
-        sentence: `The purpose sets a condition that only the agent's own words could meet: ${quoted(rule.text)}.`,
+        sentence: PURPOSE.condition(rule.text),
         evidence: [conflictsWith(rule.field, rule.text)],
         about: subjectOf(rule),
       };
@@ -33,7 +34,7 @@ export const condition: Conflict = {
     for (const rule of purpose.bounds) {
       if (rule.to === 'named sellers' && vouched?.voucher.by !== 'TRADE') continue;
       yield {
-        sentence: `The purpose allows only ${rule.to}, and only the agent's own words claim that this is one: ${quoted(rule.text)}.`,
+        sentence: PURPOSE.condition_bound(rule.to, rule.text),
         evidence: [conflictsWith(rule.field, rule.text)],
         about: subjectOf(rule),
       };

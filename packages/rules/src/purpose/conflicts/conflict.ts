@@ -3,7 +3,8 @@ import type { QuestionKind, QuestionSubject } from '@purser/contract/purpose/que
 import type { PurposeEvidence } from '../../domain/assessment.ts';
 import { clauseHash } from '../../domain/questions.ts';
 import type { SpendFacts, Voucher } from '../../domain/spend-facts.ts';
-import { groupedMoney, isActiveCurrency } from '../../values/money.ts';
+import { cut, MAX_QUOTE_LENGTH } from '../../sentences/quoted.ts';
+import { formatMoney, isActiveCurrency } from '../../values/money.ts';
 import { tokenize } from '../language/text.ts';
 import type { AuthorityReading } from '../reading/authority-terms.ts';
 import type { Quote } from '../reading/named-merchants.ts';
@@ -12,7 +13,7 @@ import type { SpendReading, TermMatch } from '../reading/spend-reading.ts';
 /** A voucher with its evidence. */
 export interface Vouched {
   voucher: Voucher;
-  /** `"Acme" is listed by user:ada`, without a full stop. */
+  /** `"Acme" is listed by user:ada.` */
   sentence: string;
   /** True if a person chose this merchant for the agent, and did not only name it in a text. */
   is_chosen: boolean;
@@ -69,38 +70,32 @@ export interface Conflict {
   find(inquiry: Inquiry): Iterable<Finding>;
 }
 
-/** In UTF-16 code units. */
-export const MAX_QUOTE_LENGTH = 160;
-
 /** Evidence of a conflict, with its text cut to `MAX_QUOTE_LENGTH`. */
 export const conflictsWith = (field: string, text: string): PurposeEvidence => ({
   field,
-  text: text.slice(0, MAX_QUOTE_LENGTH),
+  text: cut(text),
   effect: 'conflicts',
 });
 
 /** Evidence that something in the request looks like deception, with its text cut to `MAX_QUOTE_LENGTH`. */
 export const suspicious = (field: string, text: string): PurposeEvidence => ({
   field,
-  text: text.slice(0, MAX_QUOTE_LENGTH),
+  text: cut(text),
   effect: 'suspicious',
 });
 
 /** Evidence for a spend, with its text cut to `MAX_QUOTE_LENGTH`. */
 export const supports = (field: string, text: string): PurposeEvidence => ({
   field,
-  text: text.slice(0, MAX_QUOTE_LENGTH),
+  text: cut(text),
   effect: 'supports',
 });
 
-/** A text in quotation marks, cut to `MAX_QUOTE_LENGTH`. */
-export const quoted = (text: string): string => `"${text.slice(0, MAX_QUOTE_LENGTH)}"`;
-
-/** The spend's amount, or another one in its currency, for people, in groups of three digits: "USD 1,512.40". */
+/** The spend's amount, or another one in its currency, for people. */
 export function money({ request }: SpendReading, amount_minor = request.action.amount_minor): string {
   const { currency } = request.action;
   if (!isActiveCurrency(currency)) return `${amount_minor} ${currency}`;
-  return groupedMoney(amount_minor, currency);
+  return formatMoney(amount_minor, currency);
 }
 
 /** A quotation of the words around a place of a text, at most `MAX_QUOTE_LENGTH` long. */

@@ -1,5 +1,6 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { undisguised } from '../reading/undisguised.ts';
-import { type Conflict, quoted, subjectOf, suspicious } from './conflict.ts';
+import { type Conflict, subjectOf, suspicious } from './conflict.ts';
 
 /** A text hides its words: invisible characters, mixed alphabets, small capitals, letters one by one. */
 export const disguise: Conflict = {
@@ -16,7 +17,7 @@ export const disguise: Conflict = {
     for (const { field, disguise: how } of texts) {
       if (how === null) continue;
       yield {
-        sentence: `The request hides words in ${quoted(field)} behind ${how}.`,
+        sentence: PURPOSE.disguise(field, how),
         evidence: [suspicious(field, how)],
         about: subjectOf(null, [how]),
       };

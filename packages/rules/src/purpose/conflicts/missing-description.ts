@@ -1,4 +1,5 @@
-import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
+import { PURPOSE } from '../../sentences/purpose.ts';
+import { type Conflict, conflictsWith, subjectOf } from './conflict.ts';
 
 /** The authority requires a description, and the request has none. */
 export const missingDescription: Conflict = {
@@ -8,7 +9,7 @@ export const missingDescription: Conflict = {
   *find({ spend }) {
     if (/[\p{L}\p{N}]/u.test(spend.request.action.description ?? '')) return;
     yield {
-      sentence: `The request to ${quoted(spend.merchant.raw)} has no description, and your authority requires one.`,
+      sentence: PURPOSE.missing_description(spend.merchant.raw),
       evidence: [conflictsWith('action.description', '')],
       about: subjectOf(null),
     };

@@ -1,8 +1,9 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { RAIL_WORDS } from '../data/constraint-language.ts';
 import { plainAccount } from '../language/figures.ts';
 import { isOnlyRefund, isSameMerchant } from '../reading/own-spends.ts';
 import { precedentsAt } from '../reading/precedents.ts';
-import { type Conflict, conflictsWith, type Inquiry, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, type Inquiry, subjectOf } from './conflict.ts';
 
 const IS_IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$/;
 
@@ -59,12 +60,11 @@ export const newPayee: Conflict = {
       approved.some((one) => one !== null && railOf(one) === railOf(payee_id));
     const is_odd = payee_id !== null && vouched?.is_chosen === false && isOdd(inquiry, payee_id);
     if (!is_outside && !is_other && !is_odd) return;
-    const whom = quoted(spend.merchant.raw);
     yield {
       sentence:
         payee_id === null
-          ? `The request names no payee for ${whom}. Reviewers approved it only with a payee.`
-          : `The money would go to ${quoted(payee_id)}, which nobody has approved as an account of ${whom}.`,
+          ? PURPOSE.new_payee_none(spend.merchant.raw)
+          : PURPOSE.new_payee(payee_id, spend.merchant.raw),
       evidence: [conflictsWith('action.payee_id', payee_id ?? 'none')],
       about: subjectOf(null, payee_id === null ? [] : [payee_id]),
     };

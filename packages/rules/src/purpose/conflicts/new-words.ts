@@ -1,5 +1,6 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { historyWords, precedentsAt } from '../reading/precedents.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf } from './conflict.ts';
 
 /** Words that nobody has allowed at this merchant, in any language; only where the operator wants that much attention. */
 export const newWords: Conflict = {
@@ -11,7 +12,7 @@ export const newWords: Conflict = {
     for (const word of historyWords(spend.description.text)) {
       if (known.some(({ words }) => (words.get(word)?.allowed ?? 0) > 0)) continue;
       yield {
-        sentence: `Nobody has approved ${quoted(word)} at ${quoted(spend.merchant.raw)} yet.`,
+        sentence: PURPOSE.new_words(word, spend.merchant.raw),
         evidence: [conflictsWith('action.description', word)],
         about: subjectOf(null, [word]),
       };

@@ -1,8 +1,9 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { carriesMeaning, LOOSE_STEMS } from '../language/everyday-words.ts';
 import { tokenize } from '../language/text.ts';
 import type { AuthorityReading } from '../reading/authority-terms.ts';
 import { precedentsAt } from '../reading/precedents.ts';
-import { type Conflict, conflictsWith, type Inquiry, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, type Inquiry, subjectOf } from './conflict.ts';
 
 /** "For Tom", "deliver to Mrs Hale": group 1 is a name. Not in German, whose nouns all begin with a capital. */
 const FOR_SOMEBODY =
@@ -37,7 +38,7 @@ export const otherBeneficiary: Conflict = {
       if (own.has(stem) || spend.merchant.tokens.some((one) => one.stem === stem)) continue;
       if (known.some(({ words }) => (words.get(stem)?.allowed ?? 0) > 0)) continue;
       yield {
-        sentence: `The request says ${quoted(text)}, a name that the purpose doesn't mention.`,
+        sentence: PURPOSE.other_beneficiary(text),
         evidence: [conflictsWith('action.description', text)],
         about: subjectOf(null, [stem]),
       };

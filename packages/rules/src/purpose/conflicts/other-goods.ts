@@ -1,5 +1,6 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { isPrivate } from '../language/lexicon.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf, wordsOf } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf, wordsOf } from './conflict.ts';
 
 /** The description names goods of a trade that neither purpose nor merchant has to do with. */
 export const otherGoods: Conflict = {
@@ -18,7 +19,7 @@ export const otherGoods: Conflict = {
       );
       if (!match.strong || !is_other) continue;
       yield {
-        sentence: `${quoted(match.text)} belongs to ${match.trades[0]?.label}, and the purpose doesn't ask for that.`,
+        sentence: PURPOSE.other_goods(match.text, `${match.trades[0]?.label}`),
         evidence: [conflictsWith(match.field, match.text)],
         about: subjectOf(null, wordsOf(match)),
       };

@@ -1,5 +1,6 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { claimsToBe } from '../reading/spend-reading.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf } from './conflict.ts';
 
 /** Goods that the purpose buys only from certain merchants come from another one. */
 export const otherSource: Conflict = {
@@ -12,7 +13,7 @@ export const otherSource: Conflict = {
       const stems = [...rule.subject];
       if (stems.length === 0 || rule.is_any || !stems.every((stem) => claimsToBe(spend, stem))) continue;
       yield {
-        sentence: `${quoted(spend.merchant.raw)} isn't a seller that the purpose names for this: ${quoted(rule.text)}.`,
+        sentence: PURPOSE.other_source(spend.merchant.raw, rule.text),
         evidence: [
           conflictsWith('action.merchant', spend.merchant.raw),
           conflictsWith(rule.field, rule.text),

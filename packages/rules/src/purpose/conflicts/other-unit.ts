@@ -1,6 +1,7 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { UNIT_CODE } from '../language/figures.ts';
 import { claimsToBe } from '../reading/spend-reading.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf } from './conflict.ts';
 
 /** The spend is for a unit other than those that the operator names by code ("only for H1 to H9"). */
 export const otherUnit: Conflict = {
@@ -27,7 +28,7 @@ export const otherUnit: Conflict = {
           );
           if (shaped.length === 0 || isOwn) continue;
           yield {
-            sentence: `${quoted(code[0].toUpperCase())} isn't a unit that the purpose names: ${quoted(rule.text)}.`,
+            sentence: PURPOSE.other_unit(code[0].toUpperCase(), rule.text),
             evidence: [conflictsWith(text.field, code[0]), conflictsWith(rule.field, rule.text)],
             about: subjectOf(rule, [code[0]]),
           };

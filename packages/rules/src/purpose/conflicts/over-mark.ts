@@ -1,4 +1,5 @@
-import { type Conflict, conflictsWith, money, quoted, subjectOf } from './conflict.ts';
+import { PURPOSE } from '../../sentences/purpose.ts';
+import { type Conflict, conflictsWith, money, subjectOf } from './conflict.ts';
 
 /** The sum is over one that a constraint names ("above 400 pounds"), so that what the constraint says may be about it. */
 export const overMark: Conflict = {
@@ -11,7 +12,7 @@ export const overMark: Conflict = {
     for (const rule of purpose.marks) {
       if (!rule.is_compared || amount_minor <= rule.amount_minor) continue;
       yield {
-        sentence: `This is ${money(spend)}, above a sum in the purpose: ${quoted(rule.text)}.`,
+        sentence: PURPOSE.over_mark(money(spend), rule.text),
         evidence: [
           conflictsWith('action.amount_minor', String(amount_minor)),
           conflictsWith(rule.field, rule.text),

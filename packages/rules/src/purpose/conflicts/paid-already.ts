@@ -1,3 +1,4 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import {
   daysBetween,
   isNumbered,
@@ -6,7 +7,7 @@ import {
   maybeSamePartner,
   repeats,
 } from '../reading/own-spends.ts';
-import { type Conflict, conflictsWith, money, quoted, subjectOf, subjectWords } from './conflict.ts';
+import { type Conflict, conflictsWith, money, subjectOf, subjectWords } from './conflict.ts';
 
 /** Within this time, the same sum for the same words is taken for the same thing. */
 const SAME_DAYS = 7;
@@ -34,7 +35,7 @@ export const paidAlready: Conflict = {
     if (last === undefined || same.filter((one) => isSamePartner(one, action)).length >= HABIT) return;
     const day = last.at.slice(0, 10);
     yield {
-      sentence: `The agent paid ${quoted(spend.merchant.raw)} ${money(spend)} for the same thing on ${day} (${last.decision_id}).`,
+      sentence: PURPOSE.paid_already(spend.merchant.raw, money(spend), day, last.decision_id),
       evidence: [conflictsWith('history', `${last.decision_id} on ${day}`)],
       about: subjectOf(null, subjectWords(last.description)),
       // Two servers of one kind may both be wanted; the same invoice is paid once.

@@ -1,5 +1,6 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { mayAttack, readAttacks } from '../language/attacks.ts';
-import { type Conflict, quoteAround, quoted, subjectOf, subjectWords, suspicious } from './conflict.ts';
+import { type Conflict, quoteAround, subjectOf, subjectWords, suspicious } from './conflict.ts';
 
 /** In UTF-16 code units. */
 const MIN_TEXT_LENGTH = 8;
@@ -16,7 +17,7 @@ export const plantedText: Conflict = {
       for (const { match, meaning, is_certain } of readAttacks(text.folded)) {
         const quote = quoteAround(text.folded, match.index, match[0].length);
         yield {
-          sentence: `The request ${meaning}: ${quoted(quote)}.`,
+          sentence: PURPOSE.planted_text(meaning, quote),
           evidence: [suspicious(text.field, quote)],
           about: subjectOf(null, subjectWords(match[0])),
           ...(is_certain ? {} : { severity: 'unclear' as const }),

@@ -1,7 +1,8 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { BELONGINGS, SOMEBODYS } from '../data/spend-language.ts';
 import { privateCircleWords } from '../language/lexicon.ts';
 import { MAX_TEXT_LENGTH } from '../language/text.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf, subjectWords } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf, subjectWords } from './conflict.ts';
 
 /** The match, with the name before its apostrophe. */
 const whoseIn = (folded: string, { index, 0: found }: RegExpExecArray): string =>
@@ -30,9 +31,7 @@ export const privateUse: Conflict = {
       for (const { words, is_sure } of found) {
         yield {
           sentence:
-            rule === null
-              ? `${quoted(words)} sounds like private use, which the purpose doesn't mention.`
-              : `${quoted(words)} sounds like private use, which the purpose forbids: ${quoted(rule.text)}.`,
+            rule === null ? PURPOSE.private_use(words) : PURPOSE.private_use_forbidden(words, rule.text),
           evidence: [
             conflictsWith(field, words),
             ...(rule === null ? [] : [conflictsWith(rule.field, rule.text)]),

@@ -1,5 +1,6 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { attributesIn } from '../language/attributes.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf, subjectWords } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf, subjectWords } from './conflict.ts';
 
 /** The spend names a value of a property ("business class", "used") that the operator rules out. */
 export const prohibitedAttribute: Conflict = {
@@ -15,7 +16,7 @@ export const prohibitedAttribute: Conflict = {
       for (const [value, text] of found.texts) {
         if (rule.allowed.has(value)) continue;
         yield {
-          sentence: `The request says ${quoted(text)}, and the purpose says ${quoted(rule.text)}.`,
+          sentence: PURPOSE.prohibited_attribute(text, rule.text),
           evidence: [conflictsWith('action.description', text), conflictsWith(rule.field, rule.text)],
           about: subjectOf(rule, subjectWords(text)),
         };

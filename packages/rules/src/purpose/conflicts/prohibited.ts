@@ -1,8 +1,9 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import type { Trade } from '../data/trades.ts';
 import { carriesMeaning, LOOSE_STEMS } from '../language/everyday-words.ts';
 import type { Token } from '../language/text.ts';
 import type { AuthorityReading, ForbiddenItem, Prohibition } from '../reading/authority-terms.ts';
-import { type Conflict, conflictsWith, type Inquiry, quoted, subjectOf, wordsOf } from './conflict.ts';
+import { type Conflict, conflictsWith, type Inquiry, subjectOf, wordsOf } from './conflict.ts';
 
 /** True if the objective itself names the trade. */
 function isWanted(purpose: AuthorityReading, trade: Trade): boolean {
@@ -99,8 +100,8 @@ export const prohibited: Conflict = {
         const is_final = hit.is_certain && rule.exceptions.size === 0 && !rule.is_relative;
         yield {
           sentence: is_final
-            ? `The purpose forbids this: ${quoted(rule.text)}. The request says ${quoted(hit.text)}.`
-            : `The purpose may forbid ${quoted(hit.text)}: ${quoted(rule.text)}.`,
+            ? PURPOSE.prohibited(rule.text, hit.text)
+            : PURPOSE.prohibited_perhaps(hit.text, rule.text),
           evidence: [conflictsWith(hit.field, hit.text), conflictsWith(rule.field, rule.text)],
           about: subjectOf(rule, hit.words),
           ...(is_final ? {} : { severity: 'unclear' as const }),

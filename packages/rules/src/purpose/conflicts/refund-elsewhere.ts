@@ -1,5 +1,6 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { isRefund, maybeSameMerchant } from '../reading/own-spends.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf } from './conflict.ts';
 
 /** A refund goes to another payee than the one that earlier money of the same name went to. */
 export const refundElsewhere: Conflict = {
@@ -15,7 +16,7 @@ export const refundElsewhere: Conflict = {
     const [other] = known;
     if (other === undefined || known.some((one) => one.payee_id === payee_id)) return;
     yield {
-      sentence: `The refund would go to ${quoted(payee_id)}, but the agent paid ${quoted(`${other.payee_id}`)} (${other.decision_id}).`,
+      sentence: PURPOSE.refund_elsewhere(payee_id, `${other.payee_id}`, other.decision_id),
       evidence: [conflictsWith('action.payee_id', payee_id), conflictsWith('history', `${other.payee_id}`)],
       about: subjectOf(null, [payee_id]),
     };

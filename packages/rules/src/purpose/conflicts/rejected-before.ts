@@ -1,5 +1,6 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { historyWords, precedentsAt } from '../reading/precedents.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf } from './conflict.ts';
 
 /** People refused spends with these words at this merchant or payee, and allowed none with them there. */
 export const rejectedBefore: Conflict = {
@@ -14,7 +15,7 @@ export const rejectedBefore: Conflict = {
         known.reduce((total, { words }) => total + (words.get(word)?.[of] ?? 0), 0);
       if (sum('refused') === 0 || sum('allowed') > 0) continue;
       yield {
-        sentence: `A reviewer rejected a similar purchase (${quoted(word)}) here before.`,
+        sentence: PURPOSE.rejected_before(word),
         evidence: [
           conflictsWith('action.description', word),
           conflictsWith('history', `rejected ${sum('refused')} times`),

@@ -1,5 +1,6 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { daysBetween, maybeSamePartner } from '../reading/own-spends.ts';
-import { type Conflict, conflictsWith, money, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, money, subjectOf } from './conflict.ts';
 
 const SAME_DAYS = 1;
 /** From this share of the threshold on, a sum lies just under it. */
@@ -27,7 +28,7 @@ export const splitSum: Conflict = {
     if (part === undefined) return;
     const sum = money(spend, part.amount_minor + action.amount_minor);
     yield {
-      sentence: `Together with another payment today, ${quoted(spend.merchant.raw)} would receive ${sum}, above your review threshold of ${money(spend, threshold)}.`,
+      sentence: PURPOSE.split_sum(spend.merchant.raw, sum, money(spend, threshold)),
       evidence: [conflictsWith('history', `${part.decision_id}: ${money(spend, part.amount_minor)}`)],
       about: subjectOf(null),
     };

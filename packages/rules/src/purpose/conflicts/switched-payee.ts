@@ -1,9 +1,10 @@
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { TOKEN_RAILS } from '../data/spend-language.ts';
 import { carriesMeaning } from '../language/everyday-words.ts';
 import { IBAN_REST, plainAccount } from '../language/figures.ts';
 import { MAX_TEXT_LENGTH } from '../language/text.ts';
 import type { SpendReading } from '../reading/spend-reading.ts';
-import { type Conflict, conflictsWith, quoted, subjectOf } from './conflict.ts';
+import { type Conflict, conflictsWith, subjectOf } from './conflict.ts';
 
 const IBAN = new RegExp(String.raw`\b[A-Za-z]{2}(?:${IBAN_REST}|\d{2}[A-Za-z0-9]{8,30}\b)`, 'g');
 
@@ -31,7 +32,7 @@ export const switchedPayee: Conflict = {
       if (known === account || !isLedBy(spend, lead)) continue;
       const change = purpose.account_changes ?? null;
       yield {
-        sentence: `The money would go to ${quoted(account)}, but the purpose names ${quoted(known)} for ${quoted(spend.merchant.raw)}.`,
+        sentence: PURPOSE.switched_payee(account, known, spend.merchant.raw),
         evidence: [conflictsWith('action.payee_id', payee), conflictsWith('purpose.context', known)],
         about: subjectOf(change, [payee, known]),
         // Where the operator says how an account changes, it may have changed.
@@ -44,7 +45,7 @@ export const switchedPayee: Conflict = {
         const other = match.toUpperCase().replaceAll(' ', '');
         if (other === account) continue;
         yield {
-          sentence: `The money would go to ${quoted(account)}, but the request itself names ${quoted(other)}.`,
+          sentence: PURPOSE.switched_payee_in_request(account, other),
           evidence: [conflictsWith('action.payee_id', payee), conflictsWith(text.field, other)],
           about: subjectOf(null, [payee, other]),
           severity: 'unclear',

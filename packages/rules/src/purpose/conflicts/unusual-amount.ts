@@ -1,6 +1,7 @@
 import { covers } from '../../domain/questions.ts';
+import { PURPOSE } from '../../sentences/purpose.ts';
 import { answerAtMerchant, precedentsAt } from '../reading/precedents.ts';
-import { type Conflict, type Inquiry, money, quoted, subjectOf, suspicious } from './conflict.ts';
+import { type Conflict, type Inquiry, money, subjectOf, suspicious } from './conflict.ts';
 
 /** An amount over this multiple of the highest earlier one is unusual. */
 const UNUSUAL_FACTOR = 5;
@@ -30,9 +31,14 @@ export const unusualAmount: Conflict = {
     const approved = vouched === undefined ? approvedUpTo(inquiry) : undefined;
     const most = approved ?? (is_unusual ? high : undefined);
     if (most === undefined) return;
+    const whom = spend.merchant.raw;
+    const sentence =
+      most === 0
+        ? PURPOSE.unusual_currency(money(spend), currency, whom)
+        : PURPOSE.unusual_amount(money(spend), money(spend, most), whom);
     const so_far = most === 0 ? `anything in ${currency}` : `more than ${money(spend, most)}`;
     yield {
-      sentence: `This is ${money(spend)}. Nobody has approved ${so_far} at ${quoted(spend.merchant.raw)}.`,
+      sentence,
       evidence: [suspicious('history', `nobody has approved ${so_far}`)],
       about: subjectOf(null),
     };

@@ -42,7 +42,7 @@ describe('a clause that limits a sum asks about larger spends, and about no othe
     ['At most EUR 70 per night', 'EUR 70.00 per night'],
     ['Hotels up to 120 euros a person', 'EUR 120.00 per person'],
     ['Nothing over €12.50/kg', 'EUR 12.50 per kg'],
-    ['Nicht mehr als 1.500,00 EUR pro Tag', 'EUR 1500.00 per day'],
+    ['Nicht mehr als 1.500,00 EUR pro Tag', 'EUR 1,500.00 per day'],
   ])('the sum of "%s" is shown whole, and a spend may pay for several', (constraint, sum) => {
     const { conditions, not_understood } = showReading(under(constraint));
     expect(conditions.map(({ met_by }) => met_by)).toEqual([expect.stringContaining(sum)]);

@@ -1,17 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import type { Authority } from '@purser/contract/authority';
 import type { Action, SpendRequest } from '@purser/contract/decisions';
-import { QUESTION_KINDS } from '@purser/contract/purpose/questions';
 import { answerAfter } from '@purser/rules/domain/questions';
 import { NO_FACTS, type PaidSpend, type Precedent, type SpendFacts } from '@purser/rules/domain/spend-facts';
 import { assessBuiltIn } from '@purser/rules/purpose/built-in-assessor';
 import { historyKey, historyWords } from '@purser/rules/purpose/history';
-import { expect, test } from 'vitest';
-import { parse, stringify } from 'yaml';
-
-const GOLDEN = new URL('../../cases/sentences.yaml', import.meta.url);
-const HEAD =
-  '# Every sentence of a purpose assessment, each made from a real input by tests/purpose/sentences.test.ts.\n# SENTENCES=write npx vitest run server/tests/purpose/sentences.test.ts writes it again; read the difference.\n';
 
 const SHOP: Authority = {
   purpose: {
@@ -119,7 +111,12 @@ const LONG: Authority = {
   purpose: { objective: 'x', constraints: Array.from({ length: 20 }, () => 'no word, '.repeat(200)) },
 };
 
-const INPUTS: readonly (readonly [authority: Authority, request: SpendRequest, facts?: SpendFacts])[] = [
+/** Spends that between them make every sentence of an assessment. */
+export const PURPOSE_INPUTS: readonly (readonly [
+  authority: Authority,
+  request: SpendRequest,
+  facts?: SpendFacts,
+])[] = [
   [SHOP, JSTOR],
   [SHOP, JSTOR, paid({ merchant: 'JSTOR', description: 'milk' })],
   [SHOP, JSTOR, answered(SHOP, JSTOR, 'YES')],
@@ -194,40 +191,22 @@ const INPUTS: readonly (readonly [authority: Authority, request: SpendRequest, f
     },
     spend('Metro', 'rolls'),
   ],
+  [
+    {
+      ...PLAIN,
+      purpose: {
+        objective: 'Buy parts for the workshop.',
+        constraints: ['Only what is on the list'],
+        context: 'Seller: Metro.',
+      },
+    },
+    spend('Metro', 'a drill'),
+  ],
+  [SHOP, spend('JSTOR', 'flour', { amount_minor: 30_000 }), known('JSTOR')],
+  [SHOP, spend('JSTOR', 'flour', { currency: 'USD' }), answered(SHOP, JSTOR, 'YES')],
+  [SHOP, JSTOR, known('JSTOR', { said_by_people: { allowed: 0, refused: 0 }, settled_by_rail: 1 })],
   [{ ...SHOP, require_description: true }, spend('Metro')],
   [{ ...SHOP, purpose: { ...SHOP.purpose, attention: 'HIGH' } }, spend('Metro', 'zirqon copings')],
   [SHOP, spend('Metro', 'flour', { trace: LONG_TRACE })],
   [LONG, spend('Metro', 'flour')],
 ];
-
-test('the golden file has every sentence, and each comes from a real input', () => {
-  const sentences = new Map<string, Set<string>>();
-  const add = (kind: string, sentence: string) =>
-    sentences.set(kind, (sentences.get(kind) ?? new Set()).add(sentence));
-  for (const input of INPUTS) {
-    const { assessment, rationale, questions, is_final } = assessBuiltIn(...input);
-    for (const { kind, sentence } of questions) add(kind, sentence);
-    if (assessment === 'PURPOSE_ALIGNED') add('aligned', rationale);
-    if (is_final) add(questions.length > 0 ? 'rejected' : 'final', rationale);
-  }
-  const made = Object.fromEntries(
-    [...sentences].sort(([a], [b]) => (a < b ? -1 : 1)).map(([kind, all]) => [kind, [...all].sort()]),
-  );
-  if (process.env.SENTENCES === 'write') writeFileSync(GOLDEN, `${HEAD}${stringify(made, { lineWidth: 0 })}`);
-  expect(parse(readFileSync(GOLDEN, 'utf8'))).toEqual(made);
-  // The model's question is the model's own words.
-  expect(Object.keys(made).sort()).toEqual(
-    ['aligned', 'final', 'rejected', ...QUESTION_KINDS.filter((kind) => kind !== 'model')].sort(),
-  );
-});
-
-test('no sentence is in the passive without an agent, and what others wrote is in quotation marks', () => {
-  for (const sentence of Object.values(
-    parse(readFileSync(GOLDEN, 'utf8')) as Record<string, string[]>,
-  ).flat()) {
-    const own = sentence.replace(/"[^"]*"/g, '""');
-    expect(own).not.toMatch(/\b(?:is|was|were|been|be) (?:\w+ed|paid|known)\b(?! by)/);
-    expect(own).not.toMatch(/Metro|JSTOR|Blitz/);
-    expect(own).toMatch(/[.]$/);
-  }
-});
