@@ -85,6 +85,16 @@ export const ERRORS = {
     when: 'The workspace has reached its limit of webhook endpoints.',
     retry: false,
   },
+  channel_limit: {
+    status: 409,
+    when: 'The workspace has reached its limit of channels.',
+    retry: false,
+  },
+  email_not_configured: {
+    status: 409,
+    when: 'The service sends no mail: its operator has not set `SMTP_URL`.',
+    retry: false,
+  },
   merchant_limit: {
     status: 409,
     when: 'The agent has reached its limit of listed merchants.',

@@ -23,6 +23,8 @@ export const ID_PREFIXES = {
   budget: 'bud',
   question: 'q',
   note: 'not',
+  channel: 'chn',
+  notice: 'ntc',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

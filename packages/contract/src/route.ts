@@ -14,6 +14,7 @@ export const TAGS = [
   'Budgets',
   'API keys',
   'Webhooks',
+  'Notices',
   'Reports',
   'Workspace',
   'Ledger',

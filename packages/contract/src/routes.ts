@@ -12,6 +12,8 @@ import { routes as health } from './routes/health.ts';
 import { routes as ledger } from './routes/ledger.ts';
 import { routes as mcp } from './routes/mcp.ts';
 import { routes as merchants } from './routes/merchants.ts';
+import { routes as channels } from './routes/notices/channels.ts';
+import { routes as notices } from './routes/notices/notices.ts';
 import { routes as outcomes } from './routes/outcomes.ts';
 import { routes as auth } from './routes/people/auth.ts';
 import { routes as me } from './routes/people/me.ts';
@@ -48,6 +50,8 @@ export const ROUTES = {
   ...apiKeys,
   ...webhooks,
   ...webhookDeliveries,
+  ...channels,
+  ...notices,
   ...members,
   ...workspace,
   ...changes,

@@ -36,6 +36,7 @@ let foreign: Record<
   | 'label'
   | 'token'
   | 'webhook'
+  | 'channel'
   | 'event'
   | 'attempt'
   | 'user'
@@ -95,6 +96,7 @@ beforeAll(async () => {
     label: label.label_id,
     token: decision.capability?.token as string,
     webhook,
+    channel: await there.channel(),
     event,
     attempt: await there.attempt(),
     user: await there.member(),
@@ -212,6 +214,7 @@ const PATHS: Record<string, Kind[]> = {
   agents: ['agent', 'slug'],
   'api-keys': ['api_key'],
   webhooks: ['webhook'],
+  channels: ['channel'],
   events: ['event'],
   deliveries: ['attempt'],
   members: ['user'],
@@ -260,6 +263,8 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'GET /v1/notices decision': [['decision'], EMPTY],
+  'GET /v1/notices channel': [['channel'], EMPTY],
   'GET /v1/webhooks/deliveries endpoint': [['webhook'], EMPTY],
   'GET /v1/webhooks/deliveries event': [['event'], EMPTY],
   'POST /v1/webhooks/:id/replay event_id': [['event'], [404, 'not_found']],

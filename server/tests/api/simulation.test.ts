@@ -127,7 +127,9 @@ describe('a simulation', () => {
     });
     // When keys were used is noted at any moment, of a simulation's too, by a batch that moves the chain's clock.
     const shown = (table: string) =>
-      table === 'ledger_heads' ? `(select workspace_id, seq, hash, has_webhooks from ${table})` : table;
+      table === 'ledger_heads'
+        ? `(select workspace_id, seq, hash, has_webhooks, has_channels from ${table})`
+        : table;
     const tables = (
       await service.sql(
         "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'api_key_uses' order by 1",

@@ -25,6 +25,9 @@ import {
 import { createOutcome } from '../../src/engine/commands/create-outcome.ts';
 import { createWebhook } from '../../src/engine/commands/create-webhook.ts';
 import { deleteWebhook } from '../../src/engine/commands/delete-webhook.ts';
+import { createChannel } from '../../src/engine/commands/notices/create-channel.ts';
+import { deleteChannel } from '../../src/engine/commands/notices/delete-channel.ts';
+import { updateChannel } from '../../src/engine/commands/notices/update-channel.ts';
 import { answerQuestion } from '../../src/engine/commands/questions/answer-question.ts';
 import { revokeApiKey } from '../../src/engine/commands/revoke-api-key.ts';
 import { updateAgent } from '../../src/engine/commands/update-agent.ts';
@@ -63,6 +66,8 @@ const KEY_OF: Record<string, (name: string) => object> = {
   keys: (key_id) => ({ key_id }),
   shared_budgets: () => ({}),
   webhooks: () => ({}),
+  channels: () => ({}),
+  notice_bursts: (agent_id) => ({ agent_id }),
 };
 const QUESTION = {
   question_id: 'q_00000000000000000000000000',
@@ -71,6 +76,16 @@ const QUESTION = {
   about: null,
   sentence: 'May it be M?',
   answered: null,
+} as const;
+const CHANNEL = {
+  name: 'Pager',
+  type: 'webhook',
+  target: 'hooks.example',
+  sealed_settings: 'AAAA',
+  settings_hash: 'sha256:00',
+  filter: null,
+  quiet_hours: null,
+  show_claims: true,
 } as const;
 /** The counters that agents count in, by name. */
 const wanted = new Map<string, WantedCounter>();
@@ -262,6 +277,8 @@ describe('what a process knows of a workspace', () => {
             'listen',
             'mute',
             'forget',
+            'tell',
+            'hush',
           ),
         },
       ),
@@ -289,6 +306,7 @@ describe('what a process knows of a workspace', () => {
           }),
         );
         const endpoints: string[] = [];
+        const channels: string[] = [];
         let decision_id: string | null = null;
         for (const { on, what, agent, amount_minor } of steps) {
           const node = nodes[on] as Node;
@@ -345,12 +363,30 @@ describe('what a process knows of a workspace', () => {
             const changes = { status: amount_minor % 2 === 0 ? 'disabled' : 'active' };
             const input = { endpoint_id: last, changes, reason: 'by_admin' };
             await submit(updateWebhook as never, input as never, by_operator);
+          } else if (what === 'tell' && channels.length < 3) {
+            const { channel_id } = await submit(createChannel as never, CHANNEL as never, by_operator);
+            channels.push(channel_id);
+          } else if (what === 'hush') {
+            const channel_id = channels.pop();
+            const input = { channel_id, changes: { status: 'disabled' }, reason: 'REQUESTED' };
+            if (channel_id === undefined) continue;
+            if (amount_minor % 2 === 0)
+              await submit(deleteChannel as never, { channel_id } as never, by_operator);
+            else await submit(updateChannel as never, input as never, by_operator);
           } else if (what === 'forget' && last !== undefined) {
             endpoints.pop();
             await submit(deleteWebhook as never, { endpoint_id: last } as never, by_operator);
           }
           const questions = agents.map((id) => `${id} ${QUESTION.question_id}`);
-          const asked = { agents, authorities: agents, budgets: agents, counters: names, keys, questions };
+          const asked = {
+            agents,
+            authorities: agents,
+            budgets: agents,
+            counters: names,
+            keys,
+            questions,
+            notice_bursts: agents,
+          };
           for (const each of nodes) {
             for (const kind of await expectTrue(each, workspace_id, asked)) compared.add(kind);
           }

@@ -25,6 +25,11 @@ import { expireReservations } from '../../src/engine/commands/expire-reservation
 import { listMerchants } from '../../src/engine/commands/merchants/list-merchants.ts';
 import { unlistMerchant } from '../../src/engine/commands/merchants/unlist-merchant.ts';
 import { noteKeyUses } from '../../src/engine/commands/note-key-uses.ts';
+import { createChannel } from '../../src/engine/commands/notices/create-channel.ts';
+import { deleteChannel } from '../../src/engine/commands/notices/delete-channel.ts';
+import { rewrapChannel } from '../../src/engine/commands/notices/rewrap-channel.ts';
+import { testChannel } from '../../src/engine/commands/notices/test-channel.ts';
+import { updateChannel } from '../../src/engine/commands/notices/update-channel.ts';
 import { acceptMembership } from '../../src/engine/commands/people/accept-membership.ts';
 import { inviteMember } from '../../src/engine/commands/people/invite-member.ts';
 import { joinWorkspace } from '../../src/engine/commands/people/join-workspace.ts';
@@ -124,6 +129,7 @@ async function look(workspace_id: string) {
     endpoints: await all(
       'select endpoint_id, secrets from webhook_endpoints where workspace_id = $1 order by 1',
     ),
+    channels: await all('select channel_id from channels where workspace_id = $1 order by 1'),
     events: await all('select event_id from webhook_events where workspace_id = $1 order by 1'),
     members: await all(
       'select m.user_id, u.email from members m join users u using (user_id) where workspace_id = $1 order by 1',
@@ -430,6 +436,43 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
   testWebhook: (seen, step) => ({
     command: testWebhook,
     input: { endpoint_id: pick(seen.endpoints, step.a)?.endpoint_id ?? 'wh_00000000000000000000000000' },
+  }),
+  createChannel: (_seen, step) => ({
+    command: createChannel,
+    input: {
+      name: `c${step.a % 3}`,
+      type: 'webhook',
+      target: 'h.example',
+      sealed_settings: 'AAAA',
+      settings_hash: 'sha256:00',
+      filter: step.b % 3 === 0 ? { from_minor: 100 } : null,
+      quiet_hours: step.c % 3 === 0 ? { time_zone: 'Europe/Berlin', from: '19:00', to: '08:00' } : null,
+      show_claims: true,
+    },
+  }),
+  updateChannel: (seen, step) => ({
+    command: updateChannel,
+    input: {
+      channel_id: pick(seen.channels, step.a)?.channel_id ?? 'chn_00000000000000000000000000',
+      changes: [{ status: 'disabled' }, { status: 'active' }, { name: `n${step.c % 3}` }][step.b % 3],
+      reason: 'REQUESTED',
+    },
+  }),
+  deleteChannel: (seen, step) => ({
+    command: deleteChannel,
+    input: { channel_id: pick(seen.channels, step.a)?.channel_id ?? 'chn_00000000000000000000000000' },
+  }),
+  testChannel: (seen, step) => ({
+    command: testChannel,
+    input: { channel_id: pick(seen.channels, step.a)?.channel_id ?? 'chn_00000000000000000000000000' },
+  }),
+  rewrapChannel: (seen, step) => ({
+    command: rewrapChannel,
+    input: {
+      channel_id: pick(seen.channels, step.a)?.channel_id ?? 'chn_00000000000000000000000000',
+      before: 'AAAA',
+      after: `W${step.b % 3}`,
+    },
   }),
   setPlan: (_seen, step) => ({
     command: setPlan,

@@ -41,6 +41,9 @@ const NO_HISTORY = [
   'webhook_deliveries',
   'webhook_queues',
   'webhook_attempts',
+  'channel_health',
+  'notices',
+  'notice_bursts',
   // Of a person the e-mail is sealed with each membership; see below.
   'users',
   'user_identities',
@@ -163,6 +166,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     key: ['endpoint_id'],
     row: 'order by endpoint_id limit 1',
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.endpoint_id)',
+  },
+  channels: {
+    key: ['channel_id'],
+    row: 'order by channel_id limit 1',
+    seq: newestOf('t.channel_id'),
   },
   members: {
     key: ['user_id', 'principal_id'],
@@ -311,7 +319,7 @@ describe('an edit of any column is reported at its own event', () => {
           table === 'ledger_heads'
             ? column === 'seq'
               ? ['TRUNCATED']
-              : column === 'has_webhooks' || column === 'stop'
+              : column === 'has_webhooks' || column === 'has_channels' || column === 'stop'
                 ? ['ROW_MISMATCH']
                 : ['LINK_BROKEN']
             : table !== 'ledger_events'

@@ -209,6 +209,7 @@ test('a secret key is replaced on running nodes, one after another, and nothing 
   expect(first).toMatchObject({
     replaced: true,
     webhook_secrets: { rewrapped: 1, unreadable: 0 },
+    channel_settings: { rewrapped: 1, unreadable: 0 },
     done: false,
   });
   const names = first.api_keys.map((key: { key_id: string }) => key.key_id);

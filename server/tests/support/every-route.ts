@@ -25,6 +25,8 @@ export interface World {
   ask(amount_minor: number): Promise<{ decision_id: string; capability: { token: string } | null }>;
   /** An endpoint of the workspace, made when there is none. */
   webhook(): Promise<string>;
+  /** A channel of the workspace, made when there is none. */
+  channel(): Promise<string>;
   /** An attempt to tell that endpoint of a new decision. */
   attempt(): Promise<string>;
   /** Invites somebody new. */
@@ -81,6 +83,11 @@ const ofAgent = (tail: string, body?: unknown) => async (world: World) => ({
 });
 const ofWebhook = (tail: string, body?: unknown) => async (world: World) => ({
   path: `/v1/webhooks/${await world.webhook()}${tail}`,
+  ...(body === undefined ? {} : { body }),
+});
+
+const ofChannel = (tail: string, body?: unknown) => async (world: World) => ({
+  path: `/v1/channels/${await world.channel()}${tail}`,
   ...(body === undefined ? {} : { body }),
 });
 
@@ -436,6 +443,42 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     names: 'nothing',
   },
   'GET /v1/audit': { scopes: ['read'], request: fixed('/v1/audit'), status: 200, names: 'nothing' },
+  'POST /v1/channels': {
+    scopes: ['admin'],
+    async request(world) {
+      // A workspace may have twenty.
+      await world.service.call('DELETE', `/v1/channels/${await world.channel()}`, { key: world.setup });
+      return { path: '/v1/channels', body: { name: 'Pager', type: 'webhook', url: URL } };
+    },
+    status: 201,
+    names: 'nothing',
+  },
+  'GET /v1/channels': { scopes: ['admin'], request: fixed('/v1/channels'), status: 200, names: 'nothing' },
+  'GET /v1/channels/:id': {
+    scopes: ['admin'],
+    request: ofChannel(''),
+    status: 200,
+    names: 'one thing',
+  },
+  'PATCH /v1/channels/:id': {
+    scopes: ['admin'],
+    request: ofChannel('', { name: 'Renamed' }),
+    status: 200,
+    names: 'one thing',
+  },
+  'DELETE /v1/channels/:id': {
+    scopes: ['admin'],
+    request: ofChannel(''),
+    status: 204,
+    names: 'one thing',
+  },
+  'POST /v1/channels/:id/test': {
+    scopes: ['admin'],
+    request: ofChannel('/test'),
+    status: 202,
+    names: 'one thing',
+  },
+  'GET /v1/notices': { scopes: ['read'], request: fixed('/v1/notices'), status: 200, names: 'nothing' },
   'POST /v1/webhooks': {
     scopes: ['admin'],
     request: fixed('/v1/webhooks', { url: URL }),
@@ -648,6 +691,13 @@ export async function makeWorld(
       if (body.data.length > 0) return body.data[0].id;
       const url = `https://${words === '' ? 'receiver' : words.toLowerCase()}.invalid/events`;
       return (await service.call('POST', '/v1/webhooks', { key: setup, body: { url } })).body.id;
+    },
+    async channel() {
+      const { body } = await service.call('GET', '/v1/channels', { key: setup });
+      if (body.data.length > 0) return body.data[0].id;
+      const url = `https://${words === '' ? 'receiver' : words.toLowerCase()}.invalid/channel`;
+      const made = { name: `${words} Pager`, type: 'webhook', url };
+      return (await service.call('POST', '/v1/channels', { key: setup, body: made })).body.id;
     },
     async attempt() {
       const endpoint_id = await world.webhook();

@@ -178,6 +178,23 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await s.call('PATCH', `/v1/webhooks/${hooks[1]}`, { body: { url: 'https://changed.invalid/' } });
   await s.call('DELETE', `/v1/webhooks/${hooks[2]}`);
 
+  // The same of channels.
+  const channels: string[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    const body = {
+      name,
+      type: 'webhook',
+      url: `https://${name}.invalid/`,
+      filter: { from_minor: 100 },
+      quiet_hours: { time_zone: 'Europe/Berlin', from: '19:00', to: '08:00' },
+    };
+    channels.push((await post('/v1/channels', body)).id);
+  }
+  await s.call('PATCH', `/v1/channels/${channels[1]}`, {
+    body: { url: 'https://changed.invalid/', filter: null },
+  });
+  await s.call('DELETE', `/v1/channels/${channels[2]}`);
+
   // SHADOW: allowed, denied, capped, reviewed twice, executed although stopped.
   const allowed = await asks('shadow', 500);
   const denied = await asks('shadow', 500, { action: { merchant: 'Evil Hosting "quoted" 💶' } });

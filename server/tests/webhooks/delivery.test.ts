@@ -90,6 +90,7 @@ afterEach(async () => {
 function work(options: Partial<WebhookDeliveryOptions> = {}): WebhookDeliverer {
   const timeout_ms = options.timeout_ms ?? 10_000;
   const worker = startWebhookDelivery({
+    senders: {},
     db,
     lane: core.lane,
     log,

@@ -28,6 +28,10 @@ export const LEDGER_EVENT_TYPES = [
   'webhook.deleted',
   'webhook.secret_rotated',
   'webhook.secret_rewrapped',
+  'channel.created',
+  'channel.updated',
+  'channel.deleted',
+  'channel.settings_rewrapped',
   'member.invited',
   'member.joined',
   'member.role_changed',
@@ -50,6 +54,7 @@ export const SUBJECT_TYPES = [
   'capability',
   'reservation',
   'webhook',
+  'channel',
   'member',
   'invitation',
 ] as const;

@@ -3,6 +3,7 @@ import type { Role } from '@purser/contract/values/scopes';
 import type { CounterRow } from '../counters/counters.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
+import type { Channel } from '../notices/channels.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
 import type { AuthorityRow } from './authorities.ts';
@@ -116,6 +117,7 @@ export interface AuditedState {
   authority?: AuthorityRow;
   api_key?: ApiKey;
   webhook?: WebhookEndpoint;
+  channel?: Channel;
   member?: Member;
   invitation?: Invitation;
   merchant_entry?: MerchantEntry;
@@ -125,9 +127,9 @@ export interface AuditedState {
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };
 }
 
-/** The JSON form of an audited state: a key's digest as hex, and only a hash of a webhook's encrypted secrets. */
+/** The JSON form of an audited state: a key's digest as hex, and only hashes of encrypted secrets and settings. */
 export function auditedForm(state: AuditedState): Record<string, unknown> {
-  const { workspace, agent, api_key, authority, member, webhook, ...form } = state as Record<
+  const { workspace, agent, api_key, authority, member, webhook, channel, ...form } = state as Record<
     string,
     unknown
   > &
@@ -154,6 +156,9 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
   if (webhook !== undefined) {
     form.webhook = { ...webhook, secrets: shownHash(sha256(canonicalJson(webhook.secrets))) };
+  }
+  if (channel !== undefined) {
+    form.channel = { ...channel, sealed_settings: shownHash(sha256(channel.sealed_settings)) };
   }
   return form;
 }

@@ -4,6 +4,7 @@ import { type CalendarSpan, nextClockChangeMs, wallClock, wallClockReachedMs } f
 
 /** A week and a day: whatever day a period is of, it begins once in them. */
 const DAYS_TO_LOOK_AT = 8;
+const DAY_MINUTES = 1_440;
 
 /** Minutes since 00:00 of a time that is written `HH:MM`. */
 const minuteOf = (time: string): number => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
@@ -44,4 +45,21 @@ export function nextActiveMs(periods: ActiveHours[], time_zone: string, at_ms: n
   if (LAST_GAPS.size >= MAX_LAST_GAPS) LAST_GAPS.clear();
   LAST_GAPS.set(key, { starts_ms: at_ms, ends_ms });
   return ends_ms;
+}
+
+/**
+ * The first moment after `at_ms` that lies in none of the periods, for a moment that lies in one: where periods that follow
+ * each other end, or where clocks are changed out of them. Null where there is none. Milliseconds since 1970 UTC.
+ */
+export function nextInactiveMs(periods: ActiveHours[], time_zone: string, at_ms: number): number | null {
+  const moments = periods.flatMap(({ to }) =>
+    Array.from({ length: DAYS_TO_LOOK_AT + 1 }, (_, days) =>
+      // 24:00 is 00:00 of the next day.
+      wallClockReachedMs(time_zone, at_ms, to === '24:00' ? days + 1 : days, minuteOf(to) % DAY_MINUTES),
+    ),
+  );
+  const change_ms = nextClockChangeMs(time_zone, at_ms);
+  if (change_ms !== null) moments.push(change_ms);
+  const closed = moments.filter((ms) => ms > at_ms && !isActive(periods, time_zone, ms));
+  return closed.length === 0 ? null : Math.min(...closed);
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { ID_PREFIXES, type IdKind } from '@purser/contract/ids';
 import { decodeTime, encodeTime, monotonicFactory } from 'ulid';
 
@@ -22,4 +23,13 @@ export function timeOfId(id: string): number | null {
 export function makeIdsAt(time_ms: number, random: () => number): NewId {
   const next = monotonicFactory(random);
   return (kind) => `${ID_PREFIXES[kind]}_${next(time_ms)}`;
+}
+
+const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+/** The id of a kind that follows from a time and a text, so that making it twice gives the same id. */
+export function derivedId(kind: IdKind, time_ms: number, text: string): string {
+  const bytes = hash('sha256', text, 'buffer');
+  const tail = Array.from({ length: 16 }, (_, i) => CROCKFORD[(bytes[i] as number) % 32]).join('');
+  return firstIdAt(kind, time_ms).slice(0, -16) + tail;
 }

@@ -290,6 +290,7 @@ export function makeCreateDecision(
       questions: questionsOf(input),
       shared_budgets: input.assessed?.authority.budgets,
       webhooks: true,
+      notice_bursts_of: [input.agent_id],
     }),
     apply(set, input, origin) {
       const agent = set.agent(input.agent_id);
@@ -330,6 +331,8 @@ export function makeCreateDecision(
       const event_id = set.addDecision(row, made);
       countAsked(set, made);
       set.publish('decision.created', document, event_id);
+      // In SHADOW nothing waits for a review.
+      if (agent.mode === 'ENFORCE' && verdict.decision === 'REVIEW') set.outbox.notices.requested(made);
       const { decision, reason_code } = verdict;
       if (decision !== 'DENY') publishThresholdEvents(set, decision_id, reservation.limits ?? [], origin);
       const { mode } = agent;

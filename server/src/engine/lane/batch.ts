@@ -12,9 +12,10 @@ import { type Command, type CommandResult, refuse } from './command.ts';
 import { beforeCommand, checkApplied } from './invariants.ts';
 import type { HeadVersion, KnownRows } from './known-rows.ts';
 import { sendLoads, settleAll } from './load-rows.ts';
-import { type Loaded, type Needs, sendWrites } from './tables.ts';
+import type { Loaded, Needs } from './tables.ts';
 import { sendWide } from './wide-statements.ts';
 import { WorkingSet } from './working-set.ts';
+import { sendWrites } from './writes.ts';
 
 /** A command with its input, waiting to be applied. */
 export interface Job {
@@ -39,6 +40,7 @@ export interface BatchPart<J extends Job = Job> {
 interface Opened {
   head: HeadVersion;
   has_webhooks: boolean;
+  has_channels: boolean;
   stop: WorkspaceStop | null;
   begins: boolean;
   /** Later than every earlier batch. */
@@ -61,7 +63,7 @@ export function needsOf<Input>(
 }
 
 /** A workspace that a batch begins. */
-const NEW_HEAD = { time_ms: 0, has_webhooks: false, stop: null };
+const NEW_HEAD = { time_ms: 0, has_webhooks: false, has_channels: false, stop: null };
 
 /** Begins the transaction, locks the heads and loads the rows that the commands need, all in one round trip. */
 async function open(
@@ -90,10 +92,11 @@ async function open(
     : locked;
   checkClock(options.clock, heads, asked_ms);
   const opened = new Map<string, Opened>();
-  for (const { workspace_id, clock_ms, time_ms, seq, hash, has_webhooks, stop } of heads) {
+  for (const { workspace_id, clock_ms, time_ms, seq, hash, has_webhooks, has_channels, stop } of heads) {
     opened.set(workspace_id, {
       head: { seq, hash, time_ms },
       has_webhooks,
+      has_channels,
       stop: decodeStop(stop),
       begins,
       ...batchTimes(clock_ms, time_ms),
@@ -200,6 +203,7 @@ function write(client: Client, changed: readonly [Folded, ...Folded[]]): Promise
     ...set.head,
     time_ms: set.order_ms,
     has_webhooks: set.outbox.hasEndpoints(found.has_webhooks),
+    has_channels: set.outbox.hasChannels(found.has_channels),
     stop: encodeStop(set.stop),
   });
   const sets = changed.map(({ set }) => set);

@@ -3,7 +3,7 @@ import type { Client } from '../storage/database.ts';
 import { withoutWorkspace } from '../storage/rows.ts';
 import type { LockedHead } from '../storage/workspaces.ts';
 import type { KnownRows } from './known-rows.ts';
-import { KINDS, type Load, type Loaded, type Needs, nothingLoaded, WEBHOOKS } from './tables.ts';
+import { FLAG_OF, KINDS, type Load, type Loaded, type Needs, nothingLoaded } from './tables.ts';
 
 /** The needs of the commands of one workspace. */
 export interface Wanted {
@@ -56,7 +56,7 @@ export interface Loading {
 /**
  * Sends the statements of all kinds that are needed, without waiting, but for rows that are known. `finish` loads those after
  * all where the head is another one; budgets also where holds have expired, which may count in months before those that are
- * known. Webhook endpoints come then too, because only the heads tell which workspaces have any.
+ * known. Webhook endpoints and channels come then too, because only the heads tell which workspaces have any.
  */
 export function sendLoads(client: Client, wanted: readonly Wanted[], known: KnownRows): Loading {
   const rows = new Map<string, Loaded>();
@@ -81,7 +81,7 @@ export function sendLoads(client: Client, wanted: readonly Wanted[], known: Know
     return { kind, each, taken, unknown };
   });
   const sent = plans.flatMap(({ kind, each, unknown }) =>
-    each === WEBHOOKS ? [] : [load(kind, each, unknown)],
+    FLAG_OF.has(kind) ? [] : [load(kind, each, unknown)],
   );
 
   async function finish(heads: readonly LockedHead[]): Promise<Map<string, Loaded>> {
@@ -92,15 +92,18 @@ export function sendLoads(client: Client, wanted: readonly Wanted[], known: Know
     );
     const is_known = new Set(holding.map((head) => head.workspace_id));
     const late = plans.map(({ kind, each, taken, unknown }) => {
-      const keys = each === WEBHOOKS ? [...unknown] : [];
+      const flag = FLAG_OF.get(kind);
+      const keys = flag === undefined ? [] : [...unknown];
       for (const { key, rows: found } of taken) {
         const { workspace_id } = key;
         const may_lack = kind === 'budgets' && listOf(workspace_id, 'due_holds').length > 0;
         if (is_known.has(workspace_id) && !may_lack) listOf(workspace_id, kind).push(...found);
         else keys.push(key);
       }
-      const wants = ({ workspace_id }: Key) =>
-        each === WEBHOOKS ? locked.get(workspace_id)?.has_webhooks === true : locked.has(workspace_id);
+      const wants = ({ workspace_id }: Key) => {
+        const head = locked.get(workspace_id);
+        return flag === undefined ? head !== undefined : head?.[flag] === true;
+      };
       return load(kind, each, keys.filter(wants));
     });
     await settleAll(late);

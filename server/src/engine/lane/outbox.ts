@@ -6,7 +6,12 @@ import {
   type WebhookEndpoint,
   type WebhookEvent,
 } from '@purser/rules/domain/webhooks';
+import type { Channel } from '@purser/rules/notices/channels';
+import { type NoticeRecipient, recipientOf } from '@purser/rules/notices/recipients';
+import type { NewId } from '@purser/rules/values/ids';
+import type { NoticeBurst } from '../storage/notices/notices.ts';
 import type { QueueChange } from '../storage/webhooks.ts';
+import { Notices } from './notices.ts';
 
 /** The rows about webhooks that a batch writes. */
 export interface OutboxChanges {
@@ -16,10 +21,26 @@ export interface OutboxChanges {
   /** By endpoint and event, so that one batch sends an event to an endpoint only once. */
   deliveries: Map<string, WebhookDelivery>;
   queues: Map<string, QueueChange>;
+  channels: Map<string, Channel>;
+  deleted_channels: Set<string>;
+}
+
+/** A batch's workspace as the outbox needs it. */
+export interface OutboxFound {
+  /** The batch timestamp. */
+  now: string;
+  /** The time of the batch in the chain, ms. */
+  order_ms: number;
+  newId: NewId;
+  loaded: {
+    webhooks: readonly WebhookEndpoint[];
+    channels: readonly Channel[];
+    notice_bursts: readonly NoticeBurst[];
+  };
 }
 
 /**
- * The webhook endpoints of a batch's workspace and the events to be sent to them. They are written in the transaction of
+ * The webhook endpoints and channels of a batch's workspace, and what is to be sent to them. It is written in the transaction of
  * the change itself, so that every committed change is announced, and no change that was rolled back.
  */
 export class Outbox {
@@ -29,16 +50,29 @@ export class Outbox {
     events: [],
     deliveries: new Map(),
     queues: new Map(),
+    channels: new Map(),
+    deleted_channels: new Set(),
   };
+  /** The notices to channels and people. */
+  readonly notices: Notices;
   readonly #now: string;
   readonly #endpoints: Map<string, WebhookEndpoint>;
+  readonly #channels: Map<string, Channel>;
   readonly #onChange: () => void;
 
-  /** `now` is the batch timestamp. */
-  constructor(now: string, endpoints: readonly WebhookEndpoint[], onChange: () => void) {
+  constructor({ now, order_ms, newId, loaded }: OutboxFound, onChange: () => void) {
     this.#now = now;
-    this.#endpoints = new Map(endpoints.map((endpoint) => [endpoint.endpoint_id, endpoint]));
+    this.#endpoints = new Map(loaded.webhooks.map((endpoint) => [endpoint.endpoint_id, endpoint]));
+    this.#channels = new Map(loaded.channels.map((channel) => [channel.channel_id, channel]));
     this.#onChange = onChange;
+    this.notices = new Notices({
+      now_ms: Date.parse(now),
+      order_ms,
+      newId,
+      bursts: loaded.notice_bursts,
+      recipients: () => this.#recipients(),
+      enqueue: ({ recipient_id, notice_id, due_at }) => this.deliver(recipient_id, notice_id, due_at),
+    });
   }
 
   endpoint(endpoint_id: string): WebhookEndpoint | undefined {
@@ -53,6 +87,38 @@ export class Outbox {
   hasEndpoints(before: boolean): boolean {
     const { endpoints, deleted } = this.changes;
     return endpoints.size + deleted.size === 0 ? before : this.#endpoints.size > 0;
+  }
+
+  channel(channel_id: string): Channel | undefined {
+    return this.#channels.get(channel_id);
+  }
+
+  /** Returns all channels, oldest first. */
+  channels(): Channel[] {
+    return [...this.#channels.values()];
+  }
+
+  /** Returns whether the workspace has channels after the batch; `before` says whether it had any. */
+  hasChannels(before: boolean): boolean {
+    const { channels, deleted_channels } = this.changes;
+    return channels.size + deleted_channels.size === 0 ? before : this.#channels.size > 0;
+  }
+
+  putChannel(channel: Channel): void {
+    const { channel_id, status } = channel;
+    const before = this.#channels.get(channel_id);
+    this.#channels.set(channel_id, channel);
+    this.changes.channels.set(channel_id, channel);
+    if (before?.status !== status) this.#wake(channel_id, status === 'active' ? this.#now : null);
+    this.#onChange();
+  }
+
+  deleteChannel(channel_id: string): void {
+    this.#channels.delete(channel_id);
+    this.changes.channels.delete(channel_id);
+    this.changes.deleted_channels.add(channel_id);
+    this.#wake(channel_id, this.#now);
+    this.#onChange();
   }
 
   put(endpoint: WebhookEndpoint): void {
@@ -87,12 +153,18 @@ export class Outbox {
     this.#onChange();
   }
 
-  /** Queues a stored event, or one added by this batch, for one endpoint; it is due at once. */
-  deliver(endpoint_id: string, event_id: string): void {
-    const delivery = { endpoint_id, due_at: this.#now, event_id, attempts: 0 };
-    this.changes.deliveries.set(`${endpoint_id} ${event_id}`, delivery);
-    this.#wake(endpoint_id, this.#now);
+  /** Queues a stored event or notice, or one added by this batch, for one receiver. */
+  deliver(endpoint_id: string, event_id: string, due_at = this.#now): void {
+    this.changes.deliveries.set(`${endpoint_id} ${event_id}`, { endpoint_id, due_at, event_id, attempts: 0 });
+    const waiting = this.changes.queues.get(endpoint_id)?.due_at ?? null;
+    if (waiting === null || due_at < waiting) this.#wake(endpoint_id, due_at);
     this.#onChange();
+  }
+
+  #recipients(): NoticeRecipient[] {
+    return this.channels()
+      .filter(({ status }) => status === 'active')
+      .map(recipientOf);
   }
 
   #wake(endpoint_id: string, due_at: string | null): void {

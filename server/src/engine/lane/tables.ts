@@ -3,56 +3,19 @@ import { type Counters, isExact } from '@purser/rules/counters/counters-in-memor
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-history';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
-import { countAgentsOf, findAgents, findAgentsOfDecisions, putAgents } from '../storage/agents.ts';
-import {
-  deleteKeyDigests,
-  findKeysOfInvitations,
-  insertKeyDigests,
-  loadAdminKeys,
-  loadForeignKeys,
-  loadKeys,
-  putKeys,
-  putKeyUses,
-} from '../storage/api-keys.ts';
-import { insertAuditRecords } from '../storage/audit.ts';
-import {
-  findAuthoritiesOfDecisions,
-  findCurrentAuthorities,
-  insertAuthorities,
-} from '../storage/authorities.ts';
-import { insertConsumptions, loadEarlierConsumptions } from '../storage/consumptions.ts';
+import { countAgentsOf, findAgents, findAgentsOfDecisions } from '../storage/agents.ts';
+import { findKeysOfInvitations, loadAdminKeys, loadForeignKeys, loadKeys } from '../storage/api-keys.ts';
+import { findAuthoritiesOfDecisions, findCurrentAuthorities } from '../storage/authorities.ts';
+import { loadEarlierConsumptions } from '../storage/consumptions.ts';
 import type { Client } from '../storage/database.ts';
+import { loadDueHolds } from '../storage/decision-states.ts';
+import { loadChangedDecisions, loadDecisionRecords, loadEarlierDecisions } from '../storage/decisions.ts';
+import { loadBudgets, loadBudgetsOfDecisions } from '../storage/derived/budgets.ts';
+import { loadBudgetCounters, loadCounters, type WantedCounter } from '../storage/derived/counters.ts';
+import { type KnownMerchantRef, loadKnownMerchants } from '../storage/derived/known-merchants.ts';
+import { loadQuestions } from '../storage/derived/questions.ts';
+import { loadLabelsOfDecisions } from '../storage/labels.ts';
 import {
-  deleteExpiringHolds,
-  insertExpiredReservations,
-  insertExpiringHolds,
-  loadDueHolds,
-  putDecisionStates,
-} from '../storage/decision-states.ts';
-import {
-  insertDecisions,
-  loadChangedDecisions,
-  loadDecisionRecords,
-  loadEarlierDecisions,
-} from '../storage/decisions.ts';
-import { loadBudgets, loadBudgetsOfDecisions, putBudgets } from '../storage/derived/budgets.ts';
-import {
-  addToCounters,
-  loadBudgetCounters,
-  loadCounters,
-  type WantedCounter,
-} from '../storage/derived/counters.ts';
-import {
-  addKnownMerchants,
-  type KnownMerchantRef,
-  loadKnownMerchants,
-} from '../storage/derived/known-merchants.ts';
-import { insertQuestionEvents, loadQuestions, putQuestions } from '../storage/derived/questions.ts';
-import { insertLabels, loadLabelsOfDecisions } from '../storage/labels.ts';
-import { appendLedgerEvents } from '../storage/ledger.ts';
-import {
-  insertInvitationEmails,
-  insertUsers,
   loadAnyPerson,
   loadDisabledMembers,
   loadInvitations,
@@ -62,25 +25,18 @@ import {
   loadPendingInvitations,
   loadPeopleByEmail,
   loadReviewers,
-  putInvitations,
-  putMembers,
 } from '../storage/members.ts';
-import { findListedMerchants, loadMerchantEntries, putMerchantEntries } from '../storage/merchant-entries.ts';
-import { insertOutcomes, loadOutcomesOfDecisions } from '../storage/outcomes.ts';
-import { insertReviews } from '../storage/reviews.ts';
-import type { InWorkspace, Write } from '../storage/rows.ts';
-import { endSessionsOf, loadSessions } from '../storage/sessions.ts';
-import { loadSharedBudgets, putSharedBudgets } from '../storage/shared-budgets.ts';
-import {
-  deleteWebhookEndpoints,
-  insertWebhookDeliveries,
-  insertWebhookEvents,
-  loadEndpointsOf,
-  putWebhookEndpoints,
-  putWebhookQueues,
-} from '../storage/webhooks.ts';
-import { loadWorkspaces, putWorkspaces } from '../storage/workspaces.ts';
+import { findListedMerchants, loadMerchantEntries } from '../storage/merchant-entries.ts';
+import { loadChannelsOf } from '../storage/notices/channels.ts';
+import { loadNoticeBursts } from '../storage/notices/notices.ts';
+import { loadOutcomesOfDecisions } from '../storage/outcomes.ts';
+import type { InWorkspace } from '../storage/rows.ts';
+import { loadSessions } from '../storage/sessions.ts';
+import { loadSharedBudgets } from '../storage/shared-budgets.ts';
+import { loadEndpointsOf } from '../storage/webhooks.ts';
+import { loadWorkspaces } from '../storage/workspaces.ts';
 import type { Changes } from './changes.ts';
+import type { NoticeChanges } from './notices.ts';
 import type { OutboxChanges } from './outbox.ts';
 import type { PeopleChanges } from './people.ts';
 import { type QuestionRef, questionName } from './questions.ts';
@@ -110,8 +66,10 @@ export interface Needs {
   /** The workspace itself and its number of agents. */
   workspace?: boolean;
   admin_keys?: boolean;
-  /** The webhook endpoints, for commands that publish events or change endpoints. */
+  /** The webhook endpoints and channels, for commands that publish events, give notice or change one of them. */
   webhooks?: boolean;
+  /** How many requests of these agents waited for a review in the last minute. */
+  notice_bursts_of?: readonly string[];
   sessions?: readonly string[];
   /** Members by the ids of their users. */
   members?: readonly string[];
@@ -282,16 +240,30 @@ const LOADS = {
     keyOf: questionName,
     replaced: { rowsOf: ({ questions }) => questions.changes.values(), isSame: () => true },
   }),
+  notice_bursts: load((needs) => by('agent_id', needs.notice_bursts_of), loadNoticeBursts, {
+    keyOf: ({ agent_id }) => agent_id,
+    replaced: { rowsOf: ({ outbox }) => outbox.notices.changes.bursts.values(), isSame: () => true },
+  }),
 };
 
-/**
- * Loaded after the heads, because only they tell which workspaces have webhooks: the others send no statement for
- * them.
- */
-export const WEBHOOKS = loadWhole((needs) => needs.webhooks, loadEndpointsOf, {
-  keyOf: () => '',
-  changed: ({ outbox: { changes } }) => (changes.endpoints.size + changes.deleted.size === 0 ? [] : ['']),
-});
+/** Loaded after the heads, because only their flags tell which workspaces have any: the others send no statement for them. */
+const FLAGGED = {
+  webhooks: loadWhole((needs) => needs.webhooks, loadEndpointsOf, {
+    keyOf: () => '',
+    changed: ({ outbox: { changes } }) => (changes.endpoints.size + changes.deleted.size === 0 ? [] : ['']),
+  }),
+  channels: loadWhole((needs) => needs.webhooks, loadChannelsOf, {
+    keyOf: () => '',
+    changed: ({ outbox: { changes } }) =>
+      changes.channels.size + changes.deleted_channels.size === 0 ? [] : [''],
+  }),
+};
+
+/** The flag of the head that says whether a workspace has such rows, of the kinds that have one. */
+export const FLAG_OF: ReadonlyMap<string, 'has_webhooks' | 'has_channels'> = new Map([
+  ['webhooks', 'has_webhooks'],
+  ['channels', 'has_channels'],
+] satisfies [keyof typeof FLAGGED, 'has_webhooks' | 'has_channels'][]);
 
 type RowsOf<L> = L extends { rowsOf: (client: Client, keys: never) => Promise<InWorkspace<infer Row>[]> }
   ? readonly Row[]
@@ -299,14 +271,11 @@ type RowsOf<L> = L extends { rowsOf: (client: Client, keys: never) => Promise<In
 
 /** The rows of one workspace that a batch loaded, as they were before it. */
 export type Loaded = { [Kind in keyof typeof LOADS]: RowsOf<(typeof LOADS)[Kind]> } & {
-  webhooks: RowsOf<typeof WEBHOOKS>;
+  [Kind in keyof typeof FLAGGED]: RowsOf<(typeof FLAGGED)[Kind]>;
 };
 
-/** All kinds, in the order in which their statements are sent; the webhooks come last. */
-export const KINDS = Object.entries({ ...LOADS, webhooks: WEBHOOKS }) as unknown as readonly [
-  keyof Loaded,
-  Load,
-][];
+/** All kinds, in the order in which their statements are sent; those with a flag come last. */
+export const KINDS = Object.entries({ ...LOADS, ...FLAGGED }) as unknown as readonly [keyof Loaded, Load][];
 
 /** The loaded rows of a batch that needed none. */
 export function nothingLoaded(): Loaded {
@@ -318,72 +287,10 @@ export interface ChangedSet {
   workspace_id: string;
   now_ms: number;
   changes: Changes;
-  outbox: { changes: OutboxChanges };
+  outbox: { changes: OutboxChanges; notices: { changes: NoticeChanges } };
   people: { changes: PeopleChanges };
   listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
   shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
   questions: { changes: ReadonlyMap<string, QuestionRow>; events: readonly QuestionEvent[] };
   counters: Counters;
-}
-
-type Put = (client: Client, sets: readonly ChangedSet[]) => Promise<unknown> | undefined;
-
-/** Makes the writer of one kind of row: one statement for all workspaces, or none if nothing changed. */
-function put<Row>(write: Write<Row>, rowsOf: (set: ChangedSet) => Iterable<Row>): Put {
-  return (client, sets) => {
-    const parts = sets.flatMap((set) => {
-      const rows = [...rowsOf(set)];
-      return rows.length === 0 ? [] : [{ workspace_id: set.workspace_id, rows }];
-    });
-    return parts.length === 0 ? undefined : write(client, parts);
-  };
-}
-
-/** Everything that a batch can write, in the order in which the statements are sent. */
-const WRITES: readonly Put[] = [
-  put(putWorkspaces, ({ changes }) => (changes.workspace === undefined ? [] : [changes.workspace])),
-  put(putAgents, ({ changes }) => changes.agents.values()),
-  put(insertAuthorities, ({ changes }) => changes.authorities),
-  put(putKeys, ({ changes }) => changes.keys.values()),
-  put(insertKeyDigests, ({ changes }) => changes.new_digests),
-  put(deleteKeyDigests, ({ changes }) => changes.old_digests),
-  put(putKeyUses, ({ changes }) => changes.key_uses.values()),
-  put(insertDecisions, ({ changes }) => changes.decisions),
-  put(putDecisionStates, ({ changes }) => changes.states.values()),
-  put(insertReviews, ({ changes }) => changes.reviews),
-  put(insertLabels, ({ changes }) => changes.labels),
-  put(insertOutcomes, ({ changes }) => changes.outcomes),
-  put(insertConsumptions, ({ changes }) => changes.consumptions),
-  put(deleteExpiringHolds, ({ changes }) => changes.settled_expiring.values()),
-  put(insertExpiringHolds, ({ changes }) => changes.new_expiring.values()),
-  put(insertExpiredReservations, ({ changes }) => changes.expired_reservations),
-  put(putBudgets, ({ changes }) => changes.budgets.values()),
-  put(addKnownMerchants, ({ changes }) => changes.known_merchants.values()),
-  put(addToCounters, ({ counters }) => counters.changes()),
-  put(insertUsers, ({ people }) => people.changes.users),
-  put(putMembers, ({ people }) => people.changes.members.values()),
-  put(putInvitations, ({ people }) => people.changes.invitations.values()),
-  put(insertInvitationEmails, ({ people }) => people.changes.emails),
-  put(endSessionsOf, ({ people }) => people.changes.ended_sessions.values()),
-  put(putMerchantEntries, ({ listed_merchants }) => listed_merchants.changes.values()),
-  put(putQuestions, ({ questions }) => questions.changes.values()),
-  put(insertQuestionEvents, ({ questions }) => questions.events),
-  put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes.values()),
-  put(insertAuditRecords, ({ changes }) => changes.audit),
-  put(appendLedgerEvents, ({ changes }) => changes.events),
-  put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),
-  put(deleteWebhookEndpoints, ({ outbox }) => outbox.changes.deleted),
-  put(insertWebhookEvents, ({ outbox }) => outbox.changes.events),
-  put(insertWebhookDeliveries, ({ outbox }) => outbox.changes.deliveries.values()),
-  put(putWebhookQueues, ({ outbox }) =>
-    [...outbox.changes.queues.values()].sort((a, b) => (a.endpoint_id < b.endpoint_id ? -1 : 1)),
-  ),
-];
-
-/** Sends everything that changed, one statement for each table, without waiting. */
-export function sendWrites(client: Client, sets: readonly ChangedSet[]): Promise<unknown>[] {
-  // Webhook queues are locked in key order, as the workers lock them; otherwise a batch and a worker that both lock
-  // queues of several workspaces could deadlock.
-  const in_order = [...sets].sort((a, b) => (a.workspace_id < b.workspace_id ? -1 : 1));
-  return WRITES.flatMap((write) => write(client, in_order) ?? []);
 }

@@ -56,7 +56,7 @@ export class WorkingSet {
   readonly now_ms: number;
   readonly now: string;
   readonly newId: NewId;
-  /** The webhook endpoints and the events to be sent to them. */
+  /** The webhook endpoints and channels, and what is to be sent to them. */
   readonly outbox: Outbox;
   readonly people: People;
   readonly keys: Keys;
@@ -97,7 +97,7 @@ export class WorkingSet {
     const noteChange = () => {
       this.change_count += 1;
     };
-    this.outbox = new Outbox(this.now, loaded.webhooks, noteChange);
+    this.outbox = new Outbox({ now: this.now, order_ms, newId, loaded }, noteChange);
     this.people = new People(this.now, loaded, noteChange);
     this.listed_merchants = new ListedMerchants(loaded, noteChange);
     this.shared_budgets = new SharedBudgets(loaded.shared_budgets, noteChange);

@@ -184,6 +184,7 @@ export interface StoredHead extends LedgerHead {
   /** The timestamp of the workspace's last batch, ms. */
   time_ms: number;
   has_webhooks: boolean;
+  has_channels: boolean;
   /** RFC 8785 text of the stop of all agents; null while they may spend. */
   stop: string | null;
 }
@@ -192,7 +193,7 @@ export interface StoredHead extends LedgerHead {
 export async function getHead(db: Queryable, workspace_id: string): Promise<StoredHead | undefined> {
   const result = await db.query<StoredHead & { workspace_id: string }>({
     name: 'get_head',
-    text: 'select seq, hash, time_ms, has_webhooks, stop from ledger_heads where workspace_id = $1',
+    text: 'select seq, hash, time_ms, has_webhooks, has_channels, stop from ledger_heads where workspace_id = $1',
     values: [workspace_id],
   });
   return result.rows[0];

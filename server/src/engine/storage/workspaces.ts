@@ -13,6 +13,8 @@ export interface LockedHead extends LedgerHead {
   time_ms: number;
   /** True if the workspace has webhook endpoints, disabled ones included. */
   has_webhooks: boolean;
+  /** True if the workspace has channels, disabled ones included. */
+  has_channels: boolean;
   /** RFC 8785 text of the stop of all agents; null while they may spend. */
   stop: string | null;
   /** The database's clock, ms. */
@@ -32,9 +34,9 @@ export async function lockHeads(
     name: options.wait ? 'lock_heads' : 'lock_free_heads',
     // The clock is read after the locks were acquired, so that it never runs backwards within a workspace.
     text: `with heads as materialized (
-        select workspace_id, seq, hash, time_ms, has_webhooks, stop from ledger_heads where workspace_id = any($1)
+        select workspace_id, seq, hash, time_ms, has_webhooks, has_channels, stop from ledger_heads where workspace_id = any($1)
         order by workspace_id for update${options.wait ? '' : ' skip locked'})
-      select workspace_id, seq, hash, time_ms, has_webhooks, stop,
+      select workspace_id, seq, hash, time_ms, has_webhooks, has_channels, stop,
         (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms from heads`,
     values: [workspace_ids],
   });
@@ -42,16 +44,16 @@ export async function lockHeads(
 }
 
 /** The head that a batch writes. */
-type WrittenHead = LedgerHead & Pick<LockedHead, 'time_ms' | 'has_webhooks' | 'stop'>;
+type WrittenHead = LedgerHead & Pick<LockedHead, 'time_ms' | 'has_webhooks' | 'has_channels' | 'stop'>;
 
 /** Updates locked heads to the last event and the timestamp of their batch. */
 export function writeHeads(client: Client, heads: readonly InWorkspace<WrittenHead>[]): Promise<unknown> {
   return client.query({
     name: 'write_heads',
     text: `update ledger_heads h set seq = r.seq, hash = r.hash, time_ms = r.time_ms, has_webhooks = r.has_webhooks,
-        stop = r.stop
-      from unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[], $5::boolean[], $6::text[])
-        as r(workspace_id, seq, hash, time_ms, has_webhooks, stop)
+        has_channels = r.has_channels, stop = r.stop
+      from unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[], $5::boolean[], $6::boolean[], $7::text[])
+        as r(workspace_id, seq, hash, time_ms, has_webhooks, has_channels, stop)
       where h.workspace_id = r.workspace_id`,
     values: [
       heads.map((head) => head.workspace_id),
@@ -59,6 +61,7 @@ export function writeHeads(client: Client, heads: readonly InWorkspace<WrittenHe
       heads.map((head) => head.hash),
       heads.map((head) => head.time_ms),
       heads.map((head) => head.has_webhooks),
+      heads.map((head) => head.has_channels),
       heads.map((head) => head.stop),
     ],
   });

@@ -11,6 +11,7 @@ import type { Queryable } from '../storage/database.ts';
 import type { StoredHead } from '../storage/ledger.ts';
 import { listAllMembers, listInvitations } from '../storage/members.ts';
 import { listAllMerchantEntries } from '../storage/merchant-entries.ts';
+import { loadChannelsOf } from '../storage/notices/channels.ts';
 import { loadSharedBudgets } from '../storage/shared-budgets.ts';
 import { loadWebhookEndpoints } from '../storage/webhooks.ts';
 import { loadWorkspace } from '../storage/workspaces.ts';
@@ -46,6 +47,7 @@ const NAMES: {
   authority: (row) => `authority ${row.agent_id} version ${row.version}`,
   api_key: (row) => `api_key ${row.key_id}`,
   webhook: (row) => `webhook ${row.endpoint_id}`,
+  channel: (row) => `channel ${row.channel_id}`,
   member: (row) => `member ${row.user_id}`,
   invitation: (row) => `invitation ${row.invitation_id}`,
   merchant_entry: (row) => `merchant_entry ${row.entry_id}`,
@@ -67,8 +69,8 @@ export function recordSealedStates(
   for (const [kind, row] of Object.entries(rows)) {
     // These are compared with what follows from them: counters, and answers to questions.
     if (kind === 'primed' || kind === 'question_answer') continue;
-    if (action === 'webhook.deleted') {
-      // The row of a deleted webhook must not exist any more.
+    if (action === 'webhook.deleted' || action === 'channel.deleted') {
+      // The deleted row must not exist any more.
       sealed.delete(rowName(kind, row));
       continue;
     }
@@ -193,6 +195,11 @@ export async function checkLiveRows(live: LiveRows): Promise<void> {
   // If the head said that there are no endpoints, no events would be sent to them.
   if (head !== undefined && head.has_webhooks !== webhooks.length > 0) {
     findings.addOrphan('The head of the chain has a wrong flag for webhook endpoints.');
+  }
+  const channels = await loadChannelsOf(db, [workspace_id]);
+  for (const { workspace_id: _known, ...channel } of channels) checkRows(live, { channel });
+  if (head !== undefined && head.has_channels !== channels.length > 0) {
+    findings.addOrphan('The head of the chain has a wrong flag for channels.');
   }
   for (const [name, { seq }] of sealed) {
     findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail: `The row of ${name} is gone.` });

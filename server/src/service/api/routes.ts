@@ -34,6 +34,8 @@ import { makeDecisionReadRoutes } from './decision-reads.ts';
 import { makeDecisionRoutes } from './decisions.ts';
 import { makeLedgerRoutes } from './ledger.ts';
 import { makeMerchantRoutes } from './merchants.ts';
+import { makeChannelRoutes } from './notices/channels.ts';
+import { makeNoticeRoutes } from './notices/notices.ts';
 import { makeOutcomeRoutes } from './outcomes.ts';
 import { makeAuthRoutes } from './people/auth.ts';
 import { makeMeRoutes } from './people/me.ts';
@@ -160,7 +162,7 @@ function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts):
   ];
 }
 
-/** Makes the routes of webhooks, and of the events that they deliver. */
+/** Makes the routes of webhooks, of the events that they deliver, and of channels and notices. */
 function makeEventRoutes(
   { db, lists_db, lane, secrets }: Core,
   config: RouteConfig,
@@ -176,6 +178,17 @@ function makeEventRoutes(
       sealSecret: (workspace_id, secret) => secrets.sealWebhookSecret(workspace_id, secret, newNonce()),
     }),
     ...makeWebhookDeliveryRoutes({ db, lists_db, lane, cursors, openSecret: secrets.openWebhookSecret }),
+    ...makeChannelRoutes({
+      db,
+      lane,
+      cursors,
+      allow_private: config.webhook_allow_private_network,
+      has_mail: false,
+      newSecret: newWebhookSecret,
+      seal: (workspace_id, settings) => secrets.sealWebhookSecret(workspace_id, settings, newNonce()),
+      open: secrets.openWebhookSecret,
+    }),
+    ...makeNoticeRoutes({ lists_db, cursors }),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { OPERATOR } from '@purser/rules/domain/audit';
 import { openRetiredKeys, retireKey } from '@purser/rules/domain/checkpoints';
+import { rewrapChannel } from '../../engine/commands/notices/rewrap-channel.ts';
 import { rewrapWebhookSecrets } from '../../engine/commands/rewrap-webhook-secrets.ts';
 import {
   listUnwrappedKeys,
@@ -10,6 +11,7 @@ import {
 } from '../../engine/migration/installation.ts';
 import { MigrationError } from '../../engine/migration/migrate.ts';
 import { connectOnce, type DatabaseAddress } from '../../engine/storage/database.ts';
+import { loadChannelsOf } from '../../engine/storage/notices/channels.ts';
 import { loadWebhookEndpoints } from '../../engine/storage/webhooks.ts';
 import { listWorkspaces, readClock } from '../../engine/storage/workspaces.ts';
 import type { Core } from './runtime.ts';
@@ -21,6 +23,7 @@ export interface Rotation {
   /** Since when it is that key. Null if there never was another. */
   since: string | null;
   webhook_secrets: { rewrapped: number; unreadable: number };
+  channel_settings: { rewrapped: number; unreadable: number };
   /** The API keys that were not used since. They are rewrapped at their next use. */
   api_keys: UnwrappedApiKey[];
   /** When the last capability that was issued before expires. Null if it has expired. */
@@ -80,8 +83,31 @@ async function rewrapWebhooks(core: Core): Promise<Rotation['webhook_secrets']> 
   return counts;
 }
 
+async function rewrapChannels(core: Core): Promise<Rotation['channel_settings']> {
+  const { db, lane, secrets } = core;
+  const origin = { actor: OPERATOR, request_id: null, client_address: null };
+  const counts = { rewrapped: 0, unreadable: 0 };
+  const workspaces = await listWorkspaces(db);
+  for (const { workspace_id, channel_id, sealed_settings: before } of await loadChannelsOf(
+    db,
+    workspaces.map((workspace) => workspace.workspace_id),
+  )) {
+    if (secrets.isSealedNow(workspace_id, before)) continue;
+    let settings: string;
+    try {
+      settings = secrets.openWebhookSecret(workspace_id, before);
+    } catch {
+      counts.unreadable += 1;
+      continue;
+    }
+    const after = secrets.sealWebhookSecret(workspace_id, settings, randomBytes(12));
+    counts.rewrapped += await lane.submit(workspace_id, rewrapChannel, { channel_id, before, after }, origin);
+  }
+  return counts;
+}
+
 /**
- * Makes the present secret key that of the installation, encrypts the webhook secrets with it, and returns what still
+ * Makes the present secret key that of the installation, encrypts the webhook secrets and the channels' settings with it, and returns what still
  * needs the old keys. All nodes must know the key before. It can be repeated at any time and then does what is left.
  * Throws MigrationError if another rotation is in progress.
  */
@@ -92,6 +118,7 @@ export async function rotateSecrets(
 ): Promise<Rotation> {
   const replaced = await replaceIn(core, address);
   const webhook_secrets = await rewrapWebhooks(core);
+  const channel_settings = await rewrapChannels(core);
   const since = (await readInstallation(core.db))?.secret_since ?? null;
   const api_keys = await listUnwrappedKeys(core.db, core.secrets.secret_id);
   const last_expiry_ms = since === null ? 0 : Date.parse(since) + options.capability_ttl_seconds * 1000;
@@ -100,6 +127,7 @@ export async function rotateSecrets(
     replaced,
     since,
     webhook_secrets,
+    channel_settings,
     api_keys,
     capabilities_until: is_past ? null : new Date(last_expiry_ms).toISOString(),
     done: api_keys.length === 0 && is_past,
@@ -110,13 +138,15 @@ const MAX_SHOWN_KEYS = 100;
 
 /** Returns the result of a rotation as lines for a person. */
 export function rotationLines(rotation: Rotation): string[] {
-  const { replaced, since, webhook_secrets, api_keys, capabilities_until, done } = rotation;
+  const { replaced, since, webhook_secrets, channel_settings, api_keys, capabilities_until, done } = rotation;
   const { rewrapped, unreadable } = webhook_secrets;
+  const channels = channel_settings;
   const lines = [
     replaced
       ? 'SECRET_KEY is now the key of this installation.'
       : `SECRET_KEY has been the key of this installation ${since === null ? 'from the beginning' : `since ${since}`}.`,
     `Webhook secrets  ${rewrapped} re-wrapped${unreadable === 0 ? '' : `, ${unreadable} sealed with an unknown key: replace them with rotate-secret`}`,
+    `Channels         ${channels.rewrapped} re-wrapped${channels.unreadable === 0 ? '' : `, ${channels.unreadable} sealed with an unknown key: set their URLs or addresses again`}`,
     `API keys         ${api_keys.length === 0 ? 'all under this key' : `${api_keys.length} not used since; each is re-wrapped within seconds of its next use`}`,
     ...api_keys
       .slice(0, MAX_SHOWN_KEYS)

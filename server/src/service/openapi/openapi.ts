@@ -32,6 +32,7 @@ const TAG_DESCRIPTIONS: Record<RouteData['tag'], string> = {
   'API keys': 'Keys that call this API, and their scopes.',
   Reports: 'Results of SHADOW, and findings against ENFORCE.',
   Webhooks: 'Signed events, pushed to your own service and retried.',
+  Notices: 'Messages about requests that wait for a review, and the channels that get them.',
   Workspace: 'The plan, the quotas and the administrative history of the workspace.',
   People: 'Members, their roles, and invitations.',
   'Sign-in': 'Sign-in, sessions and accounts of people.',

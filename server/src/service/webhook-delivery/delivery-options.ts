@@ -4,6 +4,7 @@ import type { Lane } from '../../engine/lane/lane.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import type { EndpointConnections } from './client.ts';
 import type { Clock } from './clock.ts';
+import type { Senders } from './sender.ts';
 
 /** Sends the deliveries that wait in the outbox. */
 export interface WebhookDeliverer {
@@ -28,6 +29,7 @@ export interface WebhookDeliveryOptions {
   worker: string;
   openSecret: (workspace_id: string, sealed: string) => string;
   connect: (url: string) => EndpointConnections;
+  senders: Senders;
   schedule: { first_ms: number; max_ms: number };
   timeout_ms: number;
   countAttempt: (status: AttemptStatus) => void;

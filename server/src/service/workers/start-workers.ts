@@ -75,6 +75,7 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
     worker: randomUUID(),
     openSecret: secrets.openWebhookSecret,
     connect: (url) => connectEndpoint(url, client),
+    senders: {},
     schedule: { first_ms: config.webhook_retry_first_ms, max_ms: config.webhook_retry_max_ms },
     timeout_ms,
     countAttempt: metrics.countWebhookAttempt,

@@ -1,0 +1,103 @@
+import { putAgents } from '../storage/agents.ts';
+import { deleteKeyDigests, insertKeyDigests, putKeys, putKeyUses } from '../storage/api-keys.ts';
+import { insertAuditRecords } from '../storage/audit.ts';
+import { insertAuthorities } from '../storage/authorities.ts';
+import { insertConsumptions } from '../storage/consumptions.ts';
+import type { Client } from '../storage/database.ts';
+import {
+  deleteExpiringHolds,
+  insertExpiredReservations,
+  insertExpiringHolds,
+  putDecisionStates,
+} from '../storage/decision-states.ts';
+import { insertDecisions } from '../storage/decisions.ts';
+import { putBudgets } from '../storage/derived/budgets.ts';
+import { addToCounters } from '../storage/derived/counters.ts';
+import { addKnownMerchants } from '../storage/derived/known-merchants.ts';
+import { insertQuestionEvents, putQuestions } from '../storage/derived/questions.ts';
+import { insertLabels } from '../storage/labels.ts';
+import { appendLedgerEvents } from '../storage/ledger.ts';
+import { insertInvitationEmails, insertUsers, putInvitations, putMembers } from '../storage/members.ts';
+import { putMerchantEntries } from '../storage/merchant-entries.ts';
+import { deleteChannels, putChannels } from '../storage/notices/channels.ts';
+import { insertNotices, putNoticeBursts } from '../storage/notices/notices.ts';
+import { insertOutcomes } from '../storage/outcomes.ts';
+import { insertReviews } from '../storage/reviews.ts';
+import type { Write } from '../storage/rows.ts';
+import { endSessionsOf } from '../storage/sessions.ts';
+import { putSharedBudgets } from '../storage/shared-budgets.ts';
+import {
+  deleteWebhookEndpoints,
+  insertWebhookDeliveries,
+  insertWebhookEvents,
+  putWebhookEndpoints,
+  putWebhookQueues,
+} from '../storage/webhooks.ts';
+import { putWorkspaces } from '../storage/workspaces.ts';
+import type { ChangedSet } from './tables.ts';
+
+type Put = (client: Client, sets: readonly ChangedSet[]) => Promise<unknown> | undefined;
+
+/** Makes the writer of one kind of row: one statement for all workspaces, or none if nothing changed. */
+function put<Row>(write: Write<Row>, rowsOf: (set: ChangedSet) => Iterable<Row>): Put {
+  return (client, sets) => {
+    const parts = sets.flatMap((set) => {
+      const rows = [...rowsOf(set)];
+      return rows.length === 0 ? [] : [{ workspace_id: set.workspace_id, rows }];
+    });
+    return parts.length === 0 ? undefined : write(client, parts);
+  };
+}
+
+/** Everything that a batch can write, in the order in which the statements are sent. */
+const WRITES: readonly Put[] = [
+  put(putWorkspaces, ({ changes }) => (changes.workspace === undefined ? [] : [changes.workspace])),
+  put(putAgents, ({ changes }) => changes.agents.values()),
+  put(insertAuthorities, ({ changes }) => changes.authorities),
+  put(putKeys, ({ changes }) => changes.keys.values()),
+  put(insertKeyDigests, ({ changes }) => changes.new_digests),
+  put(deleteKeyDigests, ({ changes }) => changes.old_digests),
+  put(putKeyUses, ({ changes }) => changes.key_uses.values()),
+  put(insertDecisions, ({ changes }) => changes.decisions),
+  put(putDecisionStates, ({ changes }) => changes.states.values()),
+  put(insertReviews, ({ changes }) => changes.reviews),
+  put(insertLabels, ({ changes }) => changes.labels),
+  put(insertOutcomes, ({ changes }) => changes.outcomes),
+  put(insertConsumptions, ({ changes }) => changes.consumptions),
+  put(deleteExpiringHolds, ({ changes }) => changes.settled_expiring.values()),
+  put(insertExpiringHolds, ({ changes }) => changes.new_expiring.values()),
+  put(insertExpiredReservations, ({ changes }) => changes.expired_reservations),
+  put(putBudgets, ({ changes }) => changes.budgets.values()),
+  put(addKnownMerchants, ({ changes }) => changes.known_merchants.values()),
+  put(addToCounters, ({ counters }) => counters.changes()),
+  put(insertUsers, ({ people }) => people.changes.users),
+  put(putMembers, ({ people }) => people.changes.members.values()),
+  put(putInvitations, ({ people }) => people.changes.invitations.values()),
+  put(insertInvitationEmails, ({ people }) => people.changes.emails),
+  put(endSessionsOf, ({ people }) => people.changes.ended_sessions.values()),
+  put(putMerchantEntries, ({ listed_merchants }) => listed_merchants.changes.values()),
+  put(putQuestions, ({ questions }) => questions.changes.values()),
+  put(insertQuestionEvents, ({ questions }) => questions.events),
+  put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes.values()),
+  put(insertAuditRecords, ({ changes }) => changes.audit),
+  put(appendLedgerEvents, ({ changes }) => changes.events),
+  put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),
+  put(deleteWebhookEndpoints, ({ outbox }) => outbox.changes.deleted),
+  put(putChannels, ({ outbox }) => outbox.changes.channels.values()),
+  put(deleteChannels, ({ outbox }) => outbox.changes.deleted_channels),
+  put(putNoticeBursts, ({ outbox }) => outbox.notices.changes.bursts.values()),
+  put(insertNotices, ({ outbox }) => outbox.notices.changes.notices.values()),
+  put(insertWebhookEvents, ({ outbox }) => outbox.changes.events),
+  put(insertWebhookDeliveries, ({ outbox }) => outbox.changes.deliveries.values()),
+  put(putWebhookQueues, ({ outbox }) =>
+    [...outbox.changes.queues.values()].sort((a, b) => (a.endpoint_id < b.endpoint_id ? -1 : 1)),
+  ),
+];
+
+/** Sends everything that changed, one statement for each table, without waiting. */
+export function sendWrites(client: Client, sets: readonly ChangedSet[]): Promise<unknown>[] {
+  // Webhook queues are locked in key order, as the workers lock them; otherwise a batch and a worker that both lock
+  // queues of several workspaces could deadlock.
+  const in_order = [...sets].sort((a, b) => (a.workspace_id < b.workspace_id ? -1 : 1));
+  return WRITES.flatMap((write) => write(client, in_order) ?? []);
+}

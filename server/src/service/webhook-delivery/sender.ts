@@ -1,0 +1,46 @@
+import type { ChannelType, NoticeKind } from '@purser/contract/values/channels';
+import type { ChannelSettings } from '@purser/rules/notices/channels';
+import type { NoticeText } from '@purser/rules/notices/text';
+
+/** The result of one attempt to send a notice. */
+export type Outcome =
+  | { kind: 'delivered' }
+  /** It is sent again by the schedule of webhooks, but not before `after_ms`; until then the receiver gets nothing else. */
+  | { kind: 'retry'; error: string; after_ms?: number }
+  /** It is not sent again. `gone`: the receiver no longer exists, so its channel is disabled. */
+  | { kind: 'dead'; reason: string; gone?: boolean };
+
+/** A notice as senders get it. */
+export interface OutgoingNotice {
+  /** The same at every attempt: the `webhook-id` or `Message-ID`. */
+  notice_id: string;
+  kind: NoticeKind;
+  /** When the notice was made, ISO 8601 UTC. */
+  created_at: string;
+  /** The message in the words of every channel. */
+  text: NoticeText;
+  /** The facts, for receivers that are programs. */
+  data: Record<string, unknown>;
+}
+
+/** The channel or person that notices are sent to. */
+export interface Receiver {
+  /** The settings in plain text; of a person their verified e-mail, in `addresses`. */
+  settings: ChannelSettings;
+}
+
+/** Sends notices to one receiver. No other receiver shares its connections. */
+export interface Sender {
+  /** Makes one attempt. Never rejects. */
+  send(notice: OutgoingNotice): Promise<Outcome>;
+  /** Accepts no more notices, and closes when those in progress have ended. */
+  retire(): void;
+  /** Aborts the attempts in progress. */
+  close(): void;
+}
+
+/** Makes the sender to a receiver. */
+export type MakeSender = (receiver: Receiver) => Sender;
+
+/** The senders of this process, by type of channel; `person`: mail to a member. A type without one cannot be used. */
+export type Senders = Partial<Record<ChannelType | 'person', MakeSender>>;
