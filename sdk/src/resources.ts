@@ -63,6 +63,10 @@ export class Decisions extends Resource {
   sheet(id: string, options?: Options): APIPromise<t.Sheet> {
     return this.call('GET', '/v1/decisions/:id/sheet', { params: { id }, options });
   }
+  /** Notes something for colleagues, and may assign the review. Not sent again after a lost connection. */
+  note(id: string, body: t.NoteRequest, options?: Options): APIPromise<t.Note> {
+    return this.call('POST', '/v1/decisions/:id/notes', { params: { id }, body, options });
+  }
   /** A person's word on a decision that waits for one. Not sent again after a lost connection. */
   review(id: string, body: t.ReviewRequest, options?: Options): APIPromise<t.RecordedReview> {
     return this.call('POST', '/v1/decisions/:id/reviews', { params: { id }, body, options });

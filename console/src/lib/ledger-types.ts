@@ -5,6 +5,7 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'decision.created': false,
   'decision.review.recorded': false,
   'decision.label.recorded': false,
+  'decision.note.recorded': false,
   'decision.outcome.recorded': false,
   'capability.consumed': false,
   'reservation.expired': false,

@@ -65,6 +65,7 @@ const WORDS: Record<string, string> = {
   'decision.created': 'Decision made',
   'decision.review.recorded': 'Review recorded',
   'decision.label.recorded': 'Label recorded',
+  'decision.note.recorded': 'Note recorded',
   'decision.outcome.recorded': 'Outcome recorded',
   'reservation.expired': 'Hold expired',
   'webhook.created': 'Endpoint added',

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { REMEMBERED } from './reviews/reasons.ts';
 import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from './schema.ts';
 import {
   CAPABILITY_STATUSES,
@@ -69,6 +70,11 @@ const reviewFields = {
       'True if the reviewer created the key that requested the spend, directly or through other keys.',
   }),
   questions: Answered(),
+  remember: Nullable(
+    OneOf(REMEMBERED, {
+      description: 'ALWAYS: the review listed the merchant as allowed. NEVER: as blocked. Null: neither.',
+    }),
+  ),
   created_at: Timestamp(),
 };
 

@@ -23,6 +23,7 @@ import { routes as passkeys } from './routes/people/passkeys.ts';
 import { routes as questions } from './routes/questions.ts';
 import { routes as reports } from './routes/reports.ts';
 import { routes as inbox } from './routes/reviews/inbox.ts';
+import { routes as notes } from './routes/reviews/notes.ts';
 import { routes as reviews } from './routes/reviews/reviews.ts';
 import { routes as sheet } from './routes/reviews/sheet.ts';
 import { routes as simulations } from './routes/simulations.ts';
@@ -35,6 +36,7 @@ export const ROUTES = {
   ...decisions,
   ...decisionReads,
   ...reviews,
+  ...notes,
   ...sheet,
   ...inbox,
   ...outcomes,

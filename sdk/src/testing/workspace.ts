@@ -161,6 +161,8 @@ export class FakeWorkspace {
       ...REVIEWER,
       by_key_maker: false,
       questions: [],
+      // It knows no listed merchants, so it lists none.
+      remember: null,
       created_at: at,
       capability_expires_at: issuesCapability(decision, state, body.action)
         ? capabilityExpiry(now_ms, CAPABILITY_TTL_SECONDS, authority)

@@ -284,6 +284,14 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       reason_code: 'CHECKED',
       comment: null,
       supersedes: step.c % 3 === 0 ? null : (earlier?.review_id ?? null),
+      remember:
+        made === null || step.c % 4 > 0
+          ? null
+          : {
+              remember: step.b % 2 === 0 ? 'ALWAYS' : 'NEVER',
+              agent_id: made.agent.id,
+              is_reviewer: false,
+            },
     };
     return { command: createReview, input };
   },

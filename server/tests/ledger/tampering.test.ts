@@ -105,6 +105,7 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
   },
   reviews: { key: ['review_id'], row: 'order by review_id offset 1 limit 1', seq: eventOf('t.review_id') },
   labels: { key: ['label_id'], row: 'order by label_id offset 1 limit 1', seq: eventOf('t.label_id') },
+  notes: { key: ['note_id'], row: 'order by note_id offset 1 limit 1', seq: eventOf('t.note_id') },
   outcomes: {
     key: ['outcome_id'],
     row: 'order by outcome_id offset 1 limit 1',
@@ -437,7 +438,7 @@ describe('an inserted row, of which no event speaks, is reported at the end of t
 });
 
 describe('a row without an id, where no walk begins, is found as well', () => {
-  test.each(['decisions', 'reviews', 'labels', 'outcomes'])('%s', async (table) => {
+  test.each(['decisions', 'reviews', 'labels', 'notes', 'outcomes'])('%s', async (table) => {
     const id = TABLES[table]?.key[0];
     const values = columns
       .filter((each) => each.table === table)
@@ -458,6 +459,7 @@ describe('two rows that changed places are reported at the earlier one', () => {
     'decisions',
     'reviews',
     'labels',
+    'notes',
     'outcomes',
     'consumptions',
     'expired_reservations',

@@ -215,6 +215,7 @@ async function makeHistory() {
         principal_id: null,
         key_id: 'key_1',
         questions: [],
+        remember: null,
         created_at: new Date(now_ms).toISOString(),
         by_key_maker: index % 3 === 0,
         capability_expires_at: null,

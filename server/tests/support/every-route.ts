@@ -134,6 +134,12 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     status: 201,
     names: 'one thing',
   },
+  'POST /v1/decisions/:id/notes': {
+    scopes: ['review'],
+    request: ofDecision('/notes', 2_000, { text: 'Is this the second one?' }),
+    status: 201,
+    names: 'one thing',
+  },
   'GET /v1/decisions/:id/sheet': {
     scopes: ['read'],
     request: ofDecision('/sheet', 2_000),

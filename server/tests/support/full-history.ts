@@ -247,6 +247,15 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await consume(now.body, 1_500, { payee_id: 'sepa:DE2' });
   const refused = await own(1_600);
   await review(refused.decision_id, { action: 'DENY' });
+  const blocked = await own(1_650, { action: { merchant: 'Never Again Ltd' } });
+  await post(`/v1/decisions/${blocked.decision_id}/reviews`, {
+    action: 'DENY',
+    reason_code: 'MERCHANT_NOT_TRUSTED',
+    remember: 'NEVER',
+  });
+  const note = (body: object) => post(`/v1/decisions/${refused.decision_id}/notes`, body, reviewer);
+  await note({ text: 'Is this "the second"? 💶' });
+  await note({ text: 'Yes' });
   await outcome((await own(120)).decision_id, { type: 'SPEND_CANCELLED' });
   const unauthorized = await own(1_700);
   await outcome(unauthorized.decision_id, { type: 'SPEND_EXECUTED', amount_minor: 1_900 });

@@ -13,6 +13,9 @@ export const MERCHANT_PAST_DAYS = 366;
 /** The newest decisions about a merchant that a sheet counts. */
 export const MAX_MERCHANT_PAST = 10_000;
 
+/** The newest notes that a sheet shows. */
+export const MAX_NOTES = 200;
+
 /** The kinds of limits on a sheet. */
 export const SHEET_LIMIT_KINDS = [
   'review_threshold',
@@ -196,7 +199,10 @@ const sheetFields = {
   }),
   remember: Fields({ ALWAYS: RememberBody, NEVER: RememberBody }),
   assigned_to: Nullable(Type.String({ examples: ['user:ada'] })),
-  notes: Type.Array(NoteBody, { description: 'Oldest first.' }),
+  notes: Type.Array(NoteBody, {
+    maxItems: MAX_NOTES,
+    description: `Oldest first; the newest ${MAX_NOTES}.`,
+  }),
   notices: Type.Array(NoticeBody),
 } satisfies Record<string, TSchema>;
 

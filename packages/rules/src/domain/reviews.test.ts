@@ -30,6 +30,7 @@ const row: ReviewRow = {
   created_at: '2026-11-21T08:00:00.000Z',
   by_key_maker: false,
   questions: ['q_1'],
+  remember: null,
   capability_expires_at: null,
 };
 

@@ -14,12 +14,21 @@ export interface ReviewRow extends Review {
   capability_expires_at: string | null;
 }
 
-/** The form of a review that the ledger seals. A false `by_key_maker` and no `questions` are left out, as before there were any. */
-export function sealedReview({ by_key_maker, questions, ...review }: ReviewRow): Record<string, unknown> {
+/**
+ * The form of a review that the ledger seals. A false `by_key_maker`, no `questions` and a null `remember` are left out, as
+ * before there were any.
+ */
+export function sealedReview({
+  by_key_maker,
+  questions,
+  remember,
+  ...review
+}: ReviewRow): Record<string, unknown> {
   return {
     ...review,
     ...(by_key_maker ? { by_key_maker } : {}),
     ...(questions.length > 0 ? { questions } : {}),
+    ...(remember === null ? {} : { remember }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Label } from '@purser/contract/records';
+import type { Note } from '@purser/contract/reviews/note';
 import type { Agent } from '@purser/rules/domain/agents';
 import type { AuditRecord } from '@purser/rules/domain/audit';
 import type { AuthorityRow } from '@purser/rules/domain/authorities';
@@ -40,6 +41,7 @@ export function noChanges() {
     states: new Map<string, DecisionState>(),
     reviews: [] as ReviewRow[],
     labels: [] as Label[],
+    notes: [] as Note[],
     outcomes: [] as Outcome[],
     consumptions: [] as InLedger<Consumption>[],
     /** By decision: the holds that from now on will expire by themselves, and those that no longer will. */

@@ -1,5 +1,6 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { Label } from '@purser/contract/records';
+import type { Note } from '@purser/contract/reviews/note';
 import { type CountedIn, changesIn, counterChanges } from '@purser/rules/counters/counted-in';
 import type { Counters } from '@purser/rules/counters/counters-in-memory';
 import type { JoiningAuthority } from '@purser/rules/domain/authorities';
@@ -20,6 +21,7 @@ import {
 import type { DecisionCore } from '@purser/rules/domain/decisions';
 import { type LabelLink, labelDataHash } from '@purser/rules/domain/labels';
 import type { LedgerEventType, SubjectType } from '@purser/rules/domain/ledger';
+import { noteDataHash } from '@purser/rules/domain/notes';
 import { type Outcome, outcomeDataHash } from '@purser/rules/domain/outcomes';
 import { expiredReservationDataHash } from '@purser/rules/domain/reservations';
 import { type ReviewRow, reviewDataHash } from '@purser/rules/domain/reviews';
@@ -180,6 +182,12 @@ export class Records {
     pushTo(this.#labels, label.decision_id, label);
     const event = { type: 'decision.label.recorded', at: label.created_at, label } as const;
     return this.#record(label.decision_id, event, 'label', label.label_id, labelDataHash(label));
+  }
+
+  /** Adds a note. It changes no state. */
+  addNote(note: Note): void {
+    this.#within.changes.notes.push(note);
+    this.#within.append('decision.note.recorded', 'note', note.note_id, noteDataHash(note));
   }
 
   /** The command must need `outcomes_of`. */

@@ -22,6 +22,7 @@ import { putMerchantEntries } from '../storage/merchant-entries.ts';
 import { deleteChannels, putChannels } from '../storage/notices/channels.ts';
 import { insertNotices, putNoticeBursts } from '../storage/notices/notices.ts';
 import { insertOutcomes } from '../storage/outcomes.ts';
+import { insertNotes } from '../storage/reviewing/notes.ts';
 import { insertReviews } from '../storage/reviews.ts';
 import type { Write } from '../storage/rows.ts';
 import { endSessionsOf } from '../storage/sessions.ts';
@@ -62,6 +63,7 @@ const WRITES: readonly Put[] = [
   put(putDecisionStates, ({ changes }) => changes.states.values()),
   put(insertReviews, ({ changes }) => changes.reviews),
   put(insertLabels, ({ changes }) => changes.labels),
+  put(insertNotes, ({ changes }) => changes.notes),
   put(insertOutcomes, ({ changes }) => changes.outcomes),
   put(insertConsumptions, ({ changes }) => changes.consumptions),
   put(deleteExpiringHolds, ({ changes }) => changes.settled_expiring.values()),

@@ -36,6 +36,7 @@ const APPEND_ONLY = [
   'idempotency_keys',
   'reviews',
   'labels',
+  'notes',
   'outcomes',
   'consumptions',
   'consumption_keys',

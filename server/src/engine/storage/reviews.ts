@@ -3,7 +3,7 @@ import type { Queryable } from './database.ts';
 import { makeInsert } from './rows.ts';
 
 const COLUMNS = `review_id, decision_id, action, reason_code, comment, supersedes, principal_id, key_id, created_at,
-  capability_expires_at, by_key_maker, questions`;
+  capability_expires_at, by_key_maker, questions, remember`;
 
 export const insertReviews = makeInsert<ReviewRow>('reviews', {
   review_id: 'text',
@@ -18,6 +18,7 @@ export const insertReviews = makeInsert<ReviewRow>('reviews', {
   capability_expires_at: 'timestamptz',
   by_key_maker: 'boolean',
   questions: 'words',
+  remember: 'text',
 });
 
 /** Returns the reviews with these ids. */

@@ -73,6 +73,7 @@ const WALKED = {
   decisions: 'decision_id',
   reviews: 'review_id',
   labels: 'label_id',
+  notes: 'note_id',
   outcomes: 'outcome_id',
 } as const;
 export type WalkedTable = keyof typeof WALKED;
@@ -98,7 +99,7 @@ export async function countSpans(
   workspace_id: string,
   spans: Record<WalkedTable, Span>,
 ): Promise<SpanCounts> {
-  const { decisions, reviews, labels, outcomes } = spans;
+  const { decisions, reviews, labels, outcomes, notes } = spans;
   const within = (id: string) => `workspace_id = $1 and ${id} > $2 and ${id} <= $3`;
   const sameSpan = (prefix: string, id: string) =>
     `workspace_id = $1 and ${id} > '${prefix}' || substr($2, 5) and ${id} <= '${prefix}' || substr($3, 5)`;
@@ -109,6 +110,7 @@ export async function countSpans(
       (select count(*) from reviews where workspace_id = $1 and review_id > $4 and review_id <= $5) as reviews,
       (select count(*) from labels where workspace_id = $1 and label_id > $6 and label_id <= $7) as labels,
       (select count(*) from outcomes where workspace_id = $1 and outcome_id > $8 and outcome_id <= $9) as outcomes,
+      (select count(*) from notes where workspace_id = $1 and note_id > $10 and note_id <= $11) as notes,
       array(select decision_id from decision_states where ${within('decision_id')}) as kept,
       array(
         select decision_id from reviews where ${within('decision_id')} and decision_id <> ''
@@ -127,6 +129,8 @@ export async function countSpans(
       labels.upto,
       outcomes.after,
       outcomes.upto,
+      notes.after,
+      notes.upto,
     ],
   });
   return result.rows[0] as SpanCounts;

@@ -25,6 +25,7 @@ const TABLE_OF: Partial<Record<ChainRow['type'], WalkedTable>> = {
   'decision.created': 'decisions',
   'decision.review.recorded': 'reviews',
   'decision.label.recorded': 'labels',
+  'decision.note.recorded': 'notes',
   'decision.outcome.recorded': 'outcomes',
 };
 
@@ -51,6 +52,7 @@ const ID_HEAD: Record<WalkedTable, string> = {
   decisions: 'dec_',
   reviews: 'rev_',
   labels: 'lbl_',
+  notes: 'not_',
   outcomes: 'out_',
 };
 

@@ -15,6 +15,7 @@ import { loadExpiredReservations } from '../storage/decision-states.ts';
 import { loadDecisionRows } from '../storage/decisions.ts';
 import { loadLabels } from '../storage/labels.ts';
 import { loadOutcomes } from '../storage/outcomes.ts';
+import { loadNotes } from '../storage/reviewing/notes.ts';
 import { loadReviews } from '../storage/reviews.ts';
 
 /** The current row that an event is about. */
@@ -78,6 +79,7 @@ export async function loadSealedRows(
     (ids) => loadLabels(db, workspace_id, ids),
     (row) => plain(sealedLabel(row)),
   );
+  await take('decision.note.recorded', 'note_id', (ids) => loadNotes(db, workspace_id, ids));
   await take('decision.outcome.recorded', 'outcome_id', (ids) => loadOutcomes(db, workspace_id, ids));
   await take(
     'capability.consumed',

@@ -139,6 +139,7 @@ function makeSpendRoutes(core: Core, parts: RouteParts, preAssess: PreAssess | n
     ...makeInboxRoutes({
       db,
       lists_db,
+      lane,
       cursors,
       urlOf: (decision_id) => site.consoleUrl(`decisions/${decision_id}`),
     }),

@@ -141,7 +141,7 @@ export class AuthorityTest {
     const made = this.#agent.decision(decision_id);
     // In SHADOW a later review corrects the one before.
     const supersedes = made?.decision.mode === 'SHADOW' ? made.state.review_id : null;
-    const spoken_of = { decision_id, ...readDecision(made?.decision), named: null };
+    const spoken_of = { decision_id, ...readDecision(made?.decision), named: null, remember: null };
     const input = { ...spoken_of, action, reason_code: 'TEST', comment: null, supersedes };
     return this.#followUp('review', this.#options.createReview, input, step, REVIEWER);
   }

@@ -5,6 +5,7 @@ import { loadAgents } from '../../engine/storage/agents.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { loadDecisionRecords } from '../../engine/storage/decisions.ts';
 import type { PendingGroup, PendingReview } from '../../engine/storage/reviewing/inbox.ts';
+import { loadAssignees } from '../../engine/storage/reviewing/notes.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import { approvalOf, loadReviewing } from './approvals.ts';
 
@@ -19,6 +20,11 @@ export async function presentRows(
   const keys = pending.map(({ decision_id }) => ({ workspace_id, decision_id }));
   const records = await loadDecisionRecords(db, keys);
   const reviewing = await loadReviewing(db, caller, records, await readClock(db));
+  const assignees = await loadAssignees(
+    db,
+    workspace_id,
+    pending.map(({ decision_id }) => decision_id),
+  );
   const by_id = new Map(records.map((record) => [record.decision.decision_id, record]));
   return pending.flatMap((row) => {
     const record = by_id.get(row.decision_id);
@@ -26,7 +32,10 @@ export async function presentRows(
     const { agent_id, ...shown } = row;
     const { required, given, signed, may_allow } = approvalOf(reviewing, record);
     const { bulk } = reviewReasons(record.decision, { required, signed });
-    return [{ ...shown, agent: record.decision.agent, required, given, signed, bulk, may_allow }];
+    const assigned_to = assignees.get(row.decision_id) ?? null;
+    return [
+      { ...shown, assigned_to, agent: record.decision.agent, required, given, signed, bulk, may_allow },
+    ];
   });
 }
 

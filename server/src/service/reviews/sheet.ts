@@ -1,21 +1,25 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
-import type { Sheet } from '@purser/contract/reviews/sheet';
+import { MAX_NOTES, type Sheet, type SheetApproval } from '@purser/contract/reviews/sheet';
 import { stateAt } from '@purser/rules/domain/decision-states';
 import type { Caller } from '@purser/rules/domain/keys';
 import { allowedBy } from '@purser/rules/merchants/allowlist';
 import { blockedBy } from '@purser/rules/merchants/blocklist';
-import { blockingEntry, type Directory, vouchingEntry } from '@purser/rules/merchants/directory';
+import { blockingEntry, type Directory, listingKey, vouchingEntry } from '@purser/rules/merchants/directory';
 import { knownMerchantKey } from '@purser/rules/policy/known-merchants';
 import { causeSentence, reviewReasons } from '@purser/rules/reviews/cause';
 import { claimOf } from '@purser/rules/reviews/claims';
 import { purposeOnSheet } from '@purser/rules/reviews/purpose-on-sheet';
+import { rememberOffers } from '@purser/rules/reviews/remember';
+import { whyNotListable } from '../../engine/commands/merchants/list-merchants.ts';
+import { listingOf } from '../../engine/commands/reviews/remember.ts';
 import { getAuthority, parseAuthority } from '../../engine/storage/authorities.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { type DecisionRecord, getDecision } from '../../engine/storage/decisions.ts';
 import { loadKnownMerchants } from '../../engine/storage/derived/known-merchants.ts';
 import { loadDirectory } from '../../engine/storage/merchant-entries.ts';
 import { readMerchantPast } from '../../engine/storage/reviewing/merchant-past.ts';
+import { listNotes, loadAssignees } from '../../engine/storage/reviewing/notes.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import { approvalOf, loadReviewing } from './approvals.ts';
 import { limitsOnSheet } from './limits.ts';
@@ -73,6 +77,27 @@ async function isPayeeKnown(
   return (await loadKnownMerchants(db, [wanted])).length > 0;
 }
 
+/** The offers to list the merchant, as far as the caller may review the decision and list the merchant now. */
+async function offersTo(
+  db: Queryable,
+  caller: Caller,
+  decision: Decision,
+  { may_allow, may_deny }: SheetApproval,
+  { entries }: Directory,
+): Promise<Sheet['remember']> {
+  const row = await getAuthority(db, caller.workspace_id, decision.agent.id, null);
+  const authority = row === undefined ? null : parseAuthority(row);
+  const known = [...new Set(entries.values())];
+  const is_reviewer = !caller.scopes.includes('admin');
+  return rememberOffers(decision, authority, (remember) => {
+    if (!(remember === 'ALWAYS' ? may_allow : may_deny)) return false;
+    const listing = listingOf(decision, remember);
+    if (known.some((entry) => listingKey(entry) === listingKey(listing))) return false;
+    const of = { listings: [listing], is_reviewer, fieldOf: () => 'remember' };
+    return whyNotListable(authority ?? undefined, known, of) === null;
+  });
+}
+
 /** Returns the sheet of a decision for a caller; undefined if the workspace has no such decision. */
 export async function readSheet(
   { db, urlOf }: SheetOptions,
@@ -94,11 +119,13 @@ async function sheetOf({ db, urlOf }: SheetOptions, caller: Caller, record: Deci
     loadDirectory(db, workspace_id, agent.id),
     loadReviewing(db, caller, [record], now_ms),
   ]);
-  const [limits, merchant_past, payee_known, notices] = await Promise.all([
+  const [limits, merchant_past, payee_known, notices, notes, assignees] = await Promise.all([
     limitsOnSheet(db, workspace_id, decision, authority, now_ms),
     readMerchantPast(db, workspace_id, { ...decision, agent_id: agent.id, merchant: action.merchant }),
     isPayeeKnown(db, workspace_id, decision, directory),
     noticesOfDecision(db, workspace_id, decision_id),
+    listNotes(db, workspace_id, decision_id, MAX_NOTES),
+    loadAssignees(db, workspace_id, [decision_id]),
   ]);
   const approval = approvalOf(reviewing, record);
   const state = stateAt(decision, record.state, now_ms);
@@ -126,9 +153,9 @@ async function sheetOf({ db, urlOf }: SheetOptions, caller: Caller, record: Deci
     },
     approval,
     reasons: reviewReasons(decision, approval),
-    remember: { ALWAYS: { offered: false, effect: null }, NEVER: { offered: false, effect: null } },
-    assigned_to: null,
-    notes: [],
+    remember: await offersTo(db, caller, decision, approval, directory),
+    assigned_to: assignees.get(decision_id) ?? null,
+    notes,
     notices,
   };
 }

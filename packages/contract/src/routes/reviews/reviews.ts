@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { TEXT_LENGTHS } from '../../limits.ts';
 import { LabelBody, RecordedReviewBody, ReviewBody } from '../../records.ts';
+import { REMEMBERED } from '../../reviews/reasons.ts';
 import { route } from '../../route.ts';
 import { Fields, Formed, IdIn, LongText, OneOf, page } from '../../schema.ts';
 import { LABELS, REVIEW_ACTIONS } from '../../values/decisions.ts';
@@ -29,6 +30,12 @@ const ReviewRequest = Fields(
     }),
     comment: Comment(),
     questions: Questions(),
+    remember: Type.Optional(
+      OneOf(REMEMBERED, {
+        description:
+          'Lists the merchant for the agent with the review, and the payee if the request names one: ALWAYS, with ALLOW, as allowed; NEVER, with DENY, as blocked. It needs what `POST /v1/agents/:id/merchants` needs. If the merchant cannot be listed, nothing is recorded.',
+      }),
+    ),
     supersedes: Type.Optional(
       IdIn('review', { description: 'In SHADOW: the current review, which this one replaces.' }),
     ),
@@ -56,6 +63,7 @@ export const routes = {
     description:
       'Whoever requested the spend cannot review it. In ENFORCE a review is final: ALLOW issues the capability, DENY releases the hold. While the spend counts toward a frozen shared budget, an ALLOW that would issue a capability is refused with `budget_frozen`. In SHADOW a later review replaces the current one, which it names in `supersedes`.',
     scopes: ['review'],
+    weighs: 'by_request',
     params: IdParams,
     body: ReviewRequest,
     responses: { 201: { description: 'The review.', schema: RecordedReviewBody } },
@@ -66,6 +74,7 @@ export const routes = {
       'review_final',
       'authority_changed',
       'budget_frozen',
+      'merchant_limit',
     ],
   }),
   listReviews: route({

@@ -2,6 +2,7 @@ import { isOwnRequest, whyFinal, whyUnreviewable } from '@purser/rules/domain/re
 import { whyNotAllowed } from '@purser/rules/policy/may-pay';
 import type { Refusal } from '../../lane/command.ts';
 import { unknownQuestion } from '../../questions/answers-of-records.ts';
+import { whyNotRemembered } from './remember.ts';
 import type { ReviewCase } from './review-case.ts';
 import { MAKER_FORBIDDEN, separatesMakers } from './separation.ts';
 
@@ -33,6 +34,9 @@ const notPayable: Check = ({ set, input, decision, state, agent, authority }) =>
   return whyNotAllowed({ decision, state, agent, authority, budgets, now_ms: set.now_ms });
 };
 
+const notRemembered: Check = ({ set, decision, agent, input }) =>
+  whyNotRemembered(set, decision, agent, input);
+
 /** All checks. Their order is public: the first that applies is the answer. */
 const CHECKS: readonly Check[] = [
   // not_reviewable
@@ -47,6 +51,8 @@ const CHECKS: readonly Check[] = [
   // already_reviewed, insufficient_scope, approval_limit_exceeded, signature_required or signature_invalid: in this order
   // authority_changed
   notPayable,
+  // insufficient_scope, invalid_request or merchant_limit of the listing
+  notRemembered,
 ];
 
 /** Returns why a review is refused: the first check that applies; null: it may be recorded. */

@@ -10,6 +10,7 @@ import { type Command, done, refuse } from '../../lane/command.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import { answerQuestions, questionsAnswered } from '../../questions/answers-of-records.ts';
 import { whyRefused } from './checks.ts';
+import { rememberMerchant } from './remember.ts';
 import type { CreateReviewInput } from './review-case.ts';
 import { isMakerOf, reviewerOf } from './separation.ts';
 
@@ -53,8 +54,9 @@ export function makeCreateReview(options: {
 }): Command<CreateReviewInput, CreatedReview> {
   return {
     name: 'createReview',
-    needs: ({ decision_id, requesting_key_id, questions }) => ({
+    needs: ({ decision_id, requesting_key_id, questions, remember }) => ({
       decisions: [decision_id],
+      ...(remember === null ? {} : { agents: [remember.agent_id], listed_merchants_of: [remember.agent_id] }),
       questions,
       authorities_of: [decision_id],
       shared_budgets: [],
@@ -97,6 +99,7 @@ export function makeCreateReview(options: {
         key_id: origin.actor.key_id,
         by_key_maker,
         questions: questionsAnswered(decision, input, input.named),
+        remember: input.remember?.remember ?? null,
         created_at: set.now,
         capability_expires_at: issuesCapability(decision, state, action)
           ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds, authority ?? {})
@@ -104,6 +107,7 @@ export function makeCreateReview(options: {
       };
       const { after, event_id } = set.records.addReview(review);
       answerQuestions(set, decision, review);
+      if (input.remember !== null) rememberMerchant(set, decision, input.remember, origin);
       const effective_decision = effectiveNow(decision, after);
       const capability = issuedBy(review, record, after, agent, set.now_ms);
       const issued = capability === null ? {} : { capability };

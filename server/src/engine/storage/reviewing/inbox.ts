@@ -20,7 +20,6 @@ export interface PendingReview {
   created_at: string;
   /** ISO UTC; null: it never expires. */
   expires_at: string | null;
-  assigned_to: string | null;
 }
 
 /** Filters of the inbox; those left out do not filter, and of several values one must hold. */
@@ -53,9 +52,13 @@ export interface PendingGroup extends Record<'agent_id' | 'merchant' | 'currency
 const NEVER = `'9999-12-31 00:00:00+00'::timestamptz`;
 const DEADLINE = `coalesce(p.expires_at, ${NEVER})`;
 
+/** The principal to whom the review of a decision was assigned last; null: nobody. */
+const ASSIGNEE = `(select assign_to from notes n where n.workspace_id = $1 and n.decision_id = p.decision_id
+  and n.decision_id <> '' and n.assign_to is not null order by n.note_id desc limit 1)`;
+
 const PENDING = `(
   select s.decision_id, s.agent_id, d.merchant, coalesce(nullif(s.amount_minor, 0), d.requested_amount_minor) as amount_minor,
-    d.currency, d.reason_codes[1] as reason_code, d.created_at, s.expires_at, null::text as assigned_to
+    d.currency, d.reason_codes[1] as reason_code, d.created_at, s.expires_at
   from decision_states s
   cross join lateral (
     select * from decisions d where d.workspace_id = $1 and d.decision_id = s.decision_id limit 1) as d
@@ -63,7 +66,7 @@ const PENDING = `(
     and coalesce(s.expires_at, ${NEVER}) > (select clock_timestamp()))`;
 
 const COLUMNS = `p.decision_id, p.agent_id, p.merchant, p.amount_minor, p.currency, p.reason_code, p.created_at,
-  p.expires_at, p.assigned_to`;
+  p.expires_at`;
 
 /** The keys, numbers and fixed words of a JSON text, which a search does not read. */
 const NOT_SEARCHED = `"(currency|type|category)":"[^"\\\\]*"|"[a-z_]+":[0-9]*`;
@@ -80,9 +83,9 @@ function matching(filters: InboxFilters, parameters: Parameters): string {
   narrow(filters.reason, (p) => `p.reason_code = any(${p}::text[])`);
   narrow(filters.from_minor, (p) => `p.amount_minor >= ${p}`);
   narrow(filters.to_minor, (p) => `p.amount_minor <= ${p}`);
-  if (filters.assigned_to === null) conditions.push('p.assigned_to is null');
-  else narrow(filters.assigned_to, (p) => `p.assigned_to = ${p}`);
-  narrow(filters.not_assigned_to, (p) => `p.assigned_to is distinct from ${p}`);
+  if (filters.assigned_to === null) conditions.push(`${ASSIGNEE} is null`);
+  else narrow(filters.assigned_to, (p) => `${ASSIGNEE} = ${p}`);
+  narrow(filters.not_assigned_to, (p) => `${ASSIGNEE} is distinct from ${p}`);
   const where = conditions.join(' and ');
   if (filters.search === undefined) return `select ${COLUMNS} from ${PENDING} as p where ${where}`;
   const words = parameters.add(containing(JSON.stringify(filters.search).slice(1, -1)));
@@ -92,7 +95,9 @@ function matching(filters: InboxFilters, parameters: Parameters): string {
       select p.decision_id || ' ' || regexp_replace(${actionOf('d.document')}, '${NOT_SEARCHED}', ' ', 'g') || ' '
         || ${taskOf('d.document')} as text
       from decisions d where d.workspace_id = $1 and d.decision_id = p.decision_id limit 1) as d
-    where ${where} and d.text collate "und-x-icu" ilike ${words}`;
+    where ${where} and (d.text collate "und-x-icu" ilike ${words} or exists (
+      select from notes n where n.workspace_id = $1 and n.decision_id = p.decision_id and n.decision_id <> ''
+        and n.text collate "und-x-icu" ilike ${parameters.add(containing(filters.search))}))`;
 }
 
 const ORDERS: Record<InboxSort, string> = {

@@ -1,29 +1,36 @@
 import { routes as inboxRoutes } from '@purser/contract/routes/reviews/inbox';
+import { routes as noteRoutes } from '@purser/contract/routes/reviews/notes';
 import { routes as sheetRoutes } from '@purser/contract/routes/reviews/sheet';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import type pg from 'pg';
+import { createNote } from '../../../engine/commands/reviews/create-note.ts';
+import type { Lane } from '../../../engine/lane/lane.ts';
 import {
   countPendingReviews,
   type InboxFilters,
   listPendingReviews,
 } from '../../../engine/storage/reviewing/inbox.ts';
+import { mayKeyReview } from '../../../engine/storage/reviewing/notes.ts';
 import { visibleAgent } from '../../decisions/visible-agent.ts';
 import type { Cursors } from '../../http/cursors.ts';
 import { type Handler, type Route, serve } from '../../http/route.ts';
+import { originOf } from '../../people/callers.ts';
 import { presentGroups, presentRows } from '../../reviews/inbox.ts';
 import { readSheet } from '../../reviews/sheet.ts';
 
 export interface InboxOptions {
   db: pg.Pool;
   lists_db: pg.Pool;
+  lane: Lane;
   cursors: Cursors;
   urlOf: (decision_id: string) => string;
 }
 
-/** Makes the routes that reviewers read from: the sheet of a decision, and the pending reviews. */
+/** Makes the routes that reviewers work with: notes, the sheet of a decision, and the pending reviews. */
 export function makeInboxRoutes(options: InboxOptions): Route[] {
   const { db, urlOf } = options;
   return [
+    serve(noteRoutes.createNote)(handleNote(options)),
     serve(sheetRoutes.getSheet, { shares: 'reads' })(async ({ caller, params }) => {
       const sheet = await readSheet({ db, urlOf }, caller, params.id);
       if (sheet === undefined) throw new ApiError('not_found', 'No such decision.');
@@ -31,6 +38,16 @@ export function makeInboxRoutes(options: InboxOptions): Route[] {
     }),
     serve(inboxRoutes.getInbox, { shares: 'lists' })(handleInbox(options)),
   ];
+}
+
+function handleNote({ db, lane }: InboxOptions): Handler<typeof noteRoutes.createNote> {
+  return async (call) => {
+    const { text, assign_to = null } = call.body;
+    const { workspace_id } = call.caller;
+    const is_of_key = assign_to !== null && (await mayKeyReview(db, workspace_id, assign_to));
+    const input = { decision_id: call.params.id, text, assign_to, is_of_key };
+    return { status: 201, body: await lane.submit(workspace_id, createNote, input, originOf(call)) };
+  };
 }
 
 const NOTHING = { data: [], total: 0, groups: [], next_cursor: null };

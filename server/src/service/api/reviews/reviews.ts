@@ -1,10 +1,11 @@
+import type { Decision } from '@purser/contract/decisions';
 import { routes } from '@purser/contract/routes/reviews/reviews';
 import { reviewBody } from '@purser/rules/domain/reviews';
 import { ApiError } from '@purser/rules/errors';
 import type pg from 'pg';
 import { createLabel } from '../../../engine/commands/create-label.ts';
 import type { CreatedReview } from '../../../engine/commands/reviews/create-review.ts';
-import type { CreateReviewInput } from '../../../engine/commands/reviews/review-case.ts';
+import type { CreateReviewInput, Remembering } from '../../../engine/commands/reviews/review-case.ts';
 import type { Command } from '../../../engine/lane/command.ts';
 import type { Lane } from '../../../engine/lane/lane.ts';
 import { readDecision } from '../../../engine/questions/answers-of-records.ts';
@@ -14,6 +15,15 @@ import { loadReviewsOfDecisions } from '../../../engine/storage/reviews.ts';
 import { agentScopeOf } from '../../decisions/present-decisions.ts';
 import { type CallOf, type Route, serve } from '../../http/route.ts';
 import { originOf } from '../../people/callers.ts';
+
+/** The listing that a review asks for; null without one, and for a decision that does not exist. */
+function rememberingOf(
+  { body: { remember }, caller }: CallOf<typeof routes.createReview>,
+  decision: Decision | undefined,
+): Remembering | null {
+  if (remember === undefined || decision === undefined) return null;
+  return { remember, agent_id: decision.agent.id, is_reviewer: !caller.scopes.includes('admin') };
+}
 
 /** Makes the routes for reviews and labels. */
 export function makeReviewRoutes(options: {
@@ -30,7 +40,8 @@ export function makeReviewRoutes(options: {
   }
 
   return [
-    serve(routes.createReview)(async (call) => {
+    // Listing the merchant weighs as much as on the route for it.
+    serve(routes.createReview, { isWeighty: ({ body }) => body.remember !== undefined })(async (call) => {
       const { action, reason_code, comment = null, supersedes = null, questions: named = null } = call.body;
       const { workspace_id } = call.caller;
       const decision_id = call.params.id;
@@ -38,7 +49,16 @@ export function makeReviewRoutes(options: {
       const { review, effective_decision, capability } = await lane.submit(
         workspace_id,
         createReview,
-        { decision_id, ...readDecision(asked?.decision), action, reason_code, comment, supersedes, named },
+        {
+          decision_id,
+          ...readDecision(asked?.decision),
+          action,
+          reason_code,
+          comment,
+          supersedes,
+          named,
+          remember: rememberingOf(call, asked?.decision),
+        },
         originOf(call),
       );
       const issued = capability === null ? {} : { capability };
