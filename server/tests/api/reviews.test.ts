@@ -61,6 +61,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
         principal_id: 'user:ada',
         by_key_maker: false,
         questions: [],
+        remember: null,
         effective_decision: 'ALLOW',
       });
       expect(capability).toMatchObject({

@@ -40,6 +40,7 @@ import { updateMember } from '../../src/engine/commands/people/update-member.ts'
 import { answerQuestion } from '../../src/engine/commands/questions/answer-question.ts';
 import { forgetAnswer } from '../../src/engine/commands/questions/forget-answer.ts';
 import { replayWebhook } from '../../src/engine/commands/replay-webhook.ts';
+import { createNote } from '../../src/engine/commands/reviews/create-note.ts';
 import { makeCreateReview } from '../../src/engine/commands/reviews/create-review.ts';
 import { revokeApiKey } from '../../src/engine/commands/revoke-api-key.ts';
 import { rewrapApiKeys } from '../../src/engine/commands/rewrap-api-keys.ts';
@@ -295,6 +296,15 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     };
     return { command: createReview, input };
   },
+  createNote: (seen, step) => ({
+    command: createNote,
+    input: {
+      decision_id: decisionOf(seen, step.a).decision_id,
+      text: `Note ${step.b % 3}`,
+      assign_to: step.c % 2 === 0 ? null : 'user:somebody',
+      is_of_key: step.c % 3 > 0,
+    },
+  }),
   createLabel: (seen, step) => {
     const decision = decisionOf(seen, step.a);
     const { decision_id } = decision;

@@ -2,7 +2,7 @@ import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
 import { REVIEW_CAUSES } from '@purser/contract/reviews/reasons';
 import type { RememberOffer } from '@purser/contract/reviews/sheet';
-import { groupedMoney } from '../values/money.ts';
+import { formatMoney } from '../values/money.ts';
 import { causesOf } from './cause.ts';
 import { claimOf } from './claims.ts';
 
@@ -15,7 +15,7 @@ function effectOfAlways(decision: Decision, authority: Authority): string {
   const { review_threshold_minor: threshold, currency } = authority;
   const paid = decision.action.payee_id === undefined ? '' : ', paid at this payee,';
   const above =
-    threshold === undefined ? '' : ` Above ${groupedMoney(threshold, currency)} it still needs a review.`;
+    threshold === undefined ? '' : ` Above ${formatMoney(threshold, currency)} it still needs a review.`;
   return `${named(decision)}${paid} counts as a merchant that fits the purpose of this agent, unless a request contradicts the purpose.${above}`;
 }
 

@@ -21,7 +21,6 @@ import {
 import type { DecisionCore } from '@purser/rules/domain/decisions';
 import { type LabelLink, labelDataHash } from '@purser/rules/domain/labels';
 import type { LedgerEventType, SubjectType } from '@purser/rules/domain/ledger';
-import { noteDataHash } from '@purser/rules/domain/notes';
 import { type Outcome, outcomeDataHash } from '@purser/rules/domain/outcomes';
 import { expiredReservationDataHash } from '@purser/rules/domain/reservations';
 import { type ReviewRow, reviewDataHash } from '@purser/rules/domain/reviews';
@@ -31,6 +30,7 @@ import {
   makesMerchantKnown,
 } from '@purser/rules/policy/known-merchants';
 import { joinedSlots } from '@purser/rules/policy/past-spends';
+import { noteDataHash } from '@purser/rules/reviews/notes';
 import { pushTo } from '@purser/rules/values/maps';
 import { joiningOf } from '../storage/authorities.ts';
 import { type Changes, knownKey, type Recorded } from './changes.ts';
