@@ -66,3 +66,6 @@ create table notice_bursts (
 
 -- Read with the lock of the head, as has_webhooks is.
 alter table ledger_heads add column has_channels boolean not null default false;
+
+-- The receiver asked for a pause, or its deliveries could not be made: nothing is sent before, whatever is put into the queue.
+alter table webhook_queues add column not_before timestamptz;

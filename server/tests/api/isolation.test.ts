@@ -263,6 +263,14 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'POST /v1/channels filter.agents': [
+    ['agent', 'slug'],
+    [400, 'invalid_request', 'filter.agents'],
+  ],
+  'PATCH /v1/channels/:id filter.agents': [
+    ['agent', 'slug'],
+    [400, 'invalid_request', 'filter.agents'],
+  ],
   'GET /v1/notices decision': [['decision'], EMPTY],
   'GET /v1/notices channel': [['channel'], EMPTY],
   'GET /v1/webhooks/deliveries endpoint': [['webhook'], EMPTY],

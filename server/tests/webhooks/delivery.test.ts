@@ -91,6 +91,8 @@ function work(options: Partial<WebhookDeliveryOptions> = {}): WebhookDeliverer {
   const timeout_ms = options.timeout_ms ?? 10_000;
   const worker = startWebhookDelivery({
     senders: {},
+    public_url: 'https://purser.example',
+    countNotice: () => {},
     db,
     lane: core.lane,
     log,

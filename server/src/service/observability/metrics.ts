@@ -34,6 +34,8 @@ export interface Metrics {
   /** Counts a request that the service turned away. */
   countRefusal(reason: RefusalReason): void;
   countWebhookAttempt(status: AttemptStatus): void;
+  /** Counts an attempt to send a notice, or one that became obsolete before it was sent. */
+  countNotice(receiver: string, status: string): void;
   /** Counts an attempt to send a mail. */
   countMail(result: MailResult): void;
   /** Counts a committed batch of the lane: its number of commands and the duration of its transaction. */
@@ -78,6 +80,10 @@ const PLAIN_GAUGES = {
   },
   purser_webhook_endpoints_disabled: {
     help: 'Webhook endpoints that were disabled because deliveries kept failing.',
+    aggregator: 'max',
+  },
+  purser_channels_failing: {
+    help: 'Channels that are failing, or that were disabled because they failed or are gone.',
     aggregator: 'max',
   },
   purser_histories_invalid: {
@@ -157,6 +163,12 @@ function makeRequestMetrics(registry: Registry) {
     labelNames: ['status'] as const,
     registers,
   });
+  const notices = new Counter({
+    name: 'purser_notices_total',
+    help: 'Attempts to send a notice, by type of channel and result; OBSOLETE: there was nothing to say any more.',
+    labelNames: ['channel', 'status'] as const,
+    registers,
+  });
   const mails = new Counter({
     name: 'purser_mails_total',
     help: 'Attempts to send a mail: sent, to be tried again, or refused for good.',
@@ -178,6 +190,7 @@ function makeRequestMetrics(registry: Registry) {
     countRefusal: (reason) => refusals.inc({ reason }),
     countMail: (result) => mails.inc({ result: result.toLowerCase() }),
     countWebhookAttempt: (status) => webhook_attempts.inc({ status }),
+    countNotice: (channel, status) => notices.inc({ channel, status }),
   } satisfies Partial<Metrics>;
 }
 

@@ -68,7 +68,7 @@ export async function getWebhookAttempt(
 const PRUNED_AT_ONCE = 5_000;
 
 /**
- * Removes attempts, events and waiting deliveries from before `cutoff_ms`, at most `at_once` of each. Returns the
+ * Removes attempts, events, notices and waiting deliveries from before `cutoff_ms`, at most `at_once` of each. Returns the
  * number removed, which is 0 if nothing is left to do. Ids begin with their time, so old rows are at the beginning of
  * the primary key.
  */
@@ -103,5 +103,15 @@ export async function pruneWebhooks(
         where v.workspace_id = w.workspace_id and v.event_id < $1 order by v.event_id limit $2) o limit $2)`,
     values: [firstIdAt('event', cutoff_ms), at_once],
   });
-  return (attempts.rowCount ?? 0) + (deliveries.rowCount ?? 0) + (events.rowCount ?? 0);
+  const notices = await db.query({
+    name: 'prune_notices',
+    text: `delete from notices where (workspace_id, notice_id) in (
+      select w.workspace_id, o.notice_id from workspaces w cross join lateral (
+        select n.notice_id from notices n
+        where n.workspace_id = w.workspace_id and n.notice_id < $1 order by n.notice_id limit $2) o limit $2)`,
+    values: [firstIdAt('notice', cutoff_ms), at_once],
+  });
+  return (
+    (attempts.rowCount ?? 0) + (deliveries.rowCount ?? 0) + (events.rowCount ?? 0) + (notices.rowCount ?? 0)
+  );
 }

@@ -4,6 +4,7 @@ import type { DeliveryError } from '@purser/contract/values/webhooks';
 import { RESPONSE_LIMIT_BYTES } from '@purser/rules/domain/webhooks';
 import { type Dispatcher, Pool } from 'undici';
 import type { Resolve } from './addresses.ts';
+import type { ReceiverConnections } from './sender.ts';
 import { literalAddress, mayConnect, sameAddress } from './urls.ts';
 
 /** The result of one POST. It was received if a 2xx status line came in time. */
@@ -11,16 +12,14 @@ export interface PostResult {
   received: boolean;
   http_status: number | null;
   error: DeliveryError | null;
+  /** The pause that the answer asks for in `Retry-After`, at most an hour; undefined: none. */
+  retry_after_ms?: number;
 }
 
 /** The connections to one endpoint. No other endpoint shares them. */
-export interface EndpointConnections {
+export interface EndpointConnections extends ReceiverConnections {
   /** Posts and waits for the answer within the time limit. Never rejects. */
   post(headers: Record<string, string>, body: string): Promise<PostResult>;
-  /** Accepts no more posts, and closes when those in progress have ended. */
-  retire(): void;
-  /** Aborts the posts in progress. */
-  close(): void;
 }
 
 export interface WebhookClientOptions {
@@ -200,6 +199,14 @@ function judgeStatus(status: number): PostResult {
   return { received: false, http_status: status, error };
 }
 
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+/** The pause that a `Retry-After` of seconds asks for. A date is not read: it would be of another clock. */
+function retryAfter(value: string | string[] | undefined): { retry_after_ms?: number } {
+  if (typeof value !== 'string' || !/^\d{1,9}$/.test(value.trim())) return {};
+  return { retry_after_ms: Math.min(MAX_RETRY_AFTER_MS, Number(value) * 1_000) };
+}
+
 function judgeError(error: unknown): DeliveryError {
   if (error instanceof DeliveryFailure) return error.delivery_error;
   const { code, name } = error as { code?: string; name?: string };
@@ -238,13 +245,14 @@ export function connectEndpoint(url: string, options: WebhookClientOptions): End
       new Promise((resolve) => {
         let controller: Dispatcher.DispatchController | undefined;
         let status: number | null = null;
+        let pause: { retry_after_ms?: number } = {};
         let read_bytes = 0;
         let is_over = false;
         const end = (result: PostResult) => {
           if (is_over) return;
           is_over = true;
           clearTimeout(timer);
-          resolve(result);
+          resolve({ ...result, ...pause });
         };
         const fail = (error: DeliveryError) =>
           end(status === null ? { received: false, http_status: null, error } : judgeStatus(status));
@@ -259,8 +267,10 @@ export function connectEndpoint(url: string, options: WebhookClientOptions): End
               controller = given;
               if (is_over) given.abort(new DeliveryFailure('timeout'));
             },
-            onResponseStart(_, code) {
-              if (code >= 200) status = code;
+            onResponseStart(_, code, headers) {
+              if (code < 200) return;
+              status = code;
+              pause = retryAfter(headers['retry-after']);
             },
             onResponseData(given, chunk) {
               read_bytes += chunk.length;

@@ -1,9 +1,8 @@
-import type { DeliveredEventType } from '@purser/contract/values/webhooks';
 import { SYSTEM } from '@purser/rules/domain/audit';
-import { DISABLED_AFTER_MS, deliveryHeaders, retryWaitMs, validSecrets } from '@purser/rules/domain/webhooks';
-import { makeIdsAt } from '@purser/rules/values/ids';
+import { DISABLED_AFTER_MS, retryWaitMs } from '@purser/rules/domain/webhooks';
+import { updateChannel } from '../../engine/commands/notices/update-channel.ts';
 import { updateWebhook } from '../../engine/commands/update-webhook.ts';
-import type { EndpointConnections, PostResult } from './client.ts';
+import { begin, type Ended, isNotice, prepare, type Sending } from './attempts.ts';
 import type { WebhookDeliverer, WebhookDeliveryOptions } from './delivery-options.ts';
 import {
   deliveryKey,
@@ -11,6 +10,8 @@ import {
   type LeasedQueueState,
   type LeasePlan,
   leasedState,
+  MAX_NOTICES_WINDOW,
+  MAX_WINDOW,
   planRooms,
   windowAfter,
 } from './leased-queues.ts';
@@ -24,7 +25,7 @@ import {
   releaseQueues,
   renewLeases,
 } from './queue-rows.ts';
-import { makeResults, type Results } from './results.ts';
+import { makeRecorder, type Recorder } from './recorder.ts';
 
 const POLL_MS = 250;
 /** The least time between two looks at the queues. Every batch of the lane may ask for one. */
@@ -43,6 +44,8 @@ const DRAIN_MS = 5_000;
 /** The pause of an endpoint after a failure of our own, such as a secret that cannot be read. */
 const PUT_OFF_MS = 60_000;
 
+const BY_SYSTEM = { actor: SYSTEM, request_id: null, client_address: null };
+
 const iso = (time_ms: number) => new Date(time_ms).toISOString();
 
 /**
@@ -60,7 +63,7 @@ class DeliveryWorker {
   readonly #poll_ms: number;
   readonly #lease_ms: number;
   readonly #held = new Map<string, LeasedQueueState>();
-  readonly #results: Results;
+  readonly #recorder: Recorder;
   readonly #running: Promise<void>;
   #stopping = false;
   #aborting = false;
@@ -75,7 +78,7 @@ class DeliveryWorker {
     this.#options = options;
     this.#poll_ms = options.poll_ms ?? POLL_MS;
     this.#lease_ms = options.lease_ms ?? options.timeout_ms + LEASE_BEYOND_MS;
-    this.#results = makeResults({ db: options.db, log: options.log });
+    this.#recorder = makeRecorder(options);
     options.onClockStep?.(() => this.#forgetFailures());
     this.#running = this.#run();
   }
@@ -94,7 +97,7 @@ class DeliveryWorker {
     this.#aborting = true;
     for (const queue of this.#held.values()) queue.connections?.close();
     await this.#landed();
-    await this.#results.finish();
+    await this.#recorder.finish();
     await this.#giveBack([...this.#held.values()], true).catch((error: unknown) =>
       this.#options.log.warn(
         { err: error },
@@ -205,7 +208,10 @@ class DeliveryWorker {
   /** Fetches due deliveries for queues with free places, and sends them. */
   async #load(): Promise<void> {
     const now_ms = this.#options.clock.now_ms();
-    const plans = planRooms([...this.#held.values()].filter((each) => each.leased_until_ms > now_ms));
+    const open = [...this.#held.values()].filter(
+      (each) => each.leased_until_ms > now_ms && (each.not_before_ms ?? 0) <= now_ms,
+    );
+    const plans = planRooms(open);
     if (plans.length === 0) return;
     const rows = await loadDeliveries(this.#options.db, this.#options.worker, iso(now_ms), plans);
     const by_queue = new Map<string, LoadedDelivery[]>();
@@ -214,16 +220,23 @@ class DeliveryWorker {
       if (found === undefined) by_queue.set(endpointKey(row), [row]);
       else found.push(row);
     }
-    const dropped: LoadedDelivery[] = [];
-    for (const plan of plans) {
-      const fresh = this.#noteLoaded(plan, by_queue.get(plan.queue.name) ?? []);
-      dropped.push(...fresh.filter((row) => row.type === null));
-      this.#sendAll(plan.queue, fresh, now_ms);
+    const fresh = plans.map(({ queue }, i) => ({
+      queue,
+      rows: this.#noteLoaded(plans[i] as LeasePlan, by_queue.get(queue.name) ?? []),
+    }));
+    const { sendings, removed, obsolete } = await prepare(
+      fresh.flatMap(({ rows }) => rows),
+      this.#options,
+    );
+    for (const { queue } of fresh) {
+      const own = sendings.filter(({ row }) => endpointKey(row) === queue.name);
+      this.#sendAll(queue, own, now_ms);
     }
-    if (dropped.length > 0) {
-      const keys = dropped.map((row) => ({ ...row, event_id: row.event_id as string }));
+    if (removed.length > 0) {
+      const keys = removed.map((row) => ({ ...row, event_id: row.event_id as string }));
       await dropDeliveries(this.#options.db, keys);
     }
+    this.#recorder.drop(obsolete, now_ms);
   }
 
   /** Notes in a queue what was loaded of it. Returns the deliveries that are not under way yet. */
@@ -250,9 +263,9 @@ class DeliveryWorker {
     return fresh;
   }
 
-  #sendAll(queue: LeasedQueueState, rows: readonly LoadedDelivery[], now_ms: number): void {
+  #sendAll(queue: LeasedQueueState, sendings: readonly Sending[], now_ms: number): void {
     try {
-      for (const row of rows) if (row.type !== null) this.#send(queue, row);
+      for (const sending of sendings) this.#send(queue, sending);
     } catch (error) {
       const { endpoint_id } = queue;
       this.#options.log.error({ err: error, endpoint_id }, 'a webhook could not be signed');
@@ -261,33 +274,21 @@ class DeliveryWorker {
     }
   }
 
-  #send(queue: LeasedQueueState, row: LoadedDelivery): void {
+  #send(queue: LeasedQueueState, sending: Sending): void {
+    const { row } = sending;
     const now_ms = this.#options.clock.now_ms();
-    const secrets = validSecrets(row.secrets, now_ms).map(({ sealed }) =>
-      this.#options.openSecret(queue.workspace_id, sealed),
-    );
-    const event = {
-      event_id: row.event_id as string,
-      type: row.type as DeliveredEventType,
-      payload: row.payload,
-    };
-    const headers = deliveryHeaders(event, secrets as [string, ...string[]], now_ms);
-    if (queue.url !== row.url) {
-      queue.connections?.retire();
-      queue.connections = this.#options.connect(row.url);
-      queue.url = row.url;
-    }
+    const under_way = begin(queue, sending, this.#options);
     queue.in_flight += 1;
     queue.unrecorded.add(deliveryKey(row));
     this.#in_flight += 1;
-    (queue.connections as EndpointConnections)
-      .post(headers, row.payload)
-      .then((result) => {
+    under_way
+      .then((ended) => {
         queue.in_flight -= 1;
         this.#in_flight -= 1;
+        const is_aborted = ended.outcome.kind === 'retry' && (ended.post?.http_status ?? null) === null;
         // The attempt was aborted by our own stop, so it does not count.
-        if (this.#aborting && result.http_status === null) queue.unrecorded.delete(deliveryKey(row));
-        else this.#note(queue, row, result, now_ms);
+        if (this.#aborting && is_aborted) queue.unrecorded.delete(deliveryKey(row));
+        else this.#note(queue, sending, ended, now_ms);
         this.#wakeUpNow();
       })
       .catch((error: unknown) => {
@@ -298,51 +299,54 @@ class DeliveryWorker {
       });
   }
 
-  #note(queue: LeasedQueueState, row: LoadedDelivery, result: PostResult, began_ms: number): void {
+  #note(queue: LeasedQueueState, { row }: Sending, { outcome, post }: Ended, began_ms: number): void {
     const now_ms = this.#options.clock.now_ms();
-    const attempt = row.attempts + 1;
-    const wait_ms = result.received ? null : retryWaitMs(attempt, this.#options.schedule);
-    const status = result.received ? 'SUCCEEDED' : wait_ms === null ? 'FAILED' : 'RETRYING';
-    queue.window = windowAfter(queue.window, result.received);
-    queue.failing_since = result.received ? null : (queue.failing_since ?? iso(began_ms));
-    this.#options.countAttempt(status);
-    this.#results.add(
-      {
-        workspace_id: queue.workspace_id,
-        endpoint_id: queue.endpoint_id,
-        due_at: row.due_at,
-        event_id: row.event_id as string,
-        // Lists are bounded in time by their ids, so an id begins with the moment that is shown.
-        attempt_id: makeIdsAt(began_ms, this.#options.random)('delivery'),
-        event_type: row.type as DeliveredEventType,
-        attempt,
-        status,
-        http_status: result.http_status,
-        error: result.error,
-        duration_ms: Math.max(0, Math.round(now_ms - began_ms)),
-        attempted_at: iso(began_ms),
-        next_attempt_at: wait_ms === null ? null : iso(now_ms + wait_ms),
-      },
-      () => {
-        queue.unrecorded.delete(deliveryKey(row));
-        if (queue.unrecorded.size === 0) this.#wakeUpNow();
-      },
-    );
+    const received = outcome.kind === 'delivered';
+    const attempts = row.attempts + 1;
+    const pause_ms = outcome.kind === 'retry' ? (outcome.after_ms ?? 0) : 0;
+    const wait_ms = outcome.kind === 'retry' ? retryWaitMs(attempts, this.#options.schedule) : null;
+    const next_ms = wait_ms === null ? null : now_ms + Math.max(wait_ms, pause_ms);
+    const max = isNotice(row) ? MAX_NOTICES_WINDOW : MAX_WINDOW;
+    queue.window = windowAfter(queue.window, received, max);
+    queue.failing_since = received ? null : (queue.failing_since ?? iso(began_ms));
+    if (pause_ms > 0) queue.not_before_ms = now_ms + pause_ms;
+    const onRecorded = () => {
+      queue.unrecorded.delete(deliveryKey(row));
+      if (queue.unrecorded.size === 0) this.#wakeUpNow();
+    };
+    const times = { began_ms, now_ms, next_ms };
+    this.#recorder.record(row, { outcome, post }, times, onRecorded);
     const failing_ms = queue.failing_since === null ? 0 : now_ms - Date.parse(queue.failing_since);
-    if (failing_ms >= DISABLED_AFTER_MS) void this.#disable(queue);
+    if (outcome.kind === 'dead' && outcome.gone === true) void this.#disable(queue, row, 'GONE');
+    else if (failing_ms >= DISABLED_AFTER_MS) void this.#disable(queue, row, 'ONLY_FAILURES');
   }
 
-  /** Disables an endpoint after five days of failures only. */
-  async #disable(queue: LeasedQueueState): Promise<void> {
+  /** Disables a receiver that is gone, or after five days of failures only. A person cannot be disabled. */
+  async #disable(
+    queue: LeasedQueueState,
+    { receiver }: LoadedDelivery,
+    reason: 'ONLY_FAILURES' | 'GONE',
+  ): Promise<void> {
+    if (receiver === 'person') return;
     const { lane, log } = this.#options;
     const { workspace_id, endpoint_id } = queue;
-    const origin = { actor: SYSTEM, request_id: null, client_address: null };
     const since = queue.failing_since;
     queue.failing_since = null;
     try {
-      const input = { endpoint_id, changes: { status: 'disabled' }, reason: 'ONLY_FAILURES' } as const;
-      await lane.submit(workspace_id, updateWebhook, input, origin);
-      log.warn({ workspace_id, endpoint_id }, 'a webhook endpoint was disabled after 5 days of failures');
+      await (receiver === 'endpoint'
+        ? lane.submit(
+            workspace_id,
+            updateWebhook,
+            { endpoint_id, changes: { status: 'disabled' }, reason: 'ONLY_FAILURES' },
+            BY_SYSTEM,
+          )
+        : lane.submit(
+            workspace_id,
+            updateChannel,
+            { channel_id: endpoint_id, changes: { status: 'disabled' }, reason },
+            BY_SYSTEM,
+          ));
+      log.warn({ workspace_id, endpoint_id, reason }, 'a receiver of webhooks or notices was disabled');
     } catch (error) {
       // The next failure tries to disable it again.
       queue.failing_since = since;
@@ -361,9 +365,10 @@ class DeliveryWorker {
         else this.#is_woken = true;
         continue;
       }
-      if (queue.has_more) continue;
+      const is_paused = (queue.not_before_ms ?? 0) > now_ms;
+      if (queue.has_more && !is_paused) continue;
       queue.idle_since_ms ??= now_ms;
-      if (now_ms - queue.idle_since_ms >= LINGER_MS || queue.not_before_ms !== null) idle.push(queue);
+      if (now_ms - queue.idle_since_ms >= LINGER_MS || is_paused) idle.push(queue);
     }
     await this.#giveBack(idle, false);
   }

@@ -4,7 +4,8 @@ import type { Lane } from '../../engine/lane/lane.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import type { EndpointConnections } from './client.ts';
 import type { Clock } from './clock.ts';
-import type { Senders } from './sender.ts';
+import type { NoticeResult } from './notice-rows.ts';
+import type { ReceiverKind, Senders } from './sender.ts';
 
 /** Sends the deliveries that wait in the outbox. */
 export interface WebhookDeliverer {
@@ -30,9 +31,12 @@ export interface WebhookDeliveryOptions {
   openSecret: (workspace_id: string, sealed: string) => string;
   connect: (url: string) => EndpointConnections;
   senders: Senders;
+  /** Where browsers find this service, without a slash at its end: for the links in notices. */
+  public_url: string;
   schedule: { first_ms: number; max_ms: number };
   timeout_ms: number;
   countAttempt: (status: AttemptStatus) => void;
+  countNotice: (receiver: ReceiverKind, status: NoticeResult['status']) => void;
   poll_ms?: number;
   lease_ms?: number;
 }

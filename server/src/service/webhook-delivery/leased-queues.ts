@@ -1,5 +1,5 @@
-import type { EndpointConnections } from './client.ts';
 import type { EndpointName, LeasedQueue, QueuePosition } from './queue-rows.ts';
+import type { ReceiverConnections } from './sender.ts';
 
 /** A queue that this worker has leased, and the worker's progress in it. */
 export interface LeasedQueueState extends EndpointName {
@@ -22,12 +22,15 @@ export interface LeasedQueueState extends EndpointName {
   is_deleted: boolean;
   failing_since: string | null;
   not_before_ms: number | null;
-  url: string | null;
-  connections: EndpointConnections | null;
+  /** The URL, settings or e-mail that the connections are for. */
+  target: string | null;
+  connections: ReceiverConnections | null;
 }
 
 /** The most deliveries in flight to one endpoint, and the most connections to it. */
 export const MAX_WINDOW = 16;
+/** The most notices in flight to one channel or person: services for people refuse more. */
+export const MAX_NOTICES_WINDOW = 4;
 const FIRST_WINDOW = 4;
 const NARROWEST_WINDOW = 2;
 /** The most deliveries in flight to the endpoints of one workspace. */
@@ -68,7 +71,7 @@ export function leasedState(queue: LeasedQueue, leased_until_ms: number): Leased
     is_deleted: false,
     failing_since,
     not_before_ms: null,
-    url: null,
+    target: null,
     connections: null,
   };
 }
@@ -76,8 +79,8 @@ export function leasedState(queue: LeasedQueue, leased_until_ms: number): Leased
 /**
  * Increases the window of an endpoint that answers, and halves that of one that fails, so that it occupies fewer places.
  */
-export function windowAfter(window: number, received: boolean): number {
-  return received ? Math.min(MAX_WINDOW, window + 1) : Math.max(NARROWEST_WINDOW, Math.floor(window / 2));
+export function windowAfter(window: number, received: boolean, max = MAX_WINDOW): number {
+  return received ? Math.min(max, window + 1) : Math.max(NARROWEST_WINDOW, Math.floor(window / 2));
 }
 
 const NONE: ReadonlySet<string> = new Set();

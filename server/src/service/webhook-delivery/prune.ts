@@ -6,7 +6,7 @@ import { pruneWebhooks } from './attempt-rows.ts';
 /** The most parts that one round removes. The next round continues. */
 const MAX_PARTS = 100;
 
-/** Removes attempts and events whose retention has ended, in small parts. */
+/** Removes attempts, events and notices whose retention has ended, in small parts. */
 export async function pruneOldWebhooks(db: Queryable): Promise<void> {
   const cutoff_ms = (await readClock(db)) - RETENTION_MS;
   for (let part = 0; part < MAX_PARTS; part++) {

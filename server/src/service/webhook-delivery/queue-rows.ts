@@ -1,8 +1,10 @@
+import type { ChannelFilter } from '@purser/contract/routes/notices/channels';
 import type { DeliveredEventType } from '@purser/contract/values/webhooks';
 import type { SealedSecret, WebhookAttempt, WebhookStatus } from '@purser/rules/domain/webhooks';
 import { CLOCK_TOLERANCE_MS } from '@purser/rules/values/clock-tolerance';
 import type pg from 'pg';
 import type { Queryable } from '../../engine/storage/database.ts';
+import type { ReceiverKind } from './sender.ts';
 
 /**
  * The statements of the workers. None of them locks a head of a chain, so they never delay a decision. Each is a
@@ -33,7 +35,8 @@ export async function leaseQueues(
     name: 'lease_queues',
     text: `with due as materialized (
         select workspace_id, endpoint_id from webhook_queues
-        where due_at is not null and due_at <= $2 and (leased_until is null or leased_until <= $2
+        where due_at is not null and due_at <= $2 and (not_before is null or not_before <= $2)
+          and (leased_until is null or leased_until <= $2
           or leased_until > $3::timestamptz + interval '${CLOCK_TOLERANCE_MS} milliseconds')
         order by due_at limit $4 for update skip locked)
       update webhook_queues q set leased_by = $1, leased_until = $3 from due
@@ -74,18 +77,39 @@ export interface QueuePosition extends EndpointName {
   room: number;
 }
 
+/**
+ * The receiver whose id is `id`: an endpoint for webhooks, a channel, or a member who can sign in. No row where there is
+ * none. A member's `settings` is their e-mail.
+ */
+const receiverOf = (workspace_id: string, id: string) => `(
+  select 'endpoint' as receiver, status, url, secrets, null as settings, null::json as filter, true as show_claims
+  from webhook_endpoints where workspace_id = ${workspace_id} and endpoint_id = ${id}
+  union all
+  select type, status, null, null, sealed_settings, filter, show_claims
+  from channels where workspace_id = ${workspace_id} and channel_id = ${id}
+  union all
+  select 'person', 'active', null, null, u.email, null, true
+  from members m join users u on u.user_id = m.user_id
+  where m.workspace_id = ${workspace_id} and m.user_id = ${id} and m.removed_at is null and u.disabled_at is null)`;
+
 /** The state of a queue, with one due delivery or none. */
 export interface LoadedDelivery extends EndpointName {
   puts: number;
-  /** Null if the endpoint was deleted. */
+  /** Null if the receiver was deleted. */
   status: WebhookStatus | null;
+  receiver: ReceiverKind;
+  /** The URL of an endpoint. */
   url: string;
   secrets: SealedSecret[];
+  /** The settings of a channel, encrypted, or the e-mail of a person. */
+  settings: string;
+  filter: ChannelFilter | null;
+  show_claims: boolean;
   /** Null if nothing more is due. */
   event_id: string | null;
   due_at: string;
   attempts: number;
-  /** Null if the event was removed. */
+  /** The type of an event; null if it was removed, and for a notice. */
   type: DeliveredEventType | null;
   payload: string;
 }
@@ -103,13 +127,13 @@ export async function loadDeliveries(
 ): Promise<LoadedDelivery[]> {
   const result = await db.query<LoadedDelivery & pg.QueryResultRow>({
     name: 'load_deliveries',
-    text: `select r.workspace_id, r.endpoint_id, q.puts, e.status, e.url, e.secrets,
-        d.event_id, d.due_at, d.attempts, v.type, v.payload
+    text: `select r.workspace_id, r.endpoint_id, q.puts, e.status, e.receiver, e.url, e.secrets, e.settings,
+        e.filter, e.show_claims, d.event_id, d.due_at, d.attempts, v.type, v.payload
       from unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::integer[])
         as r(workspace_id, endpoint_id, after_due_at, after_event_id, room)
       join webhook_queues q
         on q.workspace_id = r.workspace_id and q.endpoint_id = r.endpoint_id and q.leased_by = $1
-      left join webhook_endpoints e on e.workspace_id = r.workspace_id and e.endpoint_id = r.endpoint_id
+      left join lateral ${receiverOf('r.workspace_id', 'r.endpoint_id')} as e on true
       left join lateral (
         select due_at, event_id, attempts from webhook_deliveries
         where workspace_id = r.workspace_id and endpoint_id = r.endpoint_id and e.status = 'active'
@@ -208,12 +232,14 @@ export async function releaseQueues(
           and (r.puts is null or q.puts = r.puts)
         order by q.workspace_id, q.endpoint_id for update of q)
       update webhook_queues q set leased_by = null, leased_until = null, failing_since = mine.failing_since,
+        not_before = mine.not_before,
         due_at = (
-          select greatest(d.due_at, mine.not_before) from webhook_endpoints e join lateral (
+          select greatest(d.due_at, mine.not_before)
+          from ${receiverOf('mine.workspace_id', 'mine.endpoint_id')} as e join lateral (
             select due_at from webhook_deliveries
-            where workspace_id = e.workspace_id and endpoint_id = e.endpoint_id
+            where workspace_id = mine.workspace_id and endpoint_id = mine.endpoint_id
             order by due_at limit 1) d on true
-          where e.workspace_id = mine.workspace_id and e.endpoint_id = mine.endpoint_id and e.status = 'active')
+          where e.status = 'active')
       from mine where q.workspace_id = mine.workspace_id and q.endpoint_id = mine.endpoint_id
       returning q.workspace_id, q.endpoint_id`,
     values: [
@@ -227,29 +253,35 @@ export async function releaseQueues(
 const CLEARED_AT_ONCE = 2_000;
 
 /**
- * Removes a part of the deliveries that wait for a deleted endpoint, and its queue once none is left. Returns whether
- * there are more.
+ * Removes a part of the deliveries that wait for a deleted receiver, and its queue once none is left. Their notices become
+ * OBSOLETE. Returns whether there are more.
  */
 export async function clearQueue(db: Queryable, queue: EndpointName): Promise<boolean> {
   const { workspace_id, endpoint_id } = queue;
-  const cleared = await db.query({
+  const cleared = await db.query<{ count: number }>({
     name: 'clear_deliveries',
-    text: `delete from webhook_deliveries where (workspace_id, endpoint_id, due_at, event_id) in (
-        select workspace_id, endpoint_id, due_at, event_id from webhook_deliveries
-        where workspace_id = $1 and endpoint_id = $2 order by due_at, event_id limit $3)`,
+    text: `with cleared as (
+        delete from webhook_deliveries where (workspace_id, endpoint_id, due_at, event_id) in (
+          select workspace_id, endpoint_id, due_at, event_id from webhook_deliveries
+          where workspace_id = $1 and endpoint_id = $2 order by due_at, event_id limit $3)
+        returning event_id),
+      ended as (
+        update notices n set status = 'OBSOLETE' from cleared
+        where n.workspace_id = $1 and n.notice_id = cleared.event_id and n.status in ('SCHEDULED', 'RETRYING'))
+      select count(*) as count from cleared`,
     values: [workspace_id, endpoint_id, CLEARED_AT_ONCE],
   });
-  if (cleared.rowCount === CLEARED_AT_ONCE) return true;
+  if (cleared.rows[0]?.count === CLEARED_AT_ONCE) return true;
   await db.query({
     name: 'clear_queue',
     text: `delete from webhook_queues where workspace_id = $1 and endpoint_id = $2
-      and not exists (select from webhook_endpoints where workspace_id = $1 and endpoint_id = $2)`,
+      and not exists (select from ${receiverOf('$1', '$2')} as e)`,
     values: [workspace_id, endpoint_id],
   });
   return false;
 }
 
-/** Removes deliveries whose event was removed from their queues. */
+/** Removes deliveries that are not to be made any more from their queues. */
 export async function dropDeliveries(
   db: Queryable,
   deliveries: readonly (EndpointName & { due_at: string; event_id: string })[],
@@ -266,7 +298,7 @@ export async function dropDeliveries(
 }
 
 /** Returns the rows as arrays of columns, as `unnest` needs them. */
-function columns<Row>(rows: readonly Row[], names: readonly (keyof Row)[]): unknown[] {
+export function columns<Row>(rows: readonly Row[], names: readonly (keyof Row)[]): unknown[] {
   return names.map((name) => rows.map((row) => row[name]));
 }
 

@@ -1,11 +1,9 @@
 import type { Logger } from 'pino';
-import type { Queryable } from '../../engine/storage/database.ts';
-import { type AttemptResult, recordAttempts } from './queue-rows.ts';
 
 /** Records the results of attempts in batches: those that arrive during one statement are written by the next. */
-export interface Results {
+export interface Results<Result> {
   /** Records a result. `onRecorded` is called once it is in the database. */
-  add(result: AttemptResult, onRecorded: () => void): void;
+  add(result: Result, onRecorded: () => void): void;
   /** Resolves when all results were recorded, or were given up after a failure. */
   finish(): Promise<void>;
 }
@@ -13,9 +11,12 @@ export interface Results {
 const MAX_AT_ONCE = 500;
 const RETRY_MS = 500;
 
-/** Makes the recorder. A result is retried until the database accepts it or the worker stops. */
-export function makeResults(options: { db: Queryable; log: Logger }): Results {
-  const waiting: { result: AttemptResult; onRecorded: () => void }[] = [];
+/** Makes the recorder, which writes with `record`. A result is retried until the database accepts it or the worker stops. */
+export function makeResults<Result>(options: {
+  record: (results: readonly Result[]) => Promise<unknown>;
+  log: Logger;
+}): Results<Result> {
+  const waiting: { result: Result; onRecorded: () => void }[] = [];
   let under_way: Promise<void> | null = null;
   let finishing = false;
   let hurry = () => {};
@@ -24,10 +25,7 @@ export function makeResults(options: { db: Queryable; log: Logger }): Results {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, MAX_AT_ONCE);
       try {
-        await recordAttempts(
-          options.db,
-          batch.map(({ result }) => result),
-        );
+        await options.record(batch.map(({ result }) => result));
         waiting.splice(0, batch.length);
         for (const { onRecorded } of batch) onRecorded();
       } catch (error) {

@@ -5,8 +5,8 @@ import type { NoticeText } from '@purser/rules/notices/text';
 /** The result of one attempt to send a notice. */
 export type Outcome =
   | { kind: 'delivered' }
-  /** It is sent again by the schedule of webhooks, but not before `after_ms`; until then the receiver gets nothing else. */
-  | { kind: 'retry'; error: string; after_ms?: number }
+  /** It is sent again by the schedule of webhooks. With `after_ms` not before, and until then the receiver gets nothing. */
+  | { kind: 'retry'; error: string; after_ms?: number | undefined }
   /** It is not sent again. `gone`: the receiver no longer exists, so its channel is disabled. */
   | { kind: 'dead'; reason: string; gone?: boolean };
 
@@ -29,14 +29,18 @@ export interface Receiver {
   settings: ChannelSettings;
 }
 
-/** Sends notices to one receiver. No other receiver shares its connections. */
-export interface Sender {
-  /** Makes one attempt. Never rejects. */
-  send(notice: OutgoingNotice): Promise<Outcome>;
-  /** Accepts no more notices, and closes when those in progress have ended. */
+/** The connections to one receiver. */
+export interface ReceiverConnections {
+  /** Accepts no more attempts, and closes when those in progress have ended. */
   retire(): void;
   /** Aborts the attempts in progress. */
   close(): void;
+}
+
+/** Sends notices to one receiver. No other receiver shares its connections. */
+export interface Sender extends ReceiverConnections {
+  /** Makes one attempt. Never rejects. */
+  send(notice: OutgoingNotice): Promise<Outcome>;
 }
 
 /** Makes the sender to a receiver. */
@@ -44,3 +48,6 @@ export type MakeSender = (receiver: Receiver) => Sender;
 
 /** The senders of this process, by type of channel; `person`: mail to a member. A type without one cannot be used. */
 export type Senders = Partial<Record<ChannelType | 'person', MakeSender>>;
+
+/** Everything that has a queue. */
+export type ReceiverKind = 'endpoint' | ChannelType | 'person';

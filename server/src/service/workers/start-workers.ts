@@ -14,6 +14,7 @@ import type { Config } from '../config/config.ts';
 import { type Core, random } from '../installation/runtime.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { makeSendEmails } from '../mail/send-emails.ts';
+import { makeUrlSenders } from '../notices/make-senders.ts';
 import { makeLinkTokens } from '../people/links.ts';
 import { pruneOldSignIns } from '../people/session-rows.ts';
 import type { Sessions } from '../people/sessions.ts';
@@ -48,10 +49,15 @@ const CLOCK_PAUSE_MS = 5_000;
 
 type WorkerConfig = Pick<
   Config,
-  'webhook_allow_private_network' | 'webhook_retry_first_ms' | 'webhook_retry_max_ms' | 'webhook_timeout_ms'
+  | 'webhook_allow_private_network'
+  | 'webhook_retry_first_ms'
+  | 'webhook_retry_max_ms'
+  | 'webhook_timeout_ms'
+  | 'public_url'
+  | 'port'
 >;
 
-/** Starts the delivery of webhooks with the settings. */
+/** Starts the delivery of webhooks and notices with the settings. */
 function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
   const { webhooks_db, lane, log, secrets, metrics } = core;
   const allow_private = config.webhook_allow_private_network;
@@ -62,23 +68,24 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
     timeout_ms,
     connections: MAX_WINDOW,
   };
+  const connect = (url: string) => connectEndpoint(url, client);
+  const clock = makeDatabaseClock({ readClock: () => readClock(webhooks_db), watch: core.clock });
   const delivery = startWebhookDelivery({
     db: webhooks_db,
     lane,
     log,
-    clock: makeDatabaseClock({
-      readClock: () => readClock(webhooks_db),
-      watch: core.clock,
-    }),
+    clock,
     onClockStep: (listener) => core.clock.onStep(listener),
     random,
     worker: randomUUID(),
     openSecret: secrets.openWebhookSecret,
-    connect: (url) => connectEndpoint(url, client),
-    senders: {},
+    connect,
+    senders: makeUrlSenders({ connect, now_ms: () => clock.now_ms() }),
+    public_url: config.public_url ?? `http://localhost:${config.port}`,
     schedule: { first_ms: config.webhook_retry_first_ms, max_ms: config.webhook_retry_max_ms },
     timeout_ms,
     countAttempt: metrics.countWebhookAttempt,
+    countNotice: metrics.countNotice,
   });
   core.onPublished(delivery.wake);
   return delivery;

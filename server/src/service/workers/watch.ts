@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { countSkippedEvents } from '../../engine/followers/follower-rows.ts';
 import type { WriteHealth } from '../../engine/lane/write-health.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
+import { countFailingChannels } from '../../engine/storage/notices/channels.ts';
 import { countDisabledEndpoints } from '../../engine/storage/webhooks.ts';
 import { countInvalidHistories } from '../../engine/verification/last-verification.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -28,16 +29,19 @@ export async function startWatching(core: {
   const { db, log, metrics, now_ms, writes } = core;
   let disk = { free: 0, size: 0 };
   let endpoints_disabled = 0;
+  let channels_failing = 0;
   let histories_invalid = 0;
   metrics.watch('purser_disk_free_bytes', () => disk.free);
   metrics.watch('purser_disk_size_bytes', () => disk.size);
   metrics.watch('purser_webhook_endpoints_disabled', () => endpoints_disabled);
+  metrics.watch('purser_channels_failing', () => channels_failing);
   metrics.watch('purser_histories_invalid', () => histories_invalid);
   const look = async () => {
     const { bavail, blocks, bsize } = await statfs(dirname(core.checkpoint_dir));
     disk = { free: bavail * bsize, size: blocks * bsize };
     metrics.setSkippedEvents(await countSkippedEvents(db));
     endpoints_disabled = await countDisabledEndpoints(db);
+    channels_failing = await countFailingChannels(db);
     histories_invalid = await countInvalidHistories(db);
   };
   await look().catch((error: unknown) => log.warn({ err: error }, 'the database could not be watched'));

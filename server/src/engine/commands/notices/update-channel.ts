@@ -1,7 +1,7 @@
 import type { ChannelStatus } from '@purser/contract/values/channels';
 import { auditedChannel, type Channel, type ChannelDisabledReason } from '@purser/rules/notices/channels';
 import { type Command, done, refuse } from '../../lane/command.ts';
-import type { CreateChannelInput } from './create-channel.ts';
+import { type CreateChannelInput, NO_SUCH_AGENT } from './create-channel.ts';
 
 export interface UpdateChannelInput {
   channel_id: string;
@@ -15,10 +15,12 @@ export const NO_SUCH_CHANNEL = 'No such channel.';
 /** Changes a channel. While it is disabled it gets no notices. Without a difference nothing is written. */
 export const updateChannel: Command<UpdateChannelInput, Channel> = {
   name: 'updateChannel',
-  needs: () => ({ webhooks: true }),
+  needs: (input) => ({ webhooks: true, agents: input.changes.filter?.agents ?? [] }),
   apply(set, { channel_id, changes, reason }, origin) {
     const before = set.outbox.channel(channel_id);
     if (before === undefined) return refuse('not_found', NO_SUCH_CHANNEL);
+    if (changes.filter?.agents?.some((ref) => set.agent(ref) === undefined))
+      return refuse('not_found', NO_SUCH_AGENT);
     const { sealed_settings: _, ...compared } = changes;
     // The same settings are sealed differently each time, but have the same hash.
     const same = Object.entries(compared).every(

@@ -1,3 +1,4 @@
+import { FAILING_AFTER } from '@purser/contract/values/channels';
 import type { Channel, ChannelHealth } from '@purser/rules/notices/channels';
 import type { Client, Queryable } from '../database.ts';
 import { type InWorkspace, makeInsert, mapParts, type WorkspaceRows } from '../rows.ts';
@@ -116,4 +117,15 @@ export function deleteChannels(client: Client, parts: readonly WorkspaceRows<str
       delete from channels c using r where c.workspace_id = r.workspace_id and c.channel_id = r.channel_id`,
     values: [gone.map((each) => each.workspace_id), gone.map((each) => each.id)],
   });
+}
+
+/** Counts the channels of all workspaces that fail, or that the service disabled. */
+export async function countFailingChannels(db: Queryable): Promise<number> {
+  const result = await db.query<{ count: number }>({
+    name: 'count_failing_channels',
+    text: `select count(c.workspace_id) as count from channels c
+      left join channel_health h on h.workspace_id = c.workspace_id and h.channel_id = c.channel_id
+      where (c.status = 'active' and h.failures >= ${FAILING_AFTER}) or c.disabled_reason <> 'REQUESTED'`,
+  });
+  return result.rows[0]?.count ?? 0;
 }
