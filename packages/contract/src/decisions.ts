@@ -4,6 +4,7 @@ import { TEXT_LENGTHS } from './limits.ts';
 import { QuestionBody } from './purpose/questions.ts';
 import { REASON_CODES } from './reasons.ts';
 import { type Capability, CapabilityBody, LabelBody, ReviewBody } from './records.ts';
+import { ReviewProgressBody, ReviewTierBody } from './reviews/progress.ts';
 import {
   AgentRef,
   AmountMinor,
@@ -299,6 +300,14 @@ export const DecisionBody = Fields(
           "Version of the agent's merchant list when the decision was made; omitted if nothing was ever listed.",
       }),
     ),
+    review_tier: Type.Optional(ReviewTierBody),
+    review_policy_version: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Version of the review policy that applied to a REVIEW in ENFORCE when the decision was made; omitted if there was none.',
+      }),
+    ),
     reservation: ReservationBody,
     capability: Nullable(CapabilityBody),
     agent: Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) }),
@@ -309,6 +318,7 @@ export const DecisionBody = Fields(
     min_amount_minor: Nullable(AmountMinor()),
     context: Nullable(Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true }))),
     review: Nullable(ReviewBody),
+    review_progress: Type.Optional(ReviewProgressBody),
     label: Nullable(LabelBody),
     outcome_state: OneOf(OUTCOME_STATES),
     verified: Type.Boolean({

@@ -25,6 +25,11 @@ export const ERRORS = {
     when: 'The reviewer requested the spend, with this key or another key of the same principal; or created the requesting key, and the workspace separates those duties.',
     retry: false,
   },
+  approval_limit_exceeded: {
+    status: 403,
+    when: "The amount is over the reviewer's limit in the review policy, or in a currency for which they have none.",
+    retry: false,
+  },
   cross_site_request: {
     status: 403,
     when: 'A request with a session did not come from the console: `Sec-Fetch-Site` or `Origin` is missing or names another site.',
@@ -57,6 +62,16 @@ export const ERRORS = {
   review_final: {
     status: 409,
     when: 'In ENFORCE a review is final, and an expired one can no longer be reviewed.',
+    retry: false,
+  },
+  already_reviewed: {
+    status: 409,
+    when: 'The reviewer has allowed this request already, or another reviewer has used their place.',
+    retry: false,
+  },
+  review_policy_changed: {
+    status: 409,
+    when: '`if-match` names another version of the review policy: read it again.',
     retry: false,
   },
   outcome_conflict: {

@@ -23,6 +23,15 @@ export const NEW_PASSWORD =
 /** A secret in a link or of a terminal. */
 export const TokenIn = (description: string) => Type.String({ maxLength: 512, description });
 
+/** A member's absence. */
+export const AwayBody = Fields(
+  {
+    until: Timestamp(),
+    delegate: Type.String({ description: 'The principal who may use their place.', examples: ['user:bo'] }),
+  },
+  { $id: 'Away' },
+);
+
 /** The signed-in person, their workspace and role. */
 export const MeBody = Fields(
   {
@@ -47,6 +56,7 @@ export const MeBody = Fields(
         examples: ['user:ada'],
       }),
     ),
+    away: Nullable(AwayBody),
     session: Fields({ id: Id('session'), created_at: Timestamp(), expires_at: Timestamp() }),
     workspaces: Type.Array(
       Fields({

@@ -69,6 +69,9 @@ const reviewFields = {
     description:
       'True if the reviewer created the key that requested the spend, directly or through other keys.',
   }),
+  on_behalf_of: Nullable(
+    Type.String({ description: 'The absent approver whose place the reviewer used; null: their own.' }),
+  ),
   questions: Answered(),
   remember: Nullable(
     OneOf(REMEMBERED, {

@@ -24,6 +24,7 @@ import { routes as questions } from './routes/questions.ts';
 import { routes as reports } from './routes/reports.ts';
 import { routes as inbox } from './routes/reviews/inbox.ts';
 import { routes as notes } from './routes/reviews/notes.ts';
+import { routes as reviewPolicy } from './routes/reviews/review-policy.ts';
 import { routes as reviews } from './routes/reviews/reviews.ts';
 import { routes as sheet } from './routes/reviews/sheet.ts';
 import { routes as simulations } from './routes/simulations.ts';
@@ -39,6 +40,7 @@ export const ROUTES = {
   ...notes,
   ...sheet,
   ...inbox,
+  ...reviewPolicy,
   ...outcomes,
   ...capabilities,
   ...agents,

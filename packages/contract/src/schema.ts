@@ -52,10 +52,10 @@ function ruled<T>(rule: Rule, schema: Record<string, unknown>, words: Words = {}
   return Type.Unsafe<T>({ ...schema, ...words, 'x-rule': rule });
 }
 
-/** An object without any other fields than those named. */
+/** An object without any other fields than those named. `x-root`: messages name its fields from it, not from the body. */
 export function Fields<P extends Record<string, TSchema>>(
   properties: P,
-  options: Words & { $id?: string; minProperties?: number; 'x-together'?: Together } = {},
+  options: Words & { $id?: string; minProperties?: number; 'x-together'?: Together; 'x-root'?: true } = {},
 ): TObject<P> {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }

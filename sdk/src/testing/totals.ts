@@ -103,7 +103,7 @@ export class Totals {
       committed_minor: budget.committed_minor - was.committed_minor + is.committed_minor,
     });
     for (const row of counterChanges(before, state, event.at)) this.#counters.add(row);
-    if (makesMerchantKnown(decision.decision, before.review_state, event))
+    if (makesMerchantKnown(decision, before, event))
       this.#known_merchants.add(knownMerchant(state.agent_id, decision.action));
   }
 }

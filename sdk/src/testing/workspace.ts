@@ -124,6 +124,7 @@ export class FakeWorkspace {
       remedies: judged.remedies(reservation.expires_at),
       authority: AUTHORITY,
       directory_version: 0,
+      review_terms: {},
       questions: [],
       reservation,
       capability,
@@ -160,6 +161,8 @@ export class FakeWorkspace {
       supersedes: body.supersedes ?? null,
       ...REVIEWER,
       by_key_maker: false,
+      on_behalf_of: null,
+      voice: null,
       questions: [],
       // It knows no listed merchants, so it lists none.
       remember: null,
@@ -310,7 +313,9 @@ export class FakeWorkspace {
     const { state } = history;
     const now_ms = Date.now();
     const counter = this.#totals.budget(state);
-    const records = { review: review === null ? null : reviewBody(review), label: null, counter };
+    const shown_review = review === null ? null : reviewBody(review);
+    const approvals = shown_review?.action === 'ALLOW' ? [shown_review] : [];
+    const records = { review: shown_review, approvals, label: null, counter };
     const { capability, ...current } = currentDecision(decision, state, records, now_ms);
     const shown = capability && {
       token: tokenOf(decision.decision_id),

@@ -188,6 +188,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: 'order by unlisted_in is null, entry_id limit 1',
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.entry_id)',
   },
+  review_policies: {
+    key: ['version'],
+    row: 'order by version limit 1',
+    seq: "(select min(seq) from audit_records where workspace_id = W and action = 'review_policy.updated')",
+  },
   shared_budgets: {
     key: ['budget_id', 'slug'],
     row: "order by status = 'frozen' desc, budget_id limit 1",

@@ -68,6 +68,8 @@ const OF_SESSIONS: Record<string, true | string> = {
   'POST /v1/me/workspace': 'changes nothing but the view',
   'POST /v1/me/workspaces/:id/accept': 'takes what an administrator gave',
   'DELETE /v1/me/workspaces/:id': 'only narrows',
+  'PUT /v1/me/away': 'lends a place to a member who may review anyway, and is audited',
+  'DELETE /v1/me/away': 'only narrows',
   'DELETE /v1/me/sessions': 'only stops',
   'DELETE /v1/me/sessions/:id': 'only stops',
 };

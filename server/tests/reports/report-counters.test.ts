@@ -218,6 +218,8 @@ async function makeHistory() {
         remember: null,
         created_at: new Date(now_ms).toISOString(),
         by_key_maker: index % 3 === 0,
+        on_behalf_of: null,
+        voice: null,
         capability_expires_at: null,
       };
       kept.state = apply(kept, { type: 'decision.review.recorded', at: review.created_at, review }).state;

@@ -279,6 +279,24 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'one thing',
   },
+  'GET /v1/review-policy': {
+    scopes: ['read'],
+    request: fixed('/v1/review-policy'),
+    status: 200,
+    names: 'nothing',
+  },
+  'PUT /v1/review-policy': {
+    scopes: ['admin'],
+    request: fixed('/v1/review-policy', { policy: {} }),
+    status: 200,
+    names: 'nothing',
+  },
+  'GET /v1/review-policy/versions': {
+    scopes: ['read'],
+    request: fixed('/v1/review-policy/versions'),
+    status: 200,
+    names: 'nothing',
+  },
   'POST /v1/budgets': {
     scopes: ['admin'],
     request: async () => ({ path: '/v1/budgets', body: budgetBody() }),

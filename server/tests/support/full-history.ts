@@ -138,6 +138,35 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await ada.call('DELETE', `/v1/members/${bob_id}`);
   await ada.call('DELETE', `/v1/invitations/${(await invite('eve@example.com')).id}`);
   await invite('kim@example.com');
+  // A review policy: Cy is away, so Di approves in their place, and Ada completes what needs two people.
+  const join = async (name: string) => {
+    const { url } = await invite(`${name}@example.com`, { principal_id: `user:${name}` });
+    const browser = openBrowser(s);
+    await browser.call('POST', '/v1/auth/invitations/accept', {
+      body: { token: url.split('#')[1], name, password: PASSWORD },
+    });
+    return browser;
+  };
+  const [cy, di] = [await join('cy'), await join('di')];
+  const ada_principal = (await ada.call('GET', '/v1/me')).body.principal_id;
+  const tier = { currency: 'EUR', from_minor: 90_000, approvals: 2, approvers: ['two'] };
+  const two = [ada_principal, 'user:cy'];
+  for (const policy of [
+    { groups: { two }, tiers: [tier] },
+    { groups: { two }, tiers: [tier], remind_before_seconds: 60 },
+  ])
+    await ada.call('PUT', '/v1/review-policy', { body: { policy, note: 'Two people.' } });
+  const away = { until: new Date(Date.now() + 86_400_000).toISOString(), delegate: 'user:di' };
+  await cy.call('PUT', '/v1/me/away', { body: away });
+  for (const reviewers of [[di], [di, ada]]) {
+    const { decision_id } = await post('/v1/decisions', spend('enforce', 90_000 + reviewers.length));
+    for (const browser of reviewers) {
+      const reply = await browser.call('POST', `/v1/decisions/${decision_id}/reviews`, {
+        body: { action: 'ALLOW', reason_code: 'CHECKED' },
+      });
+      if (reply.status !== 201) throw new Error(reply.text);
+    }
+  }
 
   const asks = (slug: string, amount: number, extra: object = {}, on = s) =>
     ok(on, 'POST', '/v1/decisions', spend(slug, amount, extra as Record<string, unknown>));

@@ -96,6 +96,7 @@ export const ReviewPolicyBody = Fields(
   {
     $id: 'ReviewPolicy',
     'x-together': 'review_policy',
+    'x-root': true,
     examples: [
       {
         groups: { finance: ['user:ada', 'user:bo'], board: ['user:cy'] },

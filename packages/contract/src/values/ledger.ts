@@ -7,6 +7,7 @@ export const LEDGER_EVENT_TYPES = [
   'agent.created',
   'agent.updated',
   'authority.created',
+  'review_policy.updated',
   'merchant.listed',
   'merchant.unlisted',
   'question.answered',
@@ -37,6 +38,7 @@ export const LEDGER_EVENT_TYPES = [
   'member.joined',
   'member.role_changed',
   'member.removed',
+  'member.away',
   'invitation.revoked',
   'sessions.revoked',
 ] as const;
@@ -44,6 +46,7 @@ export const SUBJECT_TYPES = [
   'workspace',
   'agent',
   'authority',
+  'review_policy',
   'merchant',
   'question',
   'budget',

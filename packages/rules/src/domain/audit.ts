@@ -12,7 +12,7 @@ import { type LedgerEventType, type SubjectType, sha256, shownHash } from './led
 import type { Invitation, Member } from './people.ts';
 import type { AnswerGiven } from './question-history.ts';
 import type { WebhookEndpoint } from './webhooks.ts';
-import type { Workspace } from './workspace.ts';
+import type { ReviewPolicyRow, Workspace } from './workspace.ts';
 
 /**
  * The author of a change. An operator works at the command line; the system is the service itself; a user is signed
@@ -122,6 +122,7 @@ export interface AuditedState {
   invitation?: Invitation;
   merchant_entry?: MerchantEntry;
   shared_budget?: SharedBudget;
+  review_policy?: ReviewPolicyRow;
   /** Usage of earlier spends added to new limits, and its start if incomplete. */
   question_answer?: AnswerGiven;
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };
@@ -150,8 +151,9 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     form.authority = { ...rest, ...(note === null ? {} : { note }), ...(joined === null ? {} : { joined }) };
   }
   if (member !== undefined) {
-    const { is_pending, email_proved_at, ...rest } = member;
-    form.member = rest;
+    const { is_pending, email_proved_at, away_until, away_delegate, ...rest } = member;
+    // Sealed as before members could be away where they never were.
+    form.member = away_until === null ? rest : { ...rest, away_until, away_delegate };
   }
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
   if (webhook !== undefined) {

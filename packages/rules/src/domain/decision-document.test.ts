@@ -54,6 +54,10 @@ function made(given: { capability: Capability | null }) {
       updated_at: '2026-11-22T08:00:00.000Z',
     },
     request,
+    review_terms: {
+      review_tier: { from_minor: 0, approvals: 2, approvers: ['user:"capability":'] },
+      review_policy_version: 3,
+    },
     verdict: decide({
       authority: null,
       request,

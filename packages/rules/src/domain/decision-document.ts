@@ -16,6 +16,8 @@ export interface DecisionParts {
   authority: { version: number; hash: string } | null;
   /** Version of the agent's merchant list; 0 if nothing was ever listed. */
   directory_version: number;
+  /** The version and the tier of the review policy, where one applies. */
+  review_terms: Pick<Decision, 'review_tier' | 'review_policy_version'>;
   /** Those that the assessment raised. */
   questions: readonly DecisionQuestion[];
   reservation: Reservation;
@@ -54,6 +56,7 @@ export function composeDecision(parts: DecisionParts): Decision {
     authority_version: parts.authority?.version ?? null,
     authority_hash: parts.authority?.hash ?? null,
     ...(parts.directory_version === 0 ? {} : { directory_version: parts.directory_version }),
+    ...parts.review_terms,
     reservation: parts.reservation,
     capability: parts.capability,
     agent: { id: agent.agent_id, slug: agent.slug },

@@ -6,6 +6,7 @@ import {
   type DecisionState,
   effectiveNow,
   initialState,
+  requiredApprovals,
   withReviewExpiry,
 } from './decision-states.ts';
 import type { DecisionCore } from './decisions.ts';
@@ -108,15 +109,30 @@ export function foldHistory(decision: DecisionCore, events: readonly DecisionEve
   return events.reduce(apply, beginHistory(decision));
 }
 
+/** Returns true if this review settles the decision: a DENY, or the last ALLOW that its tier needs. */
+export function completesReview(
+  decision: Pick<DecisionCore, 'review_tier'>,
+  { approvals }: Pick<DecisionState, 'approvals'>,
+  action: ReviewAction,
+): boolean {
+  return action === 'DENY' || approvals + 1 >= requiredApprovals(decision);
+}
+
 /**
- * Returns true if this review issues a capability: an ALLOW in ENFORCE does, unless the spend was settled meanwhile.
+ * Returns true if this review issues a capability: the last ALLOW that is needed in ENFORCE does, unless the spend was
+ * settled meanwhile.
  */
 export function issuesCapability(
   decision: DecisionCore,
   state: DecisionState,
   action: ReviewAction,
 ): boolean {
-  return action === 'ALLOW' && decision.mode === 'ENFORCE' && state.reservation_status === 'HELD';
+  return (
+    action === 'ALLOW' &&
+    decision.mode === 'ENFORCE' &&
+    state.reservation_status === 'HELD' &&
+    completesReview(decision, state, action)
+  );
 }
 
 /** Returns the flags of an execution by the state of its decision before it; none for any other report. */
@@ -146,7 +162,10 @@ function mayLower(event: DecisionEvent, state: DecisionState): boolean {
   return isAtLeast(trustOfEvent(event), trustOfHold(state));
 }
 
-/** DENY releases the hold. Where ALLOW issues a capability that is bound to a payee, the hold expires with it. */
+/**
+ * DENY releases the hold. An ALLOW before the last one that is needed only counts. Where the last one issues a capability that
+ * is bound to a payee, the hold expires with it.
+ */
 function afterReview(
   decision: DecisionCore,
   state: DecisionState,
@@ -163,7 +182,15 @@ function afterReview(
       expires_at: null,
     };
   }
-  const allowed: DecisionState = { ...state, review_id, review_state: 'ALLOWED', expires_at: null };
+  const approvals = requiredApprovals(decision) === 1 ? 0 : state.approvals + 1;
+  if (!completesReview(decision, state, action)) return { ...state, approvals };
+  const allowed: DecisionState = {
+    ...state,
+    approvals,
+    review_id,
+    review_state: 'ALLOWED',
+    expires_at: null,
+  };
   if (capability_expires_at === null) return allowed;
   return {
     ...allowed,

@@ -378,7 +378,7 @@ test('the view of a decision has its present state, and the live counter beside 
   const shown = currentDecision(
     bound,
     afterOutcome(bound, initialState(bound), [said('SPEND_EXECUTED', 120, rail)]),
-    { review: null, label: null, counter: { held_minor: 7, committed_minor: 480 } },
+    { review: null, approvals: [], label: null, counter: { held_minor: 7, committed_minor: 480 } },
     at(MADE_AT),
   );
   expect(shown).toMatchObject({

@@ -1,5 +1,6 @@
 import type { Decision, Reservation } from '@purser/contract/decisions';
 import type { Capability, Label, Review } from '@purser/contract/records';
+import type { ReviewProgress } from '@purser/contract/reviews/progress';
 import { type CountedIn, changesIn, encodeCountedIn } from '../counters/counted-in.ts';
 import type { CounterRow } from '../counters/counters.ts';
 import type { Mode } from './agents.ts';
@@ -34,6 +35,8 @@ export interface DecisionState {
   expires_at: string | null;
   review_state: ReviewState | null;
   review_id: string | null;
+  /** The approvals so far where more than one is needed, the last one included; 0 everywhere else. */
+  approvals: number;
   label_id: string | null;
   outcome_state: OutcomeState;
   verified: boolean;
@@ -92,6 +95,7 @@ export function initialState(decision: DecisionCore): DecisionState {
     expires_at: reservation.expires_at,
     review_state,
     review_id: null,
+    approvals: 0,
     label_id: null,
     outcome_state: 'NONE',
     verified: false,
@@ -202,6 +206,32 @@ export function authorizedMinor(decision: DecisionCore, state: DecisionState): n
   return state.review_state === 'ALLOWED' ? decision.reservation.amount_minor : 0;
 }
 
+/** How many people must allow a REVIEW. In SHADOW no tier applies, so one is enough. */
+export function requiredApprovals({ review_tier }: Pick<DecisionCore, 'review_tier'>): number {
+  return review_tier?.approvals ?? 1;
+}
+
+/** When the escalation's approvers of a decision count too (ISO UTC); null: it has none. */
+export function escalatesAt({
+  review_tier,
+  created_at,
+}: Pick<DecisionCore, 'review_tier' | 'created_at'>): string | null {
+  const after = review_tier?.escalation?.after_seconds;
+  return after === undefined ? null : new Date(Date.parse(created_at) + after * 1000).toISOString();
+}
+
+/** The approvals of a REVIEW as a read decision shows them; `approvals` are the reviews that count, oldest first. */
+export function reviewProgress(
+  decision: Pick<DecisionCore, 'review_tier' | 'created_at'>,
+  approvals: readonly Pick<Review, 'review_id' | 'principal_id'>[],
+): ReviewProgress {
+  return {
+    required: requiredApprovals(decision),
+    given: approvals.map(({ review_id, principal_id }) => ({ review_id, principal_id, signed: false })),
+    escalates_at: escalatesAt(decision),
+  };
+}
+
 /** The effective decision in this state. */
 export function effectiveNow(decision: DecisionCore, state: DecisionState): DecisionKind {
   return effectiveDecision(decision.mode, decision.decision, state.review_state);
@@ -231,7 +261,12 @@ export function capabilityOf(decision: DecisionCore, state: DecisionState): Capa
 export function currentDecision(
   decision: Decision,
   stored: DecisionState | null,
-  records: { review: Review | null; label: Label | null; counter: BudgetCounter },
+  records: {
+    review: Review | null;
+    approvals: readonly Review[];
+    label: Label | null;
+    counter: BudgetCounter;
+  },
   now_ms: number,
 ): Decision {
   const state = stateAt(decision, stored, now_ms);
@@ -251,6 +286,9 @@ export function currentDecision(
     },
     capability: capabilityOf(decision, state),
     review: records.review,
+    ...(decision.decision === 'REVIEW'
+      ? { review_progress: reviewProgress(decision, records.approvals) }
+      : {}),
     label: records.label,
     outcome_state: state.outcome_state,
     verified: state.verified,

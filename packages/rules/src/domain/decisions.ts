@@ -39,6 +39,8 @@ export type DecisionCore = Pick<
   | 'currency'
   | 'mode'
   | 'authority_version'
+  | 'review_tier'
+  | 'review_policy_version'
   | 'reservation'
   | 'capability'
   | 'agent'

@@ -35,6 +35,10 @@ export interface Member {
   principal_id: string;
   joined_at: string;
   removed_at: string | null;
+  /** Until when the person is away; null: they are not. */
+  away_until: string | null;
+  /** The principal of the member who may use the person's place meanwhile. */
+  away_delegate: string | null;
   /**
    * The person joined before the e-mail was proved to be theirs, so somebody else may have joined in their name: it gives
    * nothing until they accept it. Follows from `joined_at` and the person, so it is neither stored nor sealed.

@@ -29,6 +29,8 @@ const row: ReviewRow = {
   key_id: 'key_1',
   created_at: '2026-11-21T08:00:00.000Z',
   by_key_maker: false,
+  on_behalf_of: null,
+  voice: null,
   questions: ['q_1'],
   remember: null,
   capability_expires_at: null,

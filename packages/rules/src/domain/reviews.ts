@@ -12,20 +12,23 @@ export type ReviewAction = (typeof REVIEW_ACTIONS)[number];
 export interface ReviewRow extends Review {
   /** When the capability that it issued expires; null where it issued none. */
   capability_expires_at: string | null;
+  /** The person or topmost key behind it; a tier counts each voice once. Null where the tier has no such rule. */
+  voice: string | null;
 }
 
-/**
- * The form of a review that the ledger seals. A false `by_key_maker`, no `questions` and a null `remember` are left out, as
- * before there were any.
- */
+/** The form of a review that the ledger seals. False, empty and null values of later fields are left out, as before there were any. */
 export function sealedReview({
   by_key_maker,
   questions,
   remember,
+  on_behalf_of,
+  voice,
   ...review
 }: ReviewRow): Record<string, unknown> {
   return {
     ...review,
+    ...(on_behalf_of === null ? {} : { on_behalf_of }),
+    ...(voice === null ? {} : { voice }),
     ...(by_key_maker ? { by_key_maker } : {}),
     ...(questions.length > 0 ? { questions } : {}),
     ...(remember === null ? {} : { remember }),
@@ -69,7 +72,7 @@ export function isByKeyMaker(
 
 /** A review as the API returns it. */
 export function reviewBody(row: ReviewRow): Review {
-  const { capability_expires_at, ...review } = row;
+  const { capability_expires_at, voice, ...review } = row;
   return review;
 }
 

@@ -46,6 +46,21 @@ export function whyInactive(
   return stop === null ? null : `All agents of this workspace are stopped: ${stop.reason}`;
 }
 
+/** One version of a workspace's review policy. */
+export interface ReviewPolicyRow {
+  /** 0: no policy was ever put. */
+  version: number;
+  hash: string;
+  /** RFC 8785 text. */
+  policy: string;
+  created_at: string;
+  key_id: string | null;
+  principal_id: string | null;
+  note: string | null;
+  /** The place in the chain of the audit record that seals it. */
+  seq: number;
+}
+
 interface PlanTerms {
   /** How many agents may be created; null: any number. */
   agents: number | null;

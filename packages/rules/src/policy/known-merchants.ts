@@ -1,11 +1,7 @@
 import type { Action } from '@purser/contract/decisions';
-import type { DecisionEvent } from '../domain/decision-history.ts';
-import {
-  type DecisionCore,
-  type DecisionKind,
-  effectiveDecision,
-  type ReviewState,
-} from '../domain/decisions.ts';
+import { completesReview, type DecisionEvent } from '../domain/decision-history.ts';
+import type { DecisionState } from '../domain/decision-states.ts';
+import { type DecisionCore, effectiveDecision, type ReviewState } from '../domain/decisions.ts';
 import { sha256 } from '../domain/ledger.ts';
 import { trustOfReport } from '../domain/trust.ts';
 import { allowlistKey } from '../merchants/allowlist.ts';
@@ -32,41 +28,45 @@ export function knownMerchantKey({ merchant, payee_id }: Pick<Action, 'merchant'
 }
 
 /**
- * Returns true if an event makes known whom its decision pays: a person allows the spend, or the payment rail reports
+ * Returns true if an event makes known whom its decision pays: people allow the spend, as many as its tier needs, or the payment rail reports
  * it as executed while the decision, or a person's review of it, was ALLOW. A client's report makes nobody known,
  * since it is the agent's word. In SHADOW, where nothing stops a spend, that it went through is no one's approval
- * either. `review_state`: what people had said of it before.
+ * either. The state is that before the event.
  */
 export function makesMerchantKnown(
-  decision: DecisionKind,
-  review_state: ReviewState | null,
+  decision: Pick<DecisionCore, 'decision' | 'review_tier'>,
+  state: Pick<DecisionState, 'review_state' | 'approvals'>,
   event: DecisionEvent,
 ): boolean {
-  if (event.type === 'decision.review.recorded') return event.review.action === 'ALLOW';
+  if (event.type === 'decision.review.recorded')
+    return event.review.action === 'ALLOW' && completesReview(decision, state, 'ALLOW');
   return (
     event.type === 'decision.outcome.recorded' &&
     event.report.type === 'SPEND_EXECUTED' &&
     trustOfReport(event.report) === 'RAIL' &&
-    effectiveDecision('ENFORCE', decision, review_state) === 'ALLOW'
+    effectiveDecision('ENFORCE', decision.decision, state.review_state) === 'ALLOW'
   );
 }
 
 /** When the events of a decision, in the order of the ledger, made known whom it pays; null: they did not. */
 function knownSince(
-  { decision }: Pick<DecisionCore, 'decision'>,
+  decision: Pick<DecisionCore, 'decision' | 'review_tier'>,
   events: readonly DecisionEvent[],
 ): string | null {
   let review_state: ReviewState | null = null;
+  let approvals = 0;
   for (const event of events) {
-    if (makesMerchantKnown(decision, review_state, event)) return event.at;
-    if (event.type === 'decision.review.recorded') review_state = 'DENIED';
+    if (makesMerchantKnown(decision, { review_state, approvals }, event)) return event.at;
+    if (event.type !== 'decision.review.recorded') continue;
+    if (event.review.action === 'DENY') review_state = 'DENIED';
+    else approvals += 1;
   }
   return null;
 }
 
 /** The merchant that the events of a decision, in ledger order, made known; null if none. */
 export function knownMerchantAfter(
-  decision: Pick<DecisionCore, 'decision_id' | 'agent' | 'action' | 'decision'>,
+  decision: Pick<DecisionCore, 'decision_id' | 'agent' | 'action' | 'decision' | 'review_tier'>,
   events: readonly DecisionEvent[],
 ): KnownMerchantRow | null {
   const since = knownSince(decision, events);

@@ -1,19 +1,10 @@
+import type { Decision } from '@purser/contract/decisions';
 import type { ReviewPolicy } from '@purser/contract/reviews/policy';
+import type { ReviewTier } from '@purser/contract/reviews/progress';
 import { recordHash, shownHash } from '../domain/ledger.ts';
+import type { ReviewPolicyRow } from '../domain/workspace.ts';
 import type { FieldProblem } from '../policy/authority-problem.ts';
-
-/** One version of a workspace's review policy. */
-export interface ReviewPolicyRow {
-  /** 0: no policy was ever put. */
-  version: number;
-  hash: string;
-  /** RFC 8785 text. */
-  policy: string;
-  created_at: string;
-  key_id: string | null;
-  principal_id: string | null;
-  note: string | null;
-}
+import { canonicalJson } from '../values/canonical-json.ts';
 
 /** A tier as a policy writes it. */
 type TierRule = NonNullable<ReviewPolicy['tiers']>[number];
@@ -23,11 +14,92 @@ export function reviewPolicyHash(policy: ReviewPolicy): string {
   return shownHash(recordHash(policy));
 }
 
+/** The policy of a workspace that never had one. */
+export const NO_REVIEW_POLICY: ReviewPolicyRow = {
+  version: 0,
+  hash: reviewPolicyHash({}),
+  policy: '{}',
+  created_at: '1970-01-01T00:00:00.000Z',
+  key_id: null,
+  principal_id: null,
+  note: null,
+  seq: 0,
+};
+
 const isGroup = (name: string) => !name.startsWith('user:');
 
 /** Returns the principals that these names stand for, each once, in order. A group that does not exist has nobody. */
 export function principalsOf({ groups = {} }: ReviewPolicy, names: readonly string[]): string[] {
-  return [...new Set(names.flatMap((name) => (isGroup(name) ? (groups[name] ?? []) : [name])))];
+  return [
+    ...new Set(
+      names.flatMap((name) =>
+        isGroup(name) ? (Object.hasOwn(groups, name) ? (groups[name] as string[]) : []) : [name],
+      ),
+    ),
+  ];
+}
+
+/**
+ * Returns the tier that a policy has for a held amount, with its groups resolved: the currency's highest one that begins at or
+ * below it. Null: none does, so one approval by anyone with `review` is enough.
+ */
+export function tierOf(policy: ReviewPolicy, currency: string, held_minor: number): ReviewTier | null {
+  let found: TierRule | null = null;
+  for (const tier of policy.tiers ?? []) {
+    if (tier.currency !== currency || tier.from_minor > held_minor) continue;
+    if (found === null || tier.from_minor > found.from_minor) found = tier;
+  }
+  if (found === null) return null;
+  const { from_minor, approvals, approvers, signed, escalation } = found;
+  return {
+    from_minor,
+    approvals,
+    ...(approvers === undefined ? {} : { approvers: principalsOf(policy, approvers) }),
+    ...(signed === true ? { signed } : {}),
+    ...(escalation === undefined
+      ? {}
+      : {
+          escalation: {
+            after_seconds: escalation.after_seconds,
+            approvers: principalsOf(policy, escalation.approvers),
+          },
+        }),
+  };
+}
+
+/** The version and the tier of the review policy in a decision; empty where none applies to it. */
+export type ReviewTerms = Pick<Decision, 'review_tier' | 'review_policy_version'>;
+
+/**
+ * Returns what a decision says of the review policy in force: its version and the tier for the held amount. Nothing in SHADOW,
+ * for a decision other than REVIEW, and where no policy was ever put.
+ */
+export function reviewTerms(
+  { version, policy }: { version: number; policy: ReviewPolicy },
+  {
+    mode,
+    decision,
+    currency,
+    held_minor,
+  }: Pick<Decision, 'mode' | 'decision' | 'currency'> & { held_minor: number },
+): ReviewTerms {
+  if (mode !== 'ENFORCE' || decision !== 'REVIEW' || version === 0) return {};
+  const review_tier = tierOf(policy, currency, held_minor);
+  return { ...(review_tier === null ? {} : { review_tier }), review_policy_version: version };
+}
+
+/** Returns whether a decision says of the review policy what it must while this version is in force. */
+export function hasTermsOf(
+  decision: ReviewTerms & Pick<Decision, 'mode' | 'decision' | 'currency' | 'reservation'>,
+  in_force: { version: number; policy: ReviewPolicy },
+): boolean {
+  const { review_tier, review_policy_version, mode, currency, reservation } = decision;
+  const found = {
+    ...(review_tier === undefined ? {} : { review_tier }),
+    ...(review_policy_version === undefined ? {} : { review_policy_version }),
+  };
+  const made = { mode, decision: decision.decision, currency, held_minor: reservation.amount_minor };
+  return canonicalJson(found) === canonicalJson(reviewTerms(in_force, made));
 }
 
 /** Every name of a policy that must be a member or key, with its field. */

@@ -27,6 +27,7 @@ import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
 import { remediesOf, smallerAmountOf } from '@purser/rules/policy/remedies';
 import { countedLimits, loadedBudgets } from '@purser/rules/policy/shared-budgets';
 import type { DecideFacts } from '@purser/rules/policy/stage';
+import { type ReviewTerms, reviewTerms } from '@purser/rules/reviews/review-policy';
 import { valueIn } from '@purser/rules/values/maps';
 import { publishThresholdEvents } from '../lane/budget-thresholds.ts';
 import { type Command, type CommandResult, done, refuse } from '../lane/command.ts';
@@ -38,6 +39,7 @@ import {
   questionsOf,
   questionsWithCounts,
 } from '../questions/asked-questions.ts';
+import { parseReviewPolicy } from '../storage/reviews/review-policies.ts';
 
 export interface CreateDecisionInput {
   agent_id: string;
@@ -237,6 +239,18 @@ function issueCapability(
   return newCapability(decision_id, action, now_ms, expires_at);
 }
 
+/** The terms of a decision under the review policy that is in force for this batch. */
+function termsInForce(
+  set: WorkingSet,
+  { mode }: Agent,
+  { decision }: Verdict,
+  { currency, amount_minor }: Reservation,
+): ReviewTerms {
+  const row = set.reviewPolicy();
+  const in_force = { version: row.version, policy: parseReviewPolicy(row) };
+  return reviewTerms(in_force, { mode, decision, currency, held_minor: amount_minor });
+}
+
 /** Holds the money of a decision against its month. Returns the hold, with the limits that it counts in. */
 function reserve(
   set: WorkingSet,
@@ -289,6 +303,7 @@ export function makeCreateDecision(
       known_merchant: merchantAsked(input),
       questions: questionsOf(input),
       shared_budgets: input.assessed?.authority.budgets,
+      review_policy: true,
       webhooks: true,
       notice_bursts_of: [input.agent_id],
     }),
@@ -319,6 +334,7 @@ export function makeCreateDecision(
         authority: set.authority(agent.agent_id)?.row ?? null,
         directory_version: agent.directory_version,
         questions: known === null ? [] : questionsWithCounts(set, input),
+        review_terms: termsInForce(set, agent, verdict, reservation),
         reservation,
         capability,
         created_at: set.now,

@@ -12,7 +12,7 @@ import type { InLedger, LedgerEvent } from '@purser/rules/domain/ledger';
 import type { Outcome } from '@purser/rules/domain/outcomes';
 import type { ExpiredReservation } from '@purser/rules/domain/reservations';
 import type { ReviewRow } from '@purser/rules/domain/reviews';
-import type { Workspace } from '@purser/rules/domain/workspace';
+import type { ReviewPolicyRow, Workspace } from '@purser/rules/domain/workspace';
 import type { KnownMerchantRow } from '@purser/rules/policy/known-merchants';
 import type { ApiKeyDigest } from '../storage/api-keys.ts';
 import type { ExpiringHold } from '../storage/decision-states.ts';
@@ -33,6 +33,7 @@ export function noChanges() {
     workspace: undefined as Workspace | undefined,
     agents: new Map<string, Agent>(),
     authorities: [] as AuthorityRow[],
+    review_policies: [] as ReviewPolicyRow[],
     keys: new Map<string, ApiKey>(),
     new_digests: [] as ApiKeyDigest[],
     old_digests: [] as Pick<ApiKeyDigest, 'digest'>[],

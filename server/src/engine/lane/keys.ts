@@ -22,6 +22,11 @@ export class Keys {
     return [...this.#keys.values()].filter((key) => key.scopes.includes('admin') && key.revoked_at === null);
   }
 
+  /** Returns the keys that may review and were not revoked; the command must need `review_keys`. */
+  reviewing(): ApiKey[] {
+    return [...this.#keys.values()].filter((key) => key.scopes.includes('review') && key.revoked_at === null);
+  }
+
   /**
    * Returns whether a key carries a principal though another person made it, and is not revoked; the command must need the
    * principal.

@@ -74,6 +74,7 @@ export class Records {
   readonly #changed: ReadonlyMap<string, { decision: DecisionCore; state: DecisionState }>;
   readonly #labels = new Map<string, LabelLink[]>();
   readonly #outcomes = new Map<string, Outcome[]>();
+  readonly #reviews = new Map<string, ReviewRow[]>();
   readonly #consumptions = new Map<string, Consumption>();
 
   /** Releases the holds that have expired, before any command reads their decisions or budgets. */
@@ -94,6 +95,7 @@ export class Records {
     );
     for (const label of loaded.labels) pushTo(this.#labels, label.decision_id, label);
     for (const outcome of loaded.outcomes) pushTo(this.#outcomes, outcome.decision_id, outcome);
+    for (const review of loaded.reviews) pushTo(this.#reviews, review.decision_id, review);
     for (const each of loaded.earlier_consumptions) this.#consumptions.set(each.idempotency_key, each);
     const due = new Map<string, Counted>();
     for (const { state, counted } of loaded.due_holds) due.set(state.decision_id, { state, counted });
@@ -158,6 +160,11 @@ export class Records {
     return this.#outcomes.get(decision_id) ?? [];
   }
 
+  /** Returns the reviews of a decision, oldest first; the command must need `reviews_of`. */
+  reviewsOf(decision_id: string): readonly ReviewRow[] {
+    return this.#reviews.get(decision_id) ?? [];
+  }
+
   /** Returns the consumption that an idempotency key was used for. */
   earlierConsumption(key: string): Consumption | undefined {
     return this.#consumptions.get(key);
@@ -173,6 +180,7 @@ export class Records {
 
   addReview(review: ReviewRow): Recorded {
     this.#within.changes.reviews.push(review);
+    pushTo(this.#reviews, review.decision_id, review);
     const event = { type: 'decision.review.recorded', at: review.created_at, review } as const;
     return this.#record(review.decision_id, event, 'review', review.review_id, reviewDataHash(review));
   }
@@ -234,8 +242,7 @@ export class Records {
     const before = this.history(decision_id);
     const { state: after } = apply(before, event);
     this.#changeState(before.state, after, this.#decisions.get(decision_id) ?? null);
-    if (makesMerchantKnown(before.decision.decision, before.state.review_state, event))
-      this.#makeKnown(before.decision);
+    if (makesMerchantKnown(before.decision, before.state, event)) this.#makeKnown(before.decision);
     return { after, event_id: this.#within.append(event.type, subject_type, subject_id, data_hash) };
   }
 

@@ -4,7 +4,13 @@ import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-history';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import { countAgentsOf, findAgents, findAgentsOfDecisions } from '../storage/agents.ts';
-import { findKeysOfInvitations, loadAdminKeys, loadForeignKeys, loadKeys } from '../storage/api-keys.ts';
+import {
+  findKeysOfInvitations,
+  loadAdminKeys,
+  loadForeignKeys,
+  loadKeys,
+  loadReviewKeys,
+} from '../storage/api-keys.ts';
 import { findAuthoritiesOfDecisions, findCurrentAuthorities } from '../storage/authorities.ts';
 import { loadEarlierConsumptions } from '../storage/consumptions.ts';
 import type { Client } from '../storage/database.ts';
@@ -30,6 +36,8 @@ import { findListedMerchants, loadMerchantEntries } from '../storage/merchant-en
 import { loadChannelsOf } from '../storage/notices/channels.ts';
 import { loadNoticeBursts } from '../storage/notices/notices.ts';
 import { loadOutcomesOfDecisions } from '../storage/outcomes.ts';
+import { loadReviewPolicies, loadReviewPolicyVersions } from '../storage/reviews/review-policies.ts';
+import { loadEarlierReviews } from '../storage/reviews.ts';
 import type { InWorkspace } from '../storage/rows.ts';
 import { loadSessions } from '../storage/sessions.ts';
 import { loadSharedBudgets } from '../storage/shared-budgets.ts';
@@ -60,12 +68,19 @@ export interface Needs {
   /** The links between the labels of these decisions, which tell which labels are current. */
   labels_of?: readonly string[];
   outcomes_of?: readonly string[];
+  reviews_of?: readonly string[];
+  /** The review policy in force. */
+  review_policy?: boolean;
+  /** An earlier version of the review policy. */
+  review_policy_version?: number | undefined;
   /** The idempotency key of an earlier consumption. */
   consumption_key?: string;
   keys?: readonly string[];
   /** The workspace itself and its number of agents. */
   workspace?: boolean;
   admin_keys?: boolean;
+  /** The active keys that may review. */
+  review_keys?: boolean;
   /** The webhook endpoints and channels, for commands that publish events, give notice or change one of them. */
   webhooks?: boolean;
   /** How many requests of these agents waited for a review in the last minute. */
@@ -206,6 +221,7 @@ const LOADS = {
     changed: ({ changes }) => changes.keys.keys(),
   }),
   admin_keys: loadWhole((needs) => needs.admin_keys, loadAdminKeys),
+  review_keys: loadWhole((needs) => needs.review_keys, loadReviewKeys),
   workspaces: loadWhole((needs) => needs.workspace, loadWorkspaces),
   agent_counts: loadWhole((needs) => needs.workspace, countAgentsOf),
   decisions: load((needs) => by('decision_id', needs.decisions), loadDecisionRecords),
@@ -217,6 +233,16 @@ const LOADS = {
   budgets_of_decisions: load((needs) => by('decision_id', needs.decisions), loadBudgetsOfDecisions),
   labels: load((needs) => by('decision_id', needs.labels_of), loadLabelsOfDecisions),
   outcomes: load((needs) => by('decision_id', needs.outcomes_of), loadOutcomesOfDecisions),
+  reviews: load((needs) => by('decision_id', needs.reviews_of), loadEarlierReviews),
+  // One row of each workspace, also where no policy was ever put, so that it stays known.
+  review_policies: loadWhole((needs) => needs.review_policy, loadReviewPolicies, {
+    keyOf: () => '',
+    changed: ({ changes }) => (changes.review_policies.length === 0 ? [] : ['']),
+  }),
+  review_policy_versions: load(
+    ({ review_policy_version: version }) => (version === undefined ? NONE : [{ version }]),
+    loadReviewPolicyVersions,
+  ),
   earlier_consumptions: load(
     (needs) => by('idempotency_key', one(needs.consumption_key)),
     loadEarlierConsumptions,

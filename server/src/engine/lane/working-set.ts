@@ -16,7 +16,8 @@ import {
   recordHash,
   type SubjectType,
 } from '@purser/rules/domain/ledger';
-import type { Workspace, WorkspaceStop } from '@purser/rules/domain/workspace';
+import type { ReviewPolicyRow, Workspace, WorkspaceStop } from '@purser/rules/domain/workspace';
+import { NO_REVIEW_POLICY } from '@purser/rules/reviews/review-policy';
 import type { NewId } from '@purser/rules/values/ids';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
@@ -85,6 +86,8 @@ export class WorkingSet {
   readonly #first_seq: number;
   readonly #earlier = new Map<string, EarlierDecision>();
   readonly #known_merchants: ReadonlySet<string>;
+  /** Ascending; the last one is in force if the command needs `review_policy`. */
+  readonly #review_policies: ReviewPolicyRow[];
 
   constructor({ workspace_id, head, stop, order_ms, now_ms, newId, loaded }: FoundWorkspace) {
     this.workspace_id = workspace_id;
@@ -116,8 +119,15 @@ export class WorkingSet {
       this.#earlier.set(idempotencyKey(earlier.agent_id, earlier.idempotency_key), earlier);
     }
     this.#known_merchants = new Set(loaded.known_merchants.map(knownKey));
+    this.#review_policies = [...loaded.review_policy_versions, ...loaded.review_policies];
     this.keys = new Keys(
-      [...loaded.keys, ...loaded.keys_of_invitations, ...loaded.foreign_keys, ...loaded.admin_keys],
+      [
+        ...loaded.keys,
+        ...loaded.keys_of_invitations,
+        ...loaded.foreign_keys,
+        ...loaded.admin_keys,
+        ...loaded.review_keys,
+      ],
       this.changes,
       noteChange,
     );
@@ -173,6 +183,25 @@ export class WorkingSet {
   isKnownMerchant(of: KnownMerchantRef): boolean {
     const name = knownKey(of);
     return this.#known_merchants.has(name) || this.changes.known_merchants.has(name);
+  }
+
+  /** The review policy in force; the command must need `review_policy`. */
+  reviewPolicy(): ReviewPolicyRow {
+    return this.#review_policies.at(-1) ?? NO_REVIEW_POLICY;
+  }
+
+  /** A version of the review policy that the command needs. Throws where it was not loaded. */
+  reviewPolicyVersion(version: number): ReviewPolicyRow {
+    const found = this.#review_policies.find((row) => row.version === version);
+    if (version === 0) return NO_REVIEW_POLICY;
+    if (found === undefined) throw new Error(`version ${version} of the review policy was not loaded`);
+    return found;
+  }
+
+  addReviewPolicy(row: ReviewPolicyRow): void {
+    this.#review_policies.push(row);
+    this.changes.review_policies.push(row);
+    this.change_count += 1;
   }
 
   putWorkspace(workspace: Workspace): void {

@@ -23,6 +23,7 @@ import { deleteChannels, putChannels } from '../storage/notices/channels.ts';
 import { insertNotices, putNoticeBursts } from '../storage/notices/notices.ts';
 import { insertOutcomes } from '../storage/outcomes.ts';
 import { insertNotes } from '../storage/reviewing/notes.ts';
+import { insertReviewPolicies } from '../storage/reviews/review-policies.ts';
 import { insertReviews } from '../storage/reviews.ts';
 import type { Write } from '../storage/rows.ts';
 import { endSessionsOf } from '../storage/sessions.ts';
@@ -55,6 +56,7 @@ const WRITES: readonly Put[] = [
   put(putWorkspaces, ({ changes }) => (changes.workspace === undefined ? [] : [changes.workspace])),
   put(putAgents, ({ changes }) => changes.agents.values()),
   put(insertAuthorities, ({ changes }) => changes.authorities),
+  put(insertReviewPolicies, ({ changes }) => changes.review_policies),
   put(putKeys, ({ changes }) => changes.keys.values()),
   put(insertKeyDigests, ({ changes }) => changes.new_digests),
   put(deleteKeyDigests, ({ changes }) => changes.old_digests),

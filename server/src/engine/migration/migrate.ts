@@ -43,6 +43,7 @@ const APPEND_ONLY = [
   'expired_reservations',
   'skipped_events',
   'question_events',
+  'review_policies',
 ] as const;
 const CHANGEABLE = [
   'workspaces',

@@ -107,6 +107,43 @@ export async function loadAdminKeys(
   return result.rows;
 }
 
+/** Returns the active keys of these workspaces that may review. */
+export async function loadReviewKeys(
+  db: Queryable,
+  workspace_ids: readonly string[],
+): Promise<InWorkspace<ApiKey>[]> {
+  const result = await db.query<InWorkspace<ApiKey>>({
+    name: 'load_review_keys',
+    text: `select workspace_id, ${COLUMNS} from api_keys
+      where workspace_id = any($1) and 'review' = any(scopes) and revoked_at is null
+        and (expires_at is null or expires_at > clock_timestamp())`,
+    values: [workspace_ids],
+  });
+  return result.rows;
+}
+
+/**
+ * Returns the topmost key of the making of each of these keys, by key id: the one that no key made. Who made a key never
+ * changes.
+ */
+export async function loadTopmostKeys(
+  db: Queryable,
+  workspace_id: string,
+  key_ids: readonly string[],
+): Promise<Map<string, string>> {
+  const result = await db.query<{ key_id: string; topmost_id: string }>({
+    name: 'load_topmost_keys',
+    text: `with recursive above as (
+        select key_id, key_id as topmost_id, made_by_key_id from api_keys where workspace_id = $1 and key_id = any($2)
+        union all
+        select a.key_id, k.key_id, k.made_by_key_id from above a
+        join api_keys k on k.workspace_id = $1 and k.key_id = a.made_by_key_id)
+      select key_id, topmost_id from above where made_by_key_id is null`,
+    values: [workspace_id, key_ids],
+  });
+  return new Map(result.rows.map(({ key_id, topmost_id }) => [key_id, topmost_id]));
+}
+
 /** Filters of a list of keys; all must match. */
 export interface KeyFilters {
   agent_ids?: readonly string[];

@@ -12,7 +12,7 @@ import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 export const STATE_COLUMNS = `s.decision_id, s.agent_id, s.reservation_id, s.reservation_status, s.period, s.currency,
   s.amount_minor, s.expires_at, s.review_state, s.review_id, s.label_id, s.outcome_state, s.verified,
   s.capability_status, s.capability_issued_at, s.capability_expires_at, s.capability_consumed_at, s.counted_in,
-  s.paced_minor`;
+  s.paced_minor, s.approvals`;
 
 /** Inserts new states and updates existing ones. */
 export const putDecisionStates = makeInsert<DecisionState>(
@@ -37,6 +37,7 @@ export const putDecisionStates = makeInsert<DecisionState>(
     capability_consumed_at: 'timestamptz',
     counted_in: 'text',
     paced_minor: 'bigint',
+    approvals: 'integer',
   },
   {
     conflict: ['decision_id'],
@@ -56,6 +57,7 @@ export const putDecisionStates = makeInsert<DecisionState>(
       'capability_consumed_at',
       'counted_in',
       'paced_minor',
+      'approvals',
     ],
   },
 );

@@ -8,8 +8,8 @@ export const IS_PENDING = 'coalesce(m.joined_at < u.email_proved_at, false)';
 export const IS_ACTIVE = `(m.removed_at is null and not ${IS_PENDING})`;
 
 /** The person's e-mail is kept with the person, and is part of what is sealed of a membership. */
-const MEMBER = `m.user_id, u.email, m.role, m.principal_id, m.joined_at, m.removed_at, ${IS_PENDING} as is_pending,
-  u.email_proved_at`;
+const MEMBER = `m.user_id, u.email, m.role, m.principal_id, m.joined_at, m.removed_at, m.away_until, m.away_delegate,
+  ${IS_PENDING} as is_pending, u.email_proved_at`;
 const USER = `u.user_id, u.email, u.name, u.password_hash, u.created_at, u.disabled_at, u.credential_epoch,
   u.email_proved_at`;
 const INVITATION =
@@ -91,22 +91,29 @@ export async function loadPeopleByEmail(
   db: Queryable,
   wanted: readonly InWorkspace<{ email: string }>[],
 ): Promise<InWorkspace<{ user: User; member: Member | null }>[]> {
-  const result = await db.query<
-    InWorkspace<User & Pick<Member, 'role' | 'principal_id' | 'joined_at' | 'removed_at' | 'is_pending'>>
-  >({
+  const result = await db.query<InWorkspace<User & Omit<Member, 'user_id' | 'email' | 'email_proved_at'>>>({
     name: 'load_people_by_email',
-    text: `select w.workspace_id, ${USER}, m.role, m.principal_id, m.joined_at, m.removed_at, ${IS_PENDING} as is_pending
+    text: `select w.workspace_id, ${USER}, m.role, m.principal_id, m.joined_at, m.removed_at,
+        m.away_until, m.away_delegate, ${IS_PENDING} as is_pending
       from unnest($1::text[], $2::text[]) as w(workspace_id, email) join users u on u.email = w.email
       left join members m on m.workspace_id = w.workspace_id and m.user_id = u.user_id`,
     values: [workspaceIds(wanted), wanted.map((each) => each.email)],
   });
   return result.rows.map(
-    ({ workspace_id, role, principal_id, joined_at, removed_at, is_pending, ...user }) => {
+    ({
+      workspace_id,
+      role,
+      principal_id,
+      joined_at,
+      removed_at,
+      away_until,
+      away_delegate,
+      is_pending,
+      ...user
+    }) => {
       const { user_id, email, email_proved_at } = user;
-      const member =
-        role === null
-          ? null
-          : { user_id, email, role, principal_id, joined_at, removed_at, is_pending, email_proved_at };
+      const standing = { role, principal_id, joined_at, removed_at, away_until, away_delegate, is_pending };
+      const member = role === null ? null : { user_id, email, ...standing, email_proved_at };
       return { workspace_id, user, member };
     },
   );
@@ -235,8 +242,13 @@ const put = makeInsert<Omit<Member, 'email' | 'is_pending' | 'email_proved_at'>>
     principal_id: 'text',
     joined_at: 'timestamptz',
     removed_at: 'timestamptz',
+    away_until: 'timestamptz',
+    away_delegate: 'text',
   },
-  { conflict: ['user_id'], update: ['role', 'principal_id', 'joined_at', 'removed_at'] },
+  {
+    conflict: ['user_id'],
+    update: ['role', 'principal_id', 'joined_at', 'removed_at', 'away_until', 'away_delegate'],
+  },
 );
 
 /** Inserts members and updates those whose role changed, who were removed or who joined again. */

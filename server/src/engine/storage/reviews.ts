@@ -1,9 +1,9 @@
 import type { ReviewRow } from '@purser/rules/domain/reviews';
 import type { Queryable } from './database.ts';
-import { makeInsert } from './rows.ts';
+import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS = `review_id, decision_id, action, reason_code, comment, supersedes, principal_id, key_id, created_at,
-  capability_expires_at, by_key_maker, questions, remember`;
+  capability_expires_at, by_key_maker, questions, remember, on_behalf_of, voice`;
 
 export const insertReviews = makeInsert<ReviewRow>('reviews', {
   review_id: 'text',
@@ -19,6 +19,8 @@ export const insertReviews = makeInsert<ReviewRow>('reviews', {
   by_key_maker: 'boolean',
   questions: 'words',
   remember: 'text',
+  on_behalf_of: 'text',
+  voice: 'text',
 });
 
 /** Returns the reviews with these ids. */
@@ -31,6 +33,22 @@ export async function loadReviews(
     name: 'load_reviews',
     text: `select ${COLUMNS} from reviews where workspace_id = $1 and review_id = any($2)`,
     values: [workspace_id, review_ids],
+  });
+  return result.rows;
+}
+
+/** Returns all reviews of these decisions in any workspaces, in the order in which they were recorded. */
+export async function loadEarlierReviews(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ decision_id: string }>[],
+): Promise<InWorkspace<ReviewRow>[]> {
+  const result = await db.query<InWorkspace<ReviewRow>>({
+    name: 'load_earlier_reviews',
+    text: `select r.workspace_id, ${COLUMNS.replaceAll(/(\w+)/g, 'r.$1')}
+      from unnest($1::text[], $2::text[]) as w(workspace_id, decision_id)
+      join reviews r on r.workspace_id = w.workspace_id and r.decision_id = w.decision_id and r.decision_id <> ''
+      order by r.review_id`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.decision_id)],
   });
   return result.rows;
 }

@@ -91,6 +91,8 @@ export interface Membership {
   name: string;
   role: Role;
   principal_id: string;
+  away_until: string | null;
+  away_delegate: string | null;
   /** It gives nothing until its owner accepts it. */
   is_pending: boolean;
 }

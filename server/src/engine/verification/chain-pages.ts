@@ -206,6 +206,9 @@ export const NAME_OF_ORPHAN = {
 } as const;
 export type OrphanTable = keyof typeof NAME_OF_ORPHAN;
 export const ORPHAN_TABLES = Object.keys(NAME_OF_ORPHAN) as OrphanTable[];
+/** No rows of any of these tables. */
+export const noneFound = () =>
+  Object.fromEntries(ORPHAN_TABLES.map((table) => [table, 0])) as Record<OrphanTable, number>;
 
 /** Counts the rows with an empty id, which sorts before the start of every walk. */
 export async function countWithoutId(db: Queryable, workspace_id: string): Promise<number> {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Decision } from '@purser/contract/decisions';
+import type { ReviewPolicy } from '@purser/contract/reviews/policy';
 import { type Checkpoint, openCheckpoint, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import {
   checkLink,
@@ -12,7 +14,9 @@ import {
   sha256,
   shownHash,
 } from '@purser/rules/domain/ledger';
+import { hasTermsOf } from '@purser/rules/reviews/review-policy';
 import { canonicalJson } from '@purser/rules/values/canonical-json';
+import { wrongTier } from './tiers.ts';
 
 /** The first line of an export. */
 export interface ExportHeader {
@@ -194,6 +198,8 @@ class ExportReading {
   readonly #breaks: LedgerBreak[] = [];
   /** Hashes of the events that checkpoints of the export were made of. */
   readonly #signed_hashes = new Map<number, Buffer>();
+  /** The review policy in force; null where an export that begins later, or withholds it, does not tell. */
+  #policy: { version: number; policy: ReviewPolicy } | null = null;
   readonly #counts = { lines: 0, events: 0, withheld: 0, checkpoints: 0, good: 0 };
   #header: ExportHeader | null = null;
   #previous: LedgerHead = GENESIS;
@@ -264,6 +270,7 @@ class ExportReading {
     const read = headerOf(line);
     if (headerLine(read) !== text) throw new TypeError('was altered');
     this.#header = read;
+    if (read.since === 0 && !read.is_withheld) this.#policy = { version: 0, policy: {} };
     // The first event of a chain follows a hash of 32 zero bytes; any other hash here is a broken link.
     this.#previous = { seq: read.since, hash: read.since_hash };
     if (read.since === 0 && !read.since_hash.equals(GENESIS.hash)) {
@@ -280,11 +287,29 @@ class ExportReading {
     if (eventLine(event, data, document, is_withheld) !== text) throw new TypeError('was altered');
     if (this.#counts.checkpoints > 0) throw new TypeError('comes after the checkpoints');
     const sealed = is_withheld ? event.data_hash : sealedHash(event, line);
-    for (const found of checkLink(this.#previous, event, sealed)) this.#add(found);
+    const problems = checkLink(this.#previous, event, sealed);
+    for (const found of problems) this.#add(found);
+    if (problems.length === 0 && !is_withheld) this.#followPolicy(event, line);
     if (is_withheld) this.#counts.withheld += 1;
     this.#previous = { seq: event.seq, hash: event.hash };
     this.#counts.events += 1;
     if (wanted.checkpoints.includes(event.seq)) this.#signed_hashes.set(event.seq, event.hash);
+  }
+
+  /** Follows the review policy, and compares with it what each decision says of it. */
+  #followPolicy({ seq, type, subject_id }: LedgerEvent, line: Line): void {
+    if (type === 'review_policy.updated') {
+      const { review_policy } = JSON.parse((line.data as { state: string }).state) as {
+        review_policy: { version: number; policy: string };
+      };
+      const { version, policy } = review_policy;
+      this.#policy = { version, policy: JSON.parse(policy) as ReviewPolicy };
+    } else if (type === 'decision.created' && this.#policy !== null) {
+      if ((line.data as { decision: string }).decision !== 'REVIEW') return;
+      const decision = JSON.parse(String(line.document)) as Decision;
+      if (hasTermsOf(decision, this.#policy)) return;
+      this.#add({ seq, kind: 'ROW_MISMATCH', detail: wrongTier(subject_id, this.#policy.version) });
+    }
   }
 
   #takeCheckpoint(line: Line, text: string, wanted: ExportHeader): void {

@@ -3,6 +3,7 @@ import { type Actor, type AuditedState, auditedForm } from '@purser/rules/domain
 import type { AuthorityRow } from '@purser/rules/domain/authorities';
 import { recordHash } from '@purser/rules/domain/ledger';
 import type { Invitation, Member } from '@purser/rules/domain/people';
+import type { ReviewPolicyRow } from '@purser/rules/domain/workspace';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import { listAgents } from '../storage/agents.ts';
 import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
@@ -12,6 +13,7 @@ import type { StoredHead } from '../storage/ledger.ts';
 import { listAllMembers, listInvitations } from '../storage/members.ts';
 import { listAllMerchantEntries } from '../storage/merchant-entries.ts';
 import { loadChannelsOf } from '../storage/notices/channels.ts';
+import { listAllReviewPolicies } from '../storage/reviews/review-policies.ts';
 import { loadSharedBudgets } from '../storage/shared-budgets.ts';
 import { loadWebhookEndpoints } from '../storage/webhooks.ts';
 import { loadWorkspace } from '../storage/workspaces.ts';
@@ -52,6 +54,7 @@ const NAMES: {
   invitation: (row) => `invitation ${row.invitation_id}`,
   merchant_entry: (row) => `merchant_entry ${row.entry_id}`,
   shared_budget: (row) => `shared_budget ${row.budget_id}`,
+  review_policy: (row) => `review_policy version ${row.version}`,
 };
 
 const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof typeof NAMES](row);
@@ -118,6 +121,10 @@ const LISTS: readonly PagesOf[] = [
   pages<MerchantEntry>(
     (db, id, last) => listAllMerchantEntries(db, id, { after: last?.entry_id ?? '', limit }),
     (merchant_entry) => ({ merchant_entry }),
+  ),
+  pages<ReviewPolicyRow>(
+    (db, id, last) => listAllReviewPolicies(db, id, { after: last?.version ?? 0, limit }),
+    (review_policy) => ({ review_policy }),
   ),
 ];
 

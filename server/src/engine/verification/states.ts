@@ -24,6 +24,7 @@ import {
 import type { Findings } from './findings.ts';
 import { checkKnownMerchants } from './known-merchants.ts';
 import { checkLessons, type LearningProgress } from './lessons.ts';
+import { checkTiers, type PolicyPlaces } from './tiers.ts';
 
 const BUDGETS_AT_ONCE = 1_000;
 
@@ -35,6 +36,7 @@ export interface ChainTally {
   counters: CounterSums;
   joining: JoiningByAgent;
   learnt: LearningProgress;
+  policies: PolicyPlaces;
   /** True if what earlier history made known was not gone through yet. */
   is_filling: boolean;
   /** True if the stored history of questions is right so far. */
@@ -163,6 +165,7 @@ export async function checkStates(
     const decision = by_id.get(subject_id)?.decision;
     return decision === undefined ? [] : { seq, decision, events: recorded_events.get(subject_id) ?? [] };
   });
+  await checkTiers(db, workspace_id, taught, tally.policies, findings);
   const lessons = await checkLessons(db, workspace_id, taught, tally.learnt, findings);
   tally.found.decision_lessons += lessons;
   const known = await checkKnownMerchants(db, workspace_id, taught, tally.is_filling, findings);

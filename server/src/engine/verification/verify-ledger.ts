@@ -17,13 +17,13 @@ import type { Client, Queryable } from '../storage/database.ts';
 import { primedRows } from '../storage/derived/counter-checks.ts';
 import { needsBackfill } from '../storage/derived/known-merchants.ts';
 import { getHead, listLedgerEvents, loadLedgerEvents, type StoredHead } from '../storage/ledger.ts';
+import { listReviewPolicyPlaces } from '../storage/reviews/review-policies.ts';
 import { readClock } from '../storage/workspaces.ts';
 import {
   type ChainRow,
   countSpans,
   loadChain,
-  ORPHAN_TABLES,
-  type OrphanTable,
+  noneFound,
   type Span,
   type SpanCounts,
   type WalkedTable,
@@ -133,6 +133,7 @@ export async function verifyLedger(
         budgets: new Map(),
         counters: new CounterSums(clock_ms),
         joining: await loadJoining(client, workspace_id),
+        policies: await listReviewPolicyPlaces(client, workspace_id),
         learnt: await loadLearningProgress(client, workspace_id, options.names),
         has_right_questions: true,
         is_filling: await needsBackfill(client, workspace_id),
@@ -162,9 +163,6 @@ export async function verifyLedger(
     };
   });
 }
-
-const noneFound = () =>
-  Object.fromEntries(ORPHAN_TABLES.map((table) => [table, 0])) as Record<OrphanTable, number>;
 
 /** Returns the event that the first checked one must follow, and the ids that the tables have reached there. */
 async function startingPoint(

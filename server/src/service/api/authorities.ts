@@ -1,7 +1,7 @@
 import type { Authority } from '@purser/contract/authority';
 import { routes } from '@purser/contract/routes/authorities';
 import type { AuthorityRow } from '@purser/rules/domain/authorities';
-import { ApiError, invalidField } from '@purser/rules/errors';
+import { ApiError } from '@purser/rules/errors';
 import type { PastSpends } from '@purser/rules/policy/past-spends';
 import type pg from 'pg';
 import { createAuthority } from '../../engine/commands/create-authority.ts';
@@ -11,6 +11,7 @@ import { getAgent } from '../../engine/storage/agents.ts';
 import { getAuthority, listAuthorityVersions, parseAuthority } from '../../engine/storage/authorities.ts';
 import { readPastSpends } from '../decisions/read-past-spends.ts';
 import { visibleAgent } from '../decisions/visible-agent.ts';
+import { expectedHash } from '../http/call.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import { type Route, serve } from '../http/route.ts';
 import { originOf } from '../people/callers.ts';
@@ -27,15 +28,6 @@ function authorityBody(row: AuthorityRow) {
     created_by: { key_id, principal_id },
     note,
   };
-}
-
-/** The hash that `if-match` names; null without the header. */
-function expectedHash(header: string | string[] | undefined): string | null {
-  if (header === undefined) return null;
-  const found = /^"(sha256:[0-9a-f]{64})"$/.exec(String(header).trim());
-  if (found === null)
-    throw invalidField('if-match', 'must be the hash of a version in double quotes: "sha256:…"');
-  return found[1] as string;
 }
 
 /** Each change of the authority meanwhile takes another attempt. */

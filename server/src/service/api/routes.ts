@@ -45,6 +45,7 @@ import { makePasskeyRoutes } from './people/passkeys.ts';
 import { makeQuestionRoutes } from './questions/questions.ts';
 import { makeReportRoutes } from './reports.ts';
 import { makeInboxRoutes } from './reviews/inbox.ts';
+import { makeReviewPolicyRoutes } from './reviews/review-policy.ts';
 import { makeReviewRoutes } from './reviews/reviews.ts';
 import { ASSESS_SHARE, makeResources, withTurns } from './shared-resources.ts';
 import { makeSimulationRoutes } from './simulations.ts';
@@ -143,6 +144,7 @@ function makeSpendRoutes(core: Core, parts: RouteParts, preAssess: PreAssess | n
       cursors,
       urlOf: (decision_id) => site.consoleUrl(`decisions/${decision_id}`),
     }),
+    ...makeReviewPolicyRoutes({ db, lane, cursors }),
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),
   ];

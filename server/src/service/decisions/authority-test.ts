@@ -18,7 +18,7 @@ import type {
 } from '../../engine/commands/create-decision.ts';
 import { createOutcome } from '../../engine/commands/create-outcome.ts';
 import type { CreatedReview } from '../../engine/commands/reviews/create-review.ts';
-import type { CreateReviewInput } from '../../engine/commands/reviews/review-case.ts';
+import { type CreateReviewInput, NO_POLICY } from '../../engine/commands/reviews/review-case.ts';
 import type { Command } from '../../engine/lane/command.ts';
 import { readDecision } from '../../engine/questions/answers-of-records.ts';
 import { ImaginedAgent } from './imagined-agent.ts';
@@ -141,7 +141,8 @@ export class AuthorityTest {
     const made = this.#agent.decision(decision_id);
     // In SHADOW a later review corrects the one before.
     const supersedes = made?.decision.mode === 'SHADOW' ? made.state.review_id : null;
-    const spoken_of = { decision_id, ...readDecision(made?.decision), named: null, remember: null };
+    const read = { ...readDecision(made?.decision), ...NO_POLICY };
+    const spoken_of = { decision_id, ...read, named: null, remember: null };
     const input = { ...spoken_of, action, reason_code: 'TEST', comment: null, supersedes };
     return this.#followUp('review', this.#options.createReview, input, step, REVIEWER);
   }

@@ -4,7 +4,9 @@ import { capabilityIdOf, capabilityStatusAt, consumptionSummary } from '@purser/
 import { decodeDecision, withToken } from '@purser/rules/domain/decision-document';
 import { currentDecision } from '@purser/rules/domain/decision-states';
 import type { Caller } from '@purser/rules/domain/keys';
-import { reviewBody } from '@purser/rules/domain/reviews';
+import { type ReviewRow, reviewBody } from '@purser/rules/domain/reviews';
+import { approvalsAmong } from '@purser/rules/reviews/places';
+import { pushTo } from '@purser/rules/values/maps';
 import type pg from 'pg';
 import type { CreatedDecision } from '../../engine/commands/create-decision.ts';
 import { loadAgents } from '../../engine/storage/agents.ts';
@@ -13,7 +15,7 @@ import { loadConsumptions } from '../../engine/storage/consumptions.ts';
 import { type DecisionRecord, loadDecisionRecords } from '../../engine/storage/decisions.ts';
 import { listBudgets } from '../../engine/storage/derived/budgets.ts';
 import { loadLabels } from '../../engine/storage/labels.ts';
-import { loadReviews } from '../../engine/storage/reviews.ts';
+import { loadReviews, loadReviewsOfDecisions } from '../../engine/storage/reviews.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import type { CapabilityTokens } from '../installation/secrets.ts';
 
@@ -51,7 +53,10 @@ async function loadLive(db: pg.Pool, workspace_id: string, rows: readonly Decisi
   const enforced = new Set(
     rows.flatMap(({ decision }) => (decision.mode === 'ENFORCE' ? decision.agent.id : [])),
   );
-  const [budgets, clock_ms, reviews, labels, consumptions, agents] = await Promise.all([
+  const several_ids = rows.flatMap(({ state }) =>
+    state !== null && state.approvals > 0 ? state.decision_id : [],
+  );
+  const [budgets, clock_ms, reviews, several, labels, consumptions, agents] = await Promise.all([
     listBudgets(
       db,
       workspace_id,
@@ -59,14 +64,18 @@ async function loadLive(db: pg.Pool, workspace_id: string, rows: readonly Decisi
     ),
     readClock(db),
     review_ids.length === 0 ? [] : loadReviews(db, workspace_id, review_ids),
+    several_ids.length === 0 ? [] : loadReviewsOfDecisions(db, workspace_id, several_ids),
     label_ids.length === 0 ? [] : loadLabels(db, workspace_id, label_ids),
     consumed_ids.length === 0 ? [] : loadConsumptions(db, workspace_id, consumed_ids),
     enforced.size === 0 ? [] : loadAgents(db, workspace_id, [...enforced]),
   ]);
+  const approvals = new Map<string, ReviewRow[]>();
+  for (const row of approvalsAmong(several)) pushTo(approvals, row.decision_id, row);
   return {
     clock_ms,
     counters: new Map(budgets.map((row) => [nameOf(row), row])),
     reviews: new Map(reviews.map((row) => [row.review_id, reviewBody(row)])),
+    approvals,
     labels: new Map(labels.map((label) => [label.label_id, label])),
     consumptions: new Map(consumptions.map((each) => [each.capability_id, each])),
     agents: new Map(agents.map((agent) => [agent.agent_id, agent])),
@@ -77,12 +86,15 @@ type Live = Awaited<ReturnType<typeof loadLive>>;
 
 /** The current view of a record, without token. */
 function viewOf({ decision, state }: DecisionRecord, live: Live): Decision {
+  const review = live.reviews.get(state?.review_id ?? '') ?? null;
+  const single = review?.action === 'ALLOW' ? [review] : [];
   const view = currentDecision(
     decision,
     state,
     {
+      approvals: live.approvals.get(decision.decision_id)?.map(reviewBody) ?? single,
       counter: live.counters.get(nameOf(budgetKeyOf(decision))) ?? NO_COUNTER,
-      review: live.reviews.get(state?.review_id ?? '') ?? null,
+      review,
       label: live.labels.get(state?.label_id ?? '') ?? null,
     },
     live.clock_ms,

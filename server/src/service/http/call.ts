@@ -204,3 +204,12 @@ export async function callHandler(
   await checkProof(route, call);
   return route.handler(call);
 }
+
+/** Returns the hash that `if-match` names; null without the header. Throws `invalid_request`. */
+export function expectedHash(header: string | string[] | undefined): string | null {
+  if (header === undefined) return null;
+  const found = /^"(sha256:[0-9a-f]{64})"$/.exec(String(header).trim());
+  if (found === null)
+    throw invalidField('if-match', 'must be the hash of a version in double quotes: "sha256:…"');
+  return found[1] as string;
+}

@@ -66,6 +66,8 @@ function makeAjv(useDefaults: boolean): Ajv2020 {
       return validate;
     },
   });
+  // The caller's own document within the body: its fields are named from there.
+  ajv.addKeyword({ keyword: 'x-root', schemaType: 'boolean' });
   return ajv;
 }
 
@@ -89,9 +91,10 @@ function compile(schema: TSchema, part: RequestPart): ValidateFunction {
  */
 export function compileSchema(schema: TSchema, part: RequestPart): Validate {
   let check: ValidateFunction | undefined;
+  const root = rootOf(schema);
   return (value) => {
     check ??= compile(schema, part);
-    if (!check(value)) throw firstProblem(check.errors ?? [], part);
+    if (!check(value)) throw firstProblem(check.errors ?? [], part, root);
   };
 }
 
@@ -115,10 +118,18 @@ function checkedForm(schema: unknown): unknown {
   );
 }
 
-function firstProblem(errors: readonly ErrorObject[], part: RequestPart): ApiError {
+/** The property of a body whose fields are named as if they were the body's own; null: there is none. */
+function rootOf(schema: TSchema): string | null {
+  const { properties = {} } = schema as { properties?: Record<string, { 'x-root'?: boolean }> };
+  return Object.keys(properties).find((name) => properties[name]?.['x-root'] === true) ?? null;
+}
+
+function firstProblem(errors: readonly ErrorObject[], part: RequestPart, root: string | null): ApiError {
   const error = mostTelling(errors);
   if (error === undefined) return invalidField(part, 'is not valid');
-  return invalidField(fieldOf(error) || part, problemOf(error, part));
+  const field = fieldOf(error);
+  const named = root !== null && field.startsWith(`${root}.`) ? field.slice(root.length + 1) : field;
+  return invalidField(named || part, problemOf(error, part));
 }
 
 /**

@@ -1,11 +1,13 @@
 import { scopesOfRole } from '@purser/contract/values/scopes';
 import type { Origin } from '@purser/rules/domain/audit';
-import { NOT_SIGNED_IN, type User } from '@purser/rules/domain/people';
+import { type Member, NOT_SIGNED_IN, type User } from '@purser/rules/domain/people';
 import { ApiError } from '@purser/rules/errors';
 import { acceptMembership } from '../../engine/commands/people/accept-membership.ts';
 import { removeMember } from '../../engine/commands/people/remove-member.ts';
+import { setAway } from '../../engine/commands/people/set-away.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
+import { readClock } from '../../engine/storage/workspaces.ts';
 import { findOwnSession, switchWorkspace } from './session-rows.ts';
 import type { Visit } from './sessions.ts';
 import { findUser, listMemberships } from './user-rows.ts';
@@ -47,6 +49,7 @@ export async function meOf(db: Queryable, { user_id, session_id }: Pick<Self, 'u
     role: here?.role ?? null,
     scopes: here === null ? [] : scopesOfRole(here.role),
     principal_id: here?.principal_id ?? null,
+    away: here === null ? null : awayOf(here, await readClock(db)),
     session: { id: session_id, created_at: session.created_at, expires_at: session.expires_at },
     workspaces: memberships.map(({ workspace_id, name, role, is_pending }) => ({
       id: workspace_id,
@@ -55,6 +58,16 @@ export async function meOf(db: Queryable, { user_id, session_id }: Pick<Self, 'u
       status: is_pending ? ('pending' as const) : ('active' as const),
     })),
   };
+}
+
+/** Until when a member is away, and who may use their place. */
+type Away = { until: string; delegate: string };
+
+function awayOf(
+  { away_until: until, away_delegate: delegate }: Pick<Member, 'away_until' | 'away_delegate'>,
+  now_ms: number,
+): Away | null {
+  return until === null || delegate === null || Date.parse(until) <= now_ms ? null : { until, delegate };
 }
 
 /** Changes of a person to their own account. */
@@ -69,6 +82,17 @@ export function makeOwnAccount(options: {
   const { db, lane } = options;
   return {
     me: (self: Self) => verifying(() => meOf(db, self)),
+
+    /** Lends the person's place in the session's workspace. Throws `invalid_request`, `insufficient_scope`, `not_found`. */
+    async setAway({ user_id, workspace_id }: Self, away: Away, origin: Origin): Promise<Away> {
+      await lane.submit(workspace_id, setAway, { user_id, away }, origin);
+      return away;
+    },
+
+    /** Ends the absence, if there is one. Throws `not_found`. */
+    async endAway({ user_id, workspace_id }: Self, origin: Origin): Promise<void> {
+      await lane.submit(workspace_id, setAway, { user_id, away: null }, origin);
+    },
 
     /** Gives the person another name. Throws `invalid_request`. */
     rename: (self: Self, name: string, visit: Visit): Promise<Me> =>

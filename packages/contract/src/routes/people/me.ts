@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { MeBody, PersonName } from '../../people.ts';
+import { AwayBody, MeBody, PersonName } from '../../people.ts';
 import { route } from '../../route.ts';
-import { Fields, Id, IdIn, Nullable, Timestamp } from '../../schema.ts';
+import { Fields, Id, IdIn, InstantIn, Nullable, PrincipalId, Timestamp } from '../../schema.ts';
 
 const SessionItem = Fields(
   {
@@ -19,6 +19,14 @@ const SessionItem = Fields(
 const RenameBody = Fields({ name: PersonName() });
 
 const SwitchBody = Fields({ workspace_id: IdIn('workspace') });
+
+const AwayRequest = Fields(
+  {
+    until: InstantIn({ description: 'At most 60 days ahead.' }),
+    delegate: PrincipalId({ description: 'Another member who may review.' }),
+  },
+  { $id: 'AwayRequest' },
+);
 
 const IdParams = Fields({ id: Type.String() });
 
@@ -86,6 +94,31 @@ export const routes = {
     scopes: 'session',
     params: IdParams,
     responses: { 204: { description: 'Left.', schema: null } },
+    errors: ['not_found'],
+  }),
+  setAway: route({
+    method: 'PUT',
+    path: '/v1/me/away',
+    operationId: 'setAway',
+    tag: 'Sign-in',
+    summary: 'Lend your place in reviews',
+    description:
+      'Until `until`, at most 60 days ahead, the delegate may use your place among the approvers of a request, under the lower of both your limits. They cannot pass it on, or use it for a spend that you requested. Recorded as `member.away`.',
+    scopes: 'session',
+    weighs: false,
+    body: AwayRequest,
+    responses: { 200: { description: 'The absence.', schema: AwayBody } },
+    errors: ['not_found'],
+  }),
+  endAway: route({
+    method: 'DELETE',
+    path: '/v1/me/away',
+    operationId: 'endAway',
+    tag: 'Sign-in',
+    summary: 'End your absence',
+    description: 'Your delegate can no longer use your place. Repeating the request also answers 204.',
+    scopes: 'session',
+    responses: { 204: { description: 'You are back.', schema: null } },
     errors: ['not_found'],
   }),
   listMySessions: route({

@@ -65,7 +65,7 @@ export const routes = {
     scopes: ['admin'],
     body: ReviewPolicyRequest,
     responses: { 200: { description: 'The new version.', schema: ReviewPolicyVersion } },
-    errors: [],
+    errors: ['review_policy_changed'],
   }),
   listReviewPolicyVersions: route({
     method: 'GET',

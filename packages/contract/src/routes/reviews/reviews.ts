@@ -61,7 +61,7 @@ export const routes = {
     tag: 'Reviews and labels',
     summary: 'Allow or deny a REVIEW decision',
     description:
-      'Whoever requested the spend cannot review it. In ENFORCE a review is final: ALLOW issues the capability, DENY releases the hold. While the spend counts toward a frozen shared budget, an ALLOW that would issue a capability is refused with `budget_frozen`. In SHADOW a later review replaces the current one, which it names in `supersedes`.',
+      'The requester of the spend cannot review it. In ENFORCE a review is final: ALLOW issues the capability, DENY releases the hold. Where the tier of the review policy needs several approvals, an ALLOW before the last one leaves the request pending and issues nothing; a single DENY is final. While the spend counts toward a frozen shared budget, an ALLOW that would issue a capability is refused with `budget_frozen`. In SHADOW a later review replaces the current one, which it names in `supersedes`.',
     scopes: ['review'],
     weighs: 'by_request',
     params: IdParams,
@@ -72,6 +72,8 @@ export const routes = {
       'not_reviewable',
       'self_review_forbidden',
       'review_final',
+      'already_reviewed',
+      'approval_limit_exceeded',
       'authority_changed',
       'budget_frozen',
       'merchant_limit',

@@ -155,6 +155,8 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
       principal_id,
       joined_at: joinedAt(set.now, email_proved_at),
       removed_at: null,
+      away_until: null,
+      away_delegate: null,
       is_pending: false,
       email_proved_at,
     };

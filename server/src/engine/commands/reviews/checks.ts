@@ -1,5 +1,6 @@
 import { isOwnRequest, whyFinal, whyUnreviewable } from '@purser/rules/domain/reviews';
 import { whyNotAllowed } from '@purser/rules/policy/may-pay';
+import { countsVoices } from '@purser/rules/reviews/places';
 import type { Refusal } from '../../lane/command.ts';
 import { unknownQuestion } from '../../questions/answers-of-records.ts';
 import { whyNotRemembered } from './remember.ts';
@@ -16,10 +17,22 @@ const ownRequest: Check = ({ decision, origin }) =>
     ? { code: 'self_review_forbidden', message: 'The requester of a spend cannot review it.' }
     : null;
 
-const byKeyMaker: Check = ({ set, reviewer, by_key_maker }) =>
-  by_key_maker && separatesMakers(set, reviewer)
+const byKeyMaker: Check = ({ set, decision, reviewer, by_key_maker }) =>
+  by_key_maker && (countsVoices(decision.review_tier ?? null) || separatesMakers(set, reviewer))
     ? { code: 'self_review_forbidden', message: MAKER_FORBIDDEN }
     : null;
+
+const sameVoice: Check = ({ standing }) =>
+  standing?.is_requester === true
+    ? {
+        code: 'self_review_forbidden',
+        message: 'The same person or key is behind the request and the review.',
+      }
+    : null;
+
+/** In this order: already_reviewed, insufficient_scope, approval_limit_exceeded. */
+const noPlace: Check = ({ input, standing }) =>
+  input.action !== 'ALLOW' || standing === null || standing.place.ok ? null : standing.place;
 
 const final: Check = ({ decision, state, input }) => whyFinal(decision, state, input.supersedes);
 
@@ -44,11 +57,14 @@ const CHECKS: readonly Check[] = [
   // self_review_forbidden
   ownRequest,
   byKeyMaker,
+  sameVoice,
   // review_final
   final,
   // invalid_request
   unknownQuestions,
-  // already_reviewed, insufficient_scope, approval_limit_exceeded, signature_required or signature_invalid: in this order
+  // already_reviewed, insufficient_scope, approval_limit_exceeded
+  noPlace,
+  // signature_required or signature_invalid
   // authority_changed
   notPayable,
   // insufficient_scope, invalid_request or merchant_limit of the listing

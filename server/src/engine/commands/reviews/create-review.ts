@@ -1,18 +1,23 @@
+import type { Decision } from '@purser/contract/decisions';
 import type { Capability } from '@purser/contract/records';
 import type { Agent } from '@purser/rules/domain/agents';
+import type { Origin } from '@purser/rules/domain/audit';
 import { capabilityExpiry, capabilityStatusAt } from '@purser/rules/domain/capabilities';
-import { issuesCapability } from '@purser/rules/domain/decision-history';
+import { completesReview, issuesCapability } from '@purser/rules/domain/decision-history';
 import { capabilityOf, type DecisionState, effectiveNow } from '@purser/rules/domain/decision-states';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
 import { type Reviewer, type ReviewRow, reviewBody } from '@purser/rules/domain/reviews';
 import { recordEventData } from '@purser/rules/domain/webhooks';
+import { countsVoices } from '@purser/rules/reviews/places';
 import { type Command, done, refuse } from '../../lane/command.ts';
+import type { Needs } from '../../lane/tables.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import { answerQuestions, questionsAnswered } from '../../questions/answers-of-records.ts';
 import { whyRefused } from './checks.ts';
 import { rememberMerchant } from './remember.ts';
-import type { CreateReviewInput } from './review-case.ts';
+import type { CreateReviewInput, ReadTier, ReviewCase } from './review-case.ts';
 import { isMakerOf, reviewerOf } from './separation.ts';
+import { standingOf } from './voices.ts';
 
 export interface CreatedReview {
   review: ReviewRow;
@@ -36,7 +41,7 @@ function isByMaker(set: WorkingSet, { decision }: DecisionRecord, key_id: string
 /** The capability that a review issued, as it is now: that of a revoked agent is void from the beginning. */
 function issuedBy(
   review: ReviewRow,
-  { decision }: DecisionRecord,
+  decision: Decision,
   after: DecisionState,
   agent: Agent,
   now_ms: number,
@@ -45,16 +50,77 @@ function issuedBy(
   return issued === null ? null : { ...issued, status: capabilityStatusAt(issued, agent, now_ms) };
 }
 
+/** The rows that the review policy needs; none where no policy applies. */
+function needsOfTier(
+  decision_id: string,
+  {
+    review_policy_version,
+    reviewer_principal_id,
+  }: Pick<ReadTier, 'review_policy_version' | 'reviewer_principal_id'>,
+): Needs {
+  if (review_policy_version === 0) return {};
+  const principals = reviewer_principal_id === null ? [] : [reviewer_principal_id];
+  return { reviews_of: [decision_id], review_policy_version, principals };
+}
+
+/** Gathers everything that may refuse a review; null where there is no such decision. */
+function caseOf(set: WorkingSet, input: CreateReviewInput, origin: Origin): ReviewCase | null {
+  const record = set.records.decision(input.decision_id);
+  const agent = record === undefined ? undefined : set.agent(record.decision.agent.id);
+  if (record === undefined || agent === undefined) return null;
+  const reviewer = reviewerOf(set, origin);
+  return {
+    set,
+    input,
+    origin,
+    ...record,
+    agent,
+    authority: set.authority(agent.agent_id)?.authority ?? null,
+    reviewer,
+    by_key_maker: isByMaker(set, record, input.requesting_key_id, reviewer),
+    standing: standingOf(set, record.decision, input, origin),
+  };
+}
+
+/** The review that a case becomes once nothing refuses it. */
+function reviewOf(given: ReviewCase, capability_ttl_seconds: number): ReviewRow {
+  const { set, input, origin, decision, state, authority, by_key_maker, standing } = given;
+  const { action, reason_code, comment, supersedes } = input;
+  const completes = completesReview(decision, state, action);
+  const counts_voices = countsVoices(decision.review_tier ?? null);
+  return {
+    review_id: set.newId('review'),
+    decision_id: decision.decision_id,
+    action,
+    reason_code,
+    comment,
+    supersedes,
+    principal_id: origin.actor.principal_id,
+    key_id: origin.actor.key_id,
+    by_key_maker,
+    on_behalf_of: action === 'ALLOW' && standing?.place.ok === true ? standing.place.on_behalf_of : null,
+    voice: counts_voices && standing !== null ? standing.approver.voice : null,
+    // An approval that others have to follow settles nothing yet.
+    questions: completes ? questionsAnswered(decision, input, input.named) : [],
+    remember: completes ? (input.remember?.remember ?? null) : null,
+    created_at: set.now,
+    capability_expires_at: issuesCapability(decision, state, action)
+      ? capabilityExpiry(set.now_ms, capability_ttl_seconds, authority ?? {})
+      : null,
+  };
+}
+
 /**
- * Records a person's review of a REVIEW decision. In ENFORCE it is final: ALLOW issues the capability, DENY releases the
- * hold. In SHADOW a later review that names it in `supersedes` may correct it.
+ * Records a person's review of a REVIEW decision. In ENFORCE a DENY is final and releases the hold; an ALLOW is final and
+ * issues the capability once it is the last one that the tier needs. In SHADOW a later review that names it in `supersedes`
+ * may correct it.
  */
 export function makeCreateReview(options: {
   capability_ttl_seconds: number;
 }): Command<CreateReviewInput, CreatedReview> {
   return {
     name: 'createReview',
-    needs: ({ decision_id, requesting_key_id, questions, remember }) => ({
+    needs: ({ decision_id, requesting_key_id, questions, remember, ...tier }) => ({
       decisions: [decision_id],
       ...(remember === null ? {} : { agents: [remember.agent_id], listed_merchants_of: [remember.agent_id] }),
       questions,
@@ -64,52 +130,23 @@ export function makeCreateReview(options: {
       workspace: true,
       reviewers: true,
       webhooks: true,
+      ...needsOfTier(decision_id, tier),
     }),
     apply(set, input, origin) {
-      const record = set.records.decision(input.decision_id);
-      const agent = record === undefined ? undefined : set.agent(record.decision.agent.id);
-      if (record === undefined || agent === undefined) return refuse('not_found', 'No such decision.');
-      const { decision, state } = record;
-      const { action } = input;
-      const authority = set.authority(agent.agent_id)?.authority ?? null;
-      const reviewer = reviewerOf(set, origin);
-      const by_key_maker = isByMaker(set, record, input.requesting_key_id, reviewer);
-      const refusal = whyRefused({
-        set,
-        input,
-        origin,
-        decision,
-        state,
-        agent,
-        authority,
-        reviewer,
-        by_key_maker,
-      });
+      const given = caseOf(set, input, origin);
+      if (given === null) return refuse('not_found', 'No such decision.');
+      const refusal = whyRefused(given);
       if (refusal !== null) return { kind: 'refused', refusal };
 
       // After this point the review counts: nothing may refuse it.
-      const review: ReviewRow = {
-        review_id: set.newId('review'),
-        decision_id: decision.decision_id,
-        action,
-        reason_code: input.reason_code,
-        comment: input.comment,
-        supersedes: input.supersedes,
-        principal_id: origin.actor.principal_id,
-        key_id: origin.actor.key_id,
-        by_key_maker,
-        questions: questionsAnswered(decision, input, input.named),
-        remember: input.remember?.remember ?? null,
-        created_at: set.now,
-        capability_expires_at: issuesCapability(decision, state, action)
-          ? capabilityExpiry(set.now_ms, options.capability_ttl_seconds, authority ?? {})
-          : null,
-      };
+      const { decision, agent } = given;
+      const review = reviewOf(given, options.capability_ttl_seconds);
       const { after, event_id } = set.records.addReview(review);
       answerQuestions(set, decision, review);
-      if (input.remember !== null) rememberMerchant(set, decision, input.remember, origin);
+      if (review.remember !== null && input.remember !== null)
+        rememberMerchant(set, decision, input.remember, origin);
       const effective_decision = effectiveNow(decision, after);
-      const capability = issuedBy(review, record, after, agent, set.now_ms);
+      const capability = issuedBy(review, decision, after, agent, set.now_ms);
       const issued = capability === null ? {} : { capability };
       const body = { ...reviewBody(review), effective_decision, ...issued };
       const data = recordEventData(body, { ...decision, effective_decision });

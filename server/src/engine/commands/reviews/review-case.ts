@@ -5,6 +5,7 @@ import type { Agent } from '@purser/rules/domain/agents';
 import type { Origin } from '@purser/rules/domain/audit';
 import type { DecisionState } from '@purser/rules/domain/decision-states';
 import type { ReviewAction, Reviewer } from '@purser/rules/domain/reviews';
+import type { Approver, ReviewPlace } from '@purser/rules/reviews/places';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import type { ReadDecision } from '../../questions/answers-of-records.ts';
 
@@ -17,7 +18,24 @@ export interface Remembering {
   is_reviewer: boolean;
 }
 
-export interface CreateReviewInput extends ReadDecision {
+/** Facts of a decision and its reviewer that the review policy needs. They were read before, and never change. */
+export interface ReadTier {
+  /** The version that applies to the decision; 0: none. */
+  review_policy_version: number;
+  /** The principal of the reviewer. */
+  reviewer_principal_id: string | null;
+  /** The topmost key of the making of the requesting and the reviewing key, by key id. */
+  topmost_keys: ReadonlyMap<string, string>;
+}
+
+/** For a decision to which no review policy applies. */
+export const NO_POLICY: ReadTier = {
+  review_policy_version: 0,
+  reviewer_principal_id: null,
+  topmost_keys: new Map(),
+};
+
+export interface CreateReviewInput extends ReadDecision, ReadTier {
   decision_id: string;
   action: ReviewAction;
   reason_code: string;
@@ -42,4 +60,14 @@ export interface ReviewCase {
   reviewer: Reviewer;
   /** The reviewer created the key that requested the spend. */
   by_key_maker: boolean;
+  /** Null where no review policy applies to the decision. */
+  standing: Standing | null;
+}
+
+/** The reviewer's side of a review: the voices, and the place that an ALLOW uses. */
+export interface Standing {
+  approver: Approver;
+  /** True if the tier counts voices, and the reviewer and the requester have the same one. */
+  is_requester: boolean;
+  place: ReviewPlace;
 }

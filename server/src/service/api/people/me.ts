@@ -2,7 +2,7 @@ import { routes } from '@purser/contract/routes/people/me';
 import { ApiError } from '@purser/rules/errors';
 import type { Queryable } from '../../../engine/storage/database.ts';
 import { type Route, serve } from '../../http/route.ts';
-import { fromOf, ownOriginOf, selfOf } from '../../people/callers.ts';
+import { fromOf, originOf, ownOriginOf, selfOf } from '../../people/callers.ts';
 import type { OwnAccount } from '../../people/own-account.ts';
 import { endSession, endSessions } from '../../people/session-rows.ts';
 import type { Sessions } from '../../people/sessions.ts';
@@ -31,6 +31,14 @@ export function makeMeRoutes(options: {
     })),
     serve(routes.leaveWorkspace)(async (call) => {
       await account.leave(selfOf(call), call.params.id, ownOriginOf(call));
+      return { status: 204 };
+    }),
+    serve(routes.setAway)(async (call) => ({
+      status: 200,
+      body: await account.setAway(selfOf(call), call.body, originOf(call)),
+    })),
+    serve(routes.endAway)(async (call) => {
+      await account.endAway(selfOf(call), originOf(call));
       return { status: 204 };
     }),
     serve(routes.listMySessions)(async (call) => {

@@ -1,14 +1,21 @@
 import type { Decision } from '@purser/contract/decisions';
 import { routes } from '@purser/contract/routes/reviews/reviews';
+import type { Caller } from '@purser/rules/domain/keys';
 import { reviewBody } from '@purser/rules/domain/reviews';
 import { ApiError } from '@purser/rules/errors';
 import type pg from 'pg';
 import { createLabel } from '../../../engine/commands/create-label.ts';
 import type { CreatedReview } from '../../../engine/commands/reviews/create-review.ts';
-import type { CreateReviewInput, Remembering } from '../../../engine/commands/reviews/review-case.ts';
+import {
+  type CreateReviewInput,
+  NO_POLICY,
+  type ReadTier,
+  type Remembering,
+} from '../../../engine/commands/reviews/review-case.ts';
 import type { Command } from '../../../engine/lane/command.ts';
 import type { Lane } from '../../../engine/lane/lane.ts';
 import { readDecision } from '../../../engine/questions/answers-of-records.ts';
+import { loadTopmostKeys } from '../../../engine/storage/api-keys.ts';
 import { getDecision } from '../../../engine/storage/decisions.ts';
 import { listLabels } from '../../../engine/storage/labels.ts';
 import { loadReviewsOfDecisions } from '../../../engine/storage/reviews.ts';
@@ -23,6 +30,19 @@ function rememberingOf(
 ): Remembering | null {
   if (remember === undefined || decision === undefined) return null;
   return { remember, agent_id: decision.agent.id, is_reviewer: !caller.scopes.includes('admin') };
+}
+
+/** Reads what the review policy needs of a decision and its reviewer. */
+async function readTier(
+  db: pg.Pool,
+  { workspace_id, key_id, principal_id }: Caller,
+  decision: Decision | undefined,
+): Promise<ReadTier> {
+  const review_policy_version = decision?.review_policy_version ?? 0;
+  if (decision === undefined || review_policy_version === 0) return NO_POLICY;
+  const key_ids = [decision.requested_by.key_id, ...(key_id === null ? [] : [key_id])];
+  const topmost_keys = await loadTopmostKeys(db, workspace_id, key_ids);
+  return { review_policy_version, topmost_keys, reviewer_principal_id: principal_id };
 }
 
 /** Makes the routes for reviews and labels. */
@@ -46,12 +66,14 @@ export function makeReviewRoutes(options: {
       const { workspace_id } = call.caller;
       const decision_id = call.params.id;
       const asked = await getDecision(db, workspace_id, decision_id, null);
+      const tier = await readTier(db, call.caller, asked?.decision);
       const { review, effective_decision, capability } = await lane.submit(
         workspace_id,
         createReview,
         {
           decision_id,
           ...readDecision(asked?.decision),
+          ...tier,
           action,
           reason_code,
           comment,
