@@ -20,6 +20,7 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'budget.created': true,
   'budget.updated': true,
   'budget.threshold.reached': true,
+  'limit.threshold.reached': true,
   'api_key.created': true,
   'api_key.revoked': true,
   'api_key.rewrapped': true,

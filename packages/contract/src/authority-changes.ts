@@ -115,6 +115,8 @@ const compareAttention: Compare = (was, is) => {
   return from === to ? [] : value(textOf(from), textOf(to), widens);
 };
 
+const compareNotices: Compare = (was, is) => value(textOrNull(was.value), textOrNull(is.value), 'no');
+
 const compareWords: Compare = (was, is) =>
   value(textOrNull(was.value), textOrNull(is.value), was.is_none ? 'yes' : 'maybe');
 
@@ -235,6 +237,7 @@ const COMPARE: Readonly<Record<Extract<Comparison, string>, Compare>> = {
   demand: compareSwitches('no'),
   from: compareMoments((to_ms, from_ms) => to_ms < from_ms),
   until: compareMoments((to_ms, from_ms) => to_ms > from_ms),
+  notice: compareNotices,
   words: compareWords,
   velocity: compareLimits,
   hours: compareHours,

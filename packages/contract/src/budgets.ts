@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { LIMIT_STANDING } from './limit-standing.ts';
 import { TEXT_LENGTHS } from './limits.ts';
-import { Fields, Id, LimitMinor, Line, Nullable, OneOf, Timestamp } from './schema.ts';
+import { AlertPercents, Fields, Id, LimitMinor, Line, Nullable, OneOf, Timestamp } from './schema.ts';
 import { BUDGET_PERIODS, BUDGET_STATUSES } from './values/budgets.ts';
 
 export const BudgetLimit = LimitMinor({
@@ -15,6 +15,11 @@ export const BudgetPeriod = OneOf(BUDGET_PERIODS, {
   description: 'The calendar period of `time_zone` after which the budget resets; `TOTAL` never resets.',
 });
 
+export const BudgetAlerts = AlertPercents({
+  description:
+    'Percentages of the limit at which `budget.threshold.reached` is published, each once a period; defaults to 80 and 100.',
+});
+
 /** The settings of a shared budget, without its sums. */
 const BUDGET = {
   id: Id('budget'),
@@ -26,6 +31,7 @@ const BUDGET = {
   limit_minor: BudgetLimit,
   parent: Nullable(Type.String({ description: 'The slug of its parent budget.' })),
   status: OneOf(BUDGET_STATUSES),
+  alert_percents: BudgetAlerts,
 };
 
 export const BudgetBody = Fields(
@@ -43,9 +49,22 @@ export const BudgetBody = Fields(
 
 export type ShownBudget = Static<typeof BudgetBody>;
 
+/** The event data of an agent's limit that reached one of its percentages. */
+export const ReachedLimitBody = Fields({
+  percent: Type.Integer({ description: 'The one of `alert_percents` that was reached.', examples: [80] }),
+  agent: Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) }),
+  limit: Fields(LIMIT_STANDING, {
+    description: 'The monthly budget or velocity limit, with its usage after the decision.',
+  }),
+  decision_id: Id('decision', { description: 'The decision that reached it.' }),
+});
+
 /** The event data of a budget that reached a threshold. */
 export const ReachedBudgetBody = Fields({
-  percent: Type.Integer({ description: 'The threshold: 80 or 100.', examples: [80] }),
+  percent: Type.Integer({
+    description: "The one of the budget's `alert_percents` that was reached.",
+    examples: [80],
+  }),
   budget: Fields(BUDGET),
   standing: Fields(LIMIT_STANDING, { description: 'Its usage after the decision.' }),
   decision_id: Id('decision', { description: 'The decision that reached the threshold.' }),

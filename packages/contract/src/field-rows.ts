@@ -9,7 +9,7 @@ export type Widens = 'yes' | 'no' | 'maybe';
  * How two values of a field are compared, which also says what widens:
  * - `limit`: a higher one and none. `allowance`: a higher one; none allows nothing. `window`: a shorter one and none.
  * - `outcome`: a milder one. `attention`: a lower level. `switch`: yes. `demand`: no. `from`: an earlier moment and none. `until`: a later one and none.
- * - `words`: nobody can tell. `velocity`, `hours` and `corrections` have rules of their own.
+ * - `notice`: never; it changes what is notified. `words`: nobody can tell. `velocity`, `hours` and `corrections` have rules of their own.
  * - A list: an entry more, an entry fewer. `open`: everything is allowed where it is left out.
  */
 export type Comparison =
@@ -23,6 +23,7 @@ export type Comparison =
   | 'demand'
   | 'from'
   | 'until'
+  | 'notice'
   | 'words'
   | 'velocity'
   | 'hours'

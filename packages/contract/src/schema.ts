@@ -30,6 +30,7 @@ export type Rule =
   | { kind: 'instant' }
   | { kind: 'time_zone' }
   | { kind: 'free_object'; max_bytes: number }
+  | { kind: 'ascending'; min: number; max: number; max_items: number }
   | { kind: 'query_integer'; min: number; max: number }
   | { kind: 'query_boolean' }
   | { kind: 'query_bound'; side: 'from' | 'to' }
@@ -102,6 +103,16 @@ export function Nullable<S extends TSchema>(schema: S): TUnion<[S, TNull]> {
 /** A whole number. `12.0` is accepted, `"12"` and `12.5` are not. */
 export function WholeNumber(range: { min: number; max: number }, words?: Words): TUnsafe<number> {
   return Type.Unsafe<number>({ type: 'integer', minimum: range.min, maximum: range.max, ...words });
+}
+
+/** 1 to 5 different whole numbers from 1 to 100, ascending. */
+export function AlertPercents(words: Words): TUnsafe<number[]> {
+  const items = { type: 'integer', minimum: 1, maximum: 100 };
+  return ruled(
+    { kind: 'ascending', min: 1, max: 100, max_items: 5 },
+    { type: 'array', items, minItems: 1, maxItems: 5 },
+    { examples: [[50, 80, 100]], ...words },
+  );
 }
 
 /** An amount to be paid, in minor units: at least 1. */

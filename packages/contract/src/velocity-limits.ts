@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { CALENDAR_WINDOWS } from './calendar.ts';
 import { type FieldRow, outcome } from './field-rows.ts';
 import { TEXT_LENGTHS } from './limits.ts';
-import { Fields, LimitMinor, Line, OneOf, Slug, WholeNumber } from './schema.ts';
+import { AlertPercents, Fields, LimitMinor, Line, OneOf, Slug, WholeNumber } from './schema.ts';
 
 export const VELOCITY_WINDOWS = [...CALENDAR_WINDOWS, 'ROLLING'] as const;
 const SCOPES = ['AGENT', 'MERCHANT', 'PAYEE'] as const;
@@ -118,6 +118,18 @@ export const VELOCITY_ROWS = {
             { name: 'burst', window: 'ROLLING', window_seconds: 600, limit_count: 5 },
           ],
         ],
+      }),
+    ),
+  },
+  alert_percents: {
+    label: 'Alert percentages',
+    stages: [],
+    is_assessed: false,
+    compare: 'notice',
+    schema: Type.Optional(
+      AlertPercents({
+        description:
+          'The decision whose usage reaches one of these percentages of the monthly budget or of a velocity limit publishes `limit.threshold.reached`, once a percentage and window; by default nothing is published.',
       }),
     ),
   },

@@ -1,5 +1,5 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
-import { ReachedBudgetBody } from './budgets.ts';
+import { ReachedBudgetBody, ReachedLimitBody } from './budgets.ts';
 import { DecisionBody } from './decisions.ts';
 import { REASON_CODES } from './reasons.ts';
 import { LabelBody, OutcomeBody, RecordedReviewBody } from './records.ts';
@@ -56,6 +56,10 @@ export const WEBHOOK_EVENTS = {
   'budget.threshold.reached': {
     summary: EVENT_ROWS['budget.threshold.reached'].summary,
     body: Event('BudgetThresholdReachedEvent', 'budget.threshold.reached', ReachedBudgetBody),
+  },
+  'limit.threshold.reached': {
+    summary: EVENT_ROWS['limit.threshold.reached'].summary,
+    body: Event('LimitThresholdReachedEvent', 'limit.threshold.reached', ReachedLimitBody),
   },
   'webhook.test': {
     summary: 'A test event was requested for an endpoint',

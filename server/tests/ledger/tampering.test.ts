@@ -198,6 +198,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: "order by status = 'frozen' desc, budget_id limit 1",
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.budget_id)',
   },
+  limit_alerts: {
+    key: ['agent_id', 'limit_id', 'subject', 'percent'],
+    row: 'order by agent_id limit 1',
+    seq: "(select max(seq) from audit_records where workspace_id = W and action = 'limit.threshold.reached')",
+  },
   feedback: {
     key: ['agent_id', 'purpose_hash', 'merchant', 'payee_id', 'word'],
     row: "order by word = '' desc, merchant, payee_id limit 1",

@@ -90,6 +90,7 @@ const budget = (period: LoadedBudget['period'], used_minor: number, more: Partia
         limit_minor: 600_000,
         parent_id: null,
         status: 'active',
+        alert_percents: null,
         told_period: null,
         told_percent: null,
         created_at: '2026-11-01T00:00:00.000Z',

@@ -94,9 +94,12 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await ok(s, 'PATCH', '/v1/budgets/old', { status: 'frozen', limit_minor: 500 });
   await post('/v1/agents', { slug: 'shadow', authority: AUTHORITIES.shadow });
   await post('/v1/agents', { slug: 'enforce', mode: 'ENFORCE', authority: AUTHORITIES.enforce });
-  // One spend brings its budget to a threshold.
+  // One spend brings its budget and its month to a threshold.
   await post('/v1/budgets', { ...budget, slug: 'small', limit_minor: 100 });
-  await post('/v1/agents', { slug: 'few', authority: { ...AUTHORITIES.shadow, budgets: ['small'] } });
+  await post('/v1/agents', {
+    slug: 'few',
+    authority: { ...AUTHORITIES.shadow, budgets: ['small'], monthly_budget_minor: 100, alert_percents: [80] },
+  });
   const few = await ok(s, 'POST', '/v1/decisions', spend('few', 85));
   // A limit joins while the money is held, and counts what becomes of it.
   await post('/v1/agents/few/authority', {

@@ -12,11 +12,20 @@ const { test, s } = serviceTest({ env: { WEBHOOK_ALLOW_PRIVATE_NETWORK: 'true' }
 
 test('every type of event is delivered, and listed, in the form that the OpenAPI document shows', async () => {
   const endpoint = await s.call('POST', '/v1/webhooks', { body: { url: 'http://127.0.0.1:9/' } });
-  const told = { url: 'http://127.0.0.1:9/budgets', events: ['budget.threshold.reached'] };
+  const told = {
+    url: 'http://127.0.0.1:9/budgets',
+    events: ['budget.threshold.reached', 'limit.threshold.reached'],
+  };
   await s.call('POST', '/v1/webhooks', { body: told });
   const budget = { slug: 'team', currency: 'EUR', period: 'MONTH', limit_minor: 6_000 };
   await s.call('POST', '/v1/budgets', { body: budget });
-  const authority = { ...AUTHORITY, review_threshold_minor: 1_000, budgets: ['team'] };
+  const authority = {
+    ...AUTHORITY,
+    review_threshold_minor: 1_000,
+    budgets: ['team'],
+    monthly_budget_minor: 10_000,
+    alert_percents: [50],
+  };
   await s.call('POST', '/v1/agents', { body: { slug: 'buyer', mode: 'ENFORCE', authority } });
   const reviewer = await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ada' });
   const made = await s.call('POST', '/v1/decisions', {

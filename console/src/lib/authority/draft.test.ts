@@ -56,6 +56,7 @@ const EVERYTHING: Authority = {
   ],
   duplicate_window_seconds: 5_400,
   on_duplicate: 'DENY',
+  alert_percents: [50, 80, 100],
 };
 
 describe('the form of an authority', () => {
@@ -147,6 +148,7 @@ describe('the form of an authority', () => {
       'At most EUR 500.00 and 5 requests per day at each merchant (day); anything beyond that is denied.',
       'At most 1 request in any 10 minutes (burst); anything beyond that needs review.',
       'At most EUR 0.00 per month at Google Ads (ads); anything beyond that is denied.',
+      'Purser alerts when 50 %, 80 % and 100 % of the monthly budget or of a velocity limit is used.',
       'A second request for the same amount at the same merchant within 90 minutes is denied.',
       'The policy is valid from 2026-12-01 00:00 until 2027-03-01 00:00 (Europe/Berlin).',
       'The agent may spend on weekdays from 08:00 to 18:00 and on Saturday from 22:00 to 24:00 (Europe/Berlin); a request at any other time needs review.',

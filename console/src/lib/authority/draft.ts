@@ -8,6 +8,7 @@ import {
 import { payeeInWords } from '@purser/contract/authority-words';
 import type { AllowedPayee, Authority } from '@purser/sdk';
 import { exponentOf, fromInput, toInput } from '../money.ts';
+import { percentsFromInput, percentsToInput } from '../percents.ts';
 import type { Corrections } from './corrections.ts';
 import { type HoursDraft, hoursOf } from './hours.ts';
 import { linesOf, listOf } from './lines.ts';
@@ -55,6 +56,8 @@ export interface Draft extends Record<DraftName<AmountField> | ChoiceField | Lin
   velocity_limits: readonly VelocityDraft[];
   /** Slugs. */
   budgets: readonly string[];
+  /** Such as `50, 80, 100`. */
+  alert_percents: string;
   /** A number of `duplicate_unit`s. */
   duplicate_window: string;
   duplicate_unit: string;
@@ -92,6 +95,7 @@ export const EMPTY_DRAFT: Draft = {
   active_hours: [],
   velocity_limits: [],
   budgets: [],
+  alert_percents: '',
   duplicate_window: '',
   duplicate_unit: 'minutes',
 };
@@ -122,6 +126,7 @@ export function draftOf(authority: Authority): Draft {
     active_hours: authority.active_hours ?? [],
     velocity_limits: limitDrafts(authority.velocity_limits, currency),
     budgets: authority.budgets ?? [],
+    alert_percents: percentsToInput(authority.alert_percents),
     duplicate_window: duplicate.length,
     duplicate_unit: duplicate.unit,
   };
@@ -173,6 +178,8 @@ export function authorityOf(
     : null;
   if (is_duplicate && duplicate_window_seconds === null) problems.duplicate_window = 'must be a whole number';
   const allowed_payees = payeesOf(draft.allowed_payees, problems);
+  const alerts = percentsFromInput(draft.alert_percents);
+  if ('problem' in alerts) problems.alert_percents = alerts.problem;
   if (Object.keys(problems).length > 0) return { authority: null, problems };
   const purpose: Record<string, unknown> = { ...base?.purpose };
   put(purpose, 'objective', draft.objective.trim());
@@ -195,6 +202,7 @@ export function authorityOf(
   put(authority, 'active_hours', active_hours);
   put(authority, 'velocity_limits', velocity_limits);
   put(authority, 'budgets', draft.budgets);
+  put(authority, 'alert_percents', 'problem' in alerts ? null : alerts.percents);
   put(authority, 'duplicate_window_seconds', duplicate_window_seconds);
   for (const name of CHOICES) {
     // An omitted choice stays omitted, so that the authority keeps its hash.

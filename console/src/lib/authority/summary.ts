@@ -97,6 +97,7 @@ function overTime(authority: Authority): string[] {
     currency,
     velocity_limits = [],
     budgets = [],
+    alert_percents = [],
     duplicate_window_seconds,
     on_duplicate,
   } = withDefaults(authority);
@@ -108,6 +109,9 @@ function overTime(authority: Authority): string[] {
     budgets.length === 0
       ? ''
       : `Requests count toward the shared budget${budgets.length === 1 ? '' : 's'} ${inWords(budgets)} and every budget above.`,
+    alert_percents.length === 0
+      ? ''
+      : `Purser alerts when ${inWords(alert_percents.map((percent) => `${percent} %`))} of the monthly budget or of a velocity limit is used.`,
     duplicate_window_seconds === undefined
       ? ''
       : `A second request for the same amount at the same merchant within ${spanInWords(duplicate_window_seconds)} ${BECOMES[on_duplicate]}.`,

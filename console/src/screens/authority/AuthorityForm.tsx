@@ -148,6 +148,14 @@ export function AuthorityForm({
             {...amount('review_threshold', 'Larger amounts need review.')}
           />
           <TextField label="Monthly budget" {...amount('monthly_budget', 'Per calendar month (UTC).')} />
+          <TextField
+            label="Alert percentages"
+            optional
+            inputMode="numeric"
+            placeholder="50, 80, 100"
+            hint="Usage of the monthly budget or a velocity limit at which webhooks and channels are notified."
+            {...field('alert_percents')}
+          />
         </div>
         <datalist id="currencies">
           {['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'DKK', 'NOK', 'PLN', 'CAD', 'AUD', 'KWD'].map(

@@ -1,3 +1,4 @@
+import { DEFAULT_ALERT_PERCENTS } from '@purser/contract/values/budgets';
 import type { Budget } from '@purser/sdk';
 import { useMemo } from 'react';
 import { codeOfError, purser } from '../../api/client.ts';
@@ -11,6 +12,7 @@ import { timeZones } from '../../lib/authority/zones.ts';
 import { MAX_DEPTH, nestedBudgets, PERIODS } from '../../lib/budgets.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { formatMoney, fromInput, toInput } from '../../lib/money.ts';
+import { percentsFromInput, percentsToInput } from '../../lib/percents.ts';
 import styles from './Budgets.module.css';
 
 const PERIOD_OPTIONS = Object.entries(PERIODS).map(
@@ -37,13 +39,24 @@ export function BudgetForm({
       time_zone: of?.time_zone ?? '',
       parent: of?.parent ?? '',
       limit: of === undefined ? '' : toInput(of.limit_minor, of.currency),
+      alerts: percentsToInput(of?.alert_percents ?? DEFAULT_ALERT_PERCENTS),
     },
     async (values) => {
       const currency = currencyOf(values.currency);
       const read = fromInput(values.limit, currency);
       const limit_minor = 'amount_minor' in read ? (read.amount_minor ?? 0) : 0;
       const name = values.name.trim();
-      if (of !== undefined) await purser.budgets.update(of.id, { limit_minor, name: name || of.slug });
+      const alerts = percentsFromInput(values.alerts);
+      const alert_percents = ('percents' in alerts && alerts.percents) || [...DEFAULT_ALERT_PERCENTS];
+      if (of !== undefined)
+        await purser.budgets.update(of.id, {
+          limit_minor,
+          name: name || of.slug,
+          // A change of it needs a fresh sign-in.
+          ...(percentsToInput(alert_percents) === percentsToInput(of.alert_percents)
+            ? {}
+            : { alert_percents }),
+        });
       else
         await purser.budgets.create({
           slug: values.slug.trim(),
@@ -52,14 +65,16 @@ export function BudgetForm({
           period: values.period as Budget['period'],
           ...(values.time_zone.trim() === '' ? {} : { time_zone: values.time_zone.trim() }),
           limit_minor,
+          alert_percents,
           ...(values.parent === '' ? {} : { parent: values.parent }),
         });
       await invalidate('budgets');
       onClose();
     },
     {
-      fields: { limit_minor: 'limit' },
-      check: ({ slug, currency, limit }) => {
+      fields: { limit_minor: 'limit', alert_percents: 'alerts' },
+      check: ({ slug, currency, limit, alerts: typed }) => {
+        const alerts = percentsFromInput(typed);
         const read = fromInput(limit, currencyOf(currency));
         return {
           ...(/^[a-z0-9][a-z0-9_-]{0,63}$/.test(slug.trim())
@@ -67,6 +82,7 @@ export function BudgetForm({
             : {
                 slug: 'must use only a-z, 0-9, "_" and "-", begin with a letter or digit, and have at most 64 characters',
               }),
+          ...('problem' in alerts ? { alerts: alerts.problem } : {}),
           ...(/^[A-Z]{3}$/.test(currencyOf(currency)) ? {} : { currency: 'must be a currency such as EUR' }),
           ...('problem' in read
             ? { limit: read.problem }
@@ -130,6 +146,13 @@ export function BudgetForm({
               ? minorHint(form.values.limit, currency)
               : `${formatMoney(of.standing.used_minor, currency)} used. A lower limit stops new spending and takes nothing back.`
           }
+        />
+        <TextField
+          label="Alert percentages"
+          inputMode="numeric"
+          placeholder={percentsToInput(DEFAULT_ALERT_PERCENTS)}
+          hint="Usage at which webhooks and channels are notified, once a period."
+          {...form.field('alerts')}
         />
         {of === undefined && (
           <>

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { BudgetBody, BudgetLimit, BudgetName, BudgetPeriod } from '../budgets.ts';
+import { BudgetAlerts, BudgetBody, BudgetLimit, BudgetName, BudgetPeriod } from '../budgets.ts';
 import { route } from '../route.ts';
 import { Currency, Fields, OneOf, PageQuery, page, Slug, TimeZone } from '../schema.ts';
 import { BUDGET_STATUSES, MAX_BUDGET_DEPTH, MAX_BUDGETS } from '../values/budgets.ts';
@@ -12,6 +12,7 @@ const CreateBody = Fields(
     period: BudgetPeriod,
     time_zone: Type.Optional(TimeZone({ description: 'Time zone of the period; defaults to `UTC`.' })),
     limit_minor: BudgetLimit,
+    alert_percents: Type.Optional(BudgetAlerts),
     parent: Type.Optional(
       Type.String({
         description: `Slug or id of the parent budget, in the same currency; budgets nest at most ${MAX_BUDGET_DEPTH} deep.`,
@@ -26,6 +27,7 @@ const UpdateBody = Fields(
   {
     name: Type.Optional(BudgetName),
     limit_minor: Type.Optional(BudgetLimit),
+    alert_percents: Type.Optional(BudgetAlerts),
     status: Type.Optional(OneOf(BUDGET_STATUSES, { description: 'A `frozen` budget denies new spends.' })),
   },
   { $id: 'UpdateBudgetRequest' },
@@ -81,7 +83,7 @@ export const routes = {
     tag: 'Budgets',
     summary: 'Change a shared budget',
     description:
-      'Changes its name, limit or status from the next decision on. A limit below the amount used stops further spends and undoes nothing. A frozen budget denies every new spend, and no review in ENFORCE can allow a pending one (409 `budget_frozen`). Held amounts stay held, and capabilities issued earlier may still be consumed.',
+      'Changes its name, limit, alert percentages or status from the next decision on. A limit below the amount used stops further spends and undoes nothing. A frozen budget denies every new spend, and no review in ENFORCE can allow a pending one (409 `budget_frozen`). Held amounts stay held, and capabilities issued earlier may still be consumed.',
     scopes: ['admin'],
     weighs: 'by_request',
     params: IdParams,

@@ -15,6 +15,7 @@ export const LEDGER_EVENT_TYPES = [
   'budget.created',
   'budget.updated',
   'budget.threshold.reached',
+  'limit.threshold.reached',
   'api_key.created',
   'api_key.revoked',
   'api_key.rewrapped',

@@ -34,8 +34,14 @@ export const EVENT_ROWS = {
     by_default: true,
   },
   'budget.threshold.reached': {
-    summary: 'Usage of a shared budget reached 80 or 100 percent',
-    label: 'A shared budget reaches 80 or 100 percent',
+    summary: 'Usage of a shared budget reached one of its alert percentages',
+    label: 'A shared budget reaches an alert percentage',
+    by_default: false,
+  },
+  'limit.threshold.reached': {
+    summary:
+      "Usage of an agent's monthly budget or velocity limit reached an alert percentage of its authority",
+    label: "An agent's budget or velocity limit reaches an alert percentage",
     by_default: false,
   },
 } satisfies Record<string, EventRow>;

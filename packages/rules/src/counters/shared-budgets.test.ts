@@ -12,6 +12,7 @@ const budget = (slug: string, parent: string | null): SharedBudget => ({
   limit_minor: 100,
   parent_id: parent === null ? null : `bud_${parent}`,
   status: 'active',
+  alert_percents: null,
   told_period: null,
   told_percent: null,
   created_at: '2026-11-22T00:00:00.000Z',

@@ -1,4 +1,9 @@
-import { type BUDGET_PERIODS, type BUDGET_STATUSES, MAX_BUDGET_DEPTH } from '@purser/contract/values/budgets';
+import {
+  type BUDGET_PERIODS,
+  type BUDGET_STATUSES,
+  DEFAULT_ALERT_PERCENTS,
+  MAX_BUDGET_DEPTH,
+} from '@purser/contract/values/budgets';
 import { localTime } from '../values/calendar.ts';
 import { valueIn } from '../values/maps.ts';
 import type { CountedSlot } from './counters.ts';
@@ -20,6 +25,8 @@ export interface SharedBudget {
   parent_id: string | null;
   /** A frozen budget denies every spend. */
   status: (typeof BUDGET_STATUSES)[number];
+  /** JSON of the percentages at which it alerts; null: `DEFAULT_ALERT_PERCENTS`. */
+  alert_percents: string | null;
   /** The start of the period (ISO UTC) of which was last told how much is used, and of which threshold; null: of none yet. */
   told_period: string | null;
   told_percent: number | null;
@@ -32,8 +39,10 @@ export interface LoadedBudget extends SharedBudget {
   slots: readonly CountedSlot[];
 }
 
-/** How much of a budget is used when that is told, in percent of its limit; each once a period. */
-export const BUDGET_THRESHOLDS = [80, 100] as const;
+/** The percentages of its limit at which a budget alerts, ascending; each once a period. */
+export function alertPercentsOf({ alert_percents }: Pick<SharedBudget, 'alert_percents'>): readonly number[] {
+  return alert_percents === null ? DEFAULT_ALERT_PERCENTS : (JSON.parse(alert_percents) as number[]);
+}
 
 /** There are no more than time zones that the zone data knows, for each period. */
 const WINDOWS = new Map<string, CounterWindow>();
@@ -73,7 +82,8 @@ export function budgetsOf(slugs: readonly string[], all: readonly SharedBudget[]
 export function shownBudget(budget: SharedBudget, all: readonly SharedBudget[]) {
   const { budget_id: id, slug, name, currency, period, time_zone, limit_minor, parent_id, status } = budget;
   const parent = all.find((each) => each.budget_id === parent_id)?.slug ?? null;
-  return { id, slug, name, currency, period, time_zone, limit_minor, parent, status };
+  const alert_percents = [...alertPercentsOf(budget)];
+  return { id, slug, name, currency, period, time_zone, limit_minor, parent, status, alert_percents };
 }
 
 /** The period that a moment lies in, in words that stand behind "for": "2026-11", "2026-Q4"; empty for all time. */

@@ -1,6 +1,7 @@
 import type { ACTOR_TYPES } from '@purser/contract/values/ledger';
 import type { Role } from '@purser/contract/values/scopes';
 import type { CounterRow } from '../counters/counters.ts';
+import type { LimitAlert } from '../counters/limit-alerts.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import type { Channel } from '../notices/channels.ts';
@@ -123,6 +124,7 @@ export interface AuditedState {
   merchant_entry?: MerchantEntry;
   shared_budget?: SharedBudget;
   review_policy?: ReviewPolicyRow;
+  limit_alert?: LimitAlert;
   /** Usage of earlier spends added to new limits, and its start if incomplete. */
   question_answer?: AnswerGiven;
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };
@@ -130,11 +132,8 @@ export interface AuditedState {
 
 /** The JSON form of an audited state: a key's digest as hex, and only hashes of encrypted secrets and settings. */
 export function auditedForm(state: AuditedState): Record<string, unknown> {
-  const { workspace, agent, api_key, authority, member, webhook, channel, ...form } = state as Record<
-    string,
-    unknown
-  > &
-    AuditedState;
+  const { workspace, agent, api_key, authority, member, webhook, channel, shared_budget, ...form } =
+    state as Record<string, unknown> & AuditedState;
   if (workspace !== undefined) {
     // Sealed as before there was a separation of duties where it is the default.
     const { separation_of_duties, ...rest } = workspace;
@@ -158,6 +157,11 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
   if (webhook !== undefined) {
     form.webhook = { ...webhook, secrets: shownHash(sha256(canonicalJson(webhook.secrets))) };
+  }
+  if (shared_budget !== undefined) {
+    // Sealed as before there were alert percentages where it has none of its own.
+    const { alert_percents, ...rest } = shared_budget;
+    form.shared_budget = alert_percents === null ? rest : shared_budget;
   }
   if (channel !== undefined) {
     form.channel = { ...channel, sealed_settings: shownHash(sha256(channel.sealed_settings)) };

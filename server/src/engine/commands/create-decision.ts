@@ -3,6 +3,7 @@ import type { Assessment, Reservation, SpendRequest } from '@purser/contract/dec
 import type { ReasonCode } from '@purser/contract/reasons';
 import type { Capability } from '@purser/contract/records';
 import type { Counters } from '@purser/rules/counters/counters-in-memory';
+import { monthlyBudgetId } from '@purser/rules/counters/limit-alerts';
 import type { Agent, Mode } from '@purser/rules/domain/agents';
 import { budgetStatus, periodOf } from '@purser/rules/domain/budget';
 import { capabilityExpiry, newCapability } from '@purser/rules/domain/capabilities';
@@ -29,9 +30,9 @@ import { countedLimits, loadedBudgets } from '@purser/rules/policy/shared-budget
 import type { DecideFacts } from '@purser/rules/policy/stage';
 import { type ReviewTerms, reviewTerms } from '@purser/rules/reviews/review-policy';
 import { valueIn } from '@purser/rules/values/maps';
-import { publishThresholdEvents } from '../lane/budget-thresholds.ts';
 import { type Command, type CommandResult, done, refuse } from '../lane/command.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
+import { publishReachedLimits } from '../limits/reached-limits.ts';
 import {
   type AssessedQuestions,
   countAsked,
@@ -39,6 +40,7 @@ import {
   questionsOf,
   questionsWithCounts,
 } from '../questions/asked-questions.ts';
+import type { AlertingLimit } from '../storage/notices/limit-alerts.ts';
 import { parseReviewPolicy } from '../storage/reviews/review-policies.ts';
 
 export interface CreateDecisionInput {
@@ -117,6 +119,17 @@ function countersOfSmaller({ agent_id, request, assessed, also_minor }: Spend): 
   const { authority } = assessed;
   if (authority.duplicate_window_seconds === undefined) return NO_COUNTERS;
   return ofDuplicates(countersOf(authority, agent_id, { ...request.action, amount_minor: also_minor }));
+}
+
+/** The limits of the spend that alert: its velocity limits and its month. */
+function alertingLimits(spend: Spend): AlertingLimit[] {
+  const { agent_id, assessed } = spend;
+  if (assessed?.authority.alert_percents === undefined) return [];
+  const counters = [...countersAssessed(spend).values()].filter(({ limit }) => limit !== null);
+  return [
+    { agent_id, limit_id: monthlyBudgetId(assessed.authority.currency), subject: '' },
+    ...counters.map(({ counter_id, subject }) => ({ agent_id, limit_id: counter_id, subject })),
+  ];
 }
 
 /** Whom the agent would pay, where that authority asks whether it has paid them before. */
@@ -301,6 +314,7 @@ export function makeCreateDecision(
       counters: [...countersAssessed(input).values(), ...countersOfSmaller(input).values()],
       idempotency: { agent_id: input.agent_id, idempotency_key: input.idempotency_key },
       known_merchant: merchantAsked(input),
+      limit_alerts: alertingLimits(input),
       questions: questionsOf(input),
       shared_budgets: input.assessed?.authority.budgets,
       review_policy: true,
@@ -350,7 +364,7 @@ export function makeCreateDecision(
       // In SHADOW nothing waits for a review.
       if (agent.mode === 'ENFORCE' && verdict.decision === 'REVIEW') set.outbox.notices.requested(made);
       const { decision, reason_code } = verdict;
-      if (decision !== 'DENY') publishThresholdEvents(set, decision_id, reservation.limits ?? [], origin);
+      publishReachedLimits(set, made, facts.authority, origin);
       const { mode } = agent;
       const capability_id = capability?.capability_id ?? null;
       const told = { decision, mode, reason_code, capability_id, authority: known };

@@ -1,5 +1,6 @@
 import type { StoredCounter } from '@purser/rules/counters/counters';
 import { type Counters, isExact } from '@purser/rules/counters/counters-in-memory';
+import type { LimitAlert } from '@purser/rules/counters/limit-alerts';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-history';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
@@ -34,6 +35,7 @@ import {
 } from '../storage/members.ts';
 import { findListedMerchants, loadMerchantEntries } from '../storage/merchant-entries.ts';
 import { loadChannelsOf } from '../storage/notices/channels.ts';
+import { type AlertingLimit, loadLimitAlerts } from '../storage/notices/limit-alerts.ts';
 import { loadNoticeBursts } from '../storage/notices/notices.ts';
 import { loadOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { loadReviewPolicies, loadReviewPolicyVersions } from '../storage/reviews/review-policies.ts';
@@ -58,6 +60,8 @@ export interface Needs {
   counters?: readonly WantedCounter[];
   /** All shared budgets of the workspace, and what is in these, by slug, and in those above. */
   shared_budgets?: readonly string[] | undefined;
+  /** The newest alerts of these limits. */
+  limit_alerts?: readonly AlertingLimit[];
   /** An agent's decisions that were made or changed after an event. At most `MAX_EVENTS_SINCE` events are read. */
   changed_decisions?: { agent_id: string; after_seq: number };
   idempotency?: { agent_id: string; idempotency_key: string };
@@ -211,6 +215,7 @@ const LOADS = {
     changed: ({ shared_budgets }) => (shared_budgets.changes.size === 0 ? [] : ['']),
   }),
   budget_counters: load((needs) => by('slug', needs.shared_budgets), loadBudgetCounters),
+  limit_alerts: load(({ limit_alerts }) => limit_alerts ?? NONE, loadLimitAlerts),
   changed_decisions: load(
     (needs) => one(needs.changed_decisions),
     (client, keys) => loadChangedDecisions(client, keys, MAX_EVENTS_SINCE),
@@ -317,6 +322,7 @@ export interface ChangedSet {
   people: { changes: PeopleChanges };
   listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
   shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
+  limit_alerts: { changes: ReadonlyMap<string, LimitAlert> };
   questions: { changes: ReadonlyMap<string, QuestionRow>; events: readonly QuestionEvent[] };
   counters: Counters;
 }

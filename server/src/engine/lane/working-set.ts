@@ -24,6 +24,7 @@ import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 import { budgetKey, type Changes, idempotencyKey, knownKey, noChanges } from './changes.ts';
 import { checkBudget, checkHold, checkSlots } from './invariants.ts';
 import { Keys } from './keys.ts';
+import { LimitAlerts } from './limit-alerts.ts';
 import { ListedMerchants } from './listed-merchants.ts';
 import { Outbox } from './outbox.ts';
 import { People } from './people.ts';
@@ -63,6 +64,7 @@ export class WorkingSet {
   readonly keys: Keys;
   readonly listed_merchants: ListedMerchants;
   readonly shared_budgets: SharedBudgets;
+  readonly limit_alerts: LimitAlerts;
   readonly questions: Questions;
   /** Usage over time. */
   readonly counters: Counters;
@@ -104,6 +106,7 @@ export class WorkingSet {
     this.people = new People(this.now, loaded, noteChange);
     this.listed_merchants = new ListedMerchants(loaded, noteChange);
     this.shared_budgets = new SharedBudgets(loaded.shared_budgets, noteChange);
+    this.limit_alerts = new LimitAlerts(loaded.limit_alerts, noteChange);
     this.counters = new Counters([...loaded.counters, ...loaded.budget_counters]);
     this.#first_seq = head.seq;
     this.#head = head;

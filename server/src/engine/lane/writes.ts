@@ -20,6 +20,7 @@ import { appendLedgerEvents } from '../storage/ledger.ts';
 import { insertInvitationEmails, insertUsers, putInvitations, putMembers } from '../storage/members.ts';
 import { putMerchantEntries } from '../storage/merchant-entries.ts';
 import { deleteChannels, putChannels } from '../storage/notices/channels.ts';
+import { putLimitAlerts } from '../storage/notices/limit-alerts.ts';
 import { insertNotices, putNoticeBursts } from '../storage/notices/notices.ts';
 import { insertOutcomes } from '../storage/outcomes.ts';
 import { insertNotes } from '../storage/reviewing/notes.ts';
@@ -82,6 +83,7 @@ const WRITES: readonly Put[] = [
   put(putMerchantEntries, ({ listed_merchants }) => listed_merchants.changes.values()),
   put(putQuestions, ({ questions }) => questions.changes.values()),
   put(insertQuestionEvents, ({ questions }) => questions.events),
+  put(putLimitAlerts, ({ limit_alerts }) => limit_alerts.changes.values()),
   put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes.values()),
   put(insertAuditRecords, ({ changes }) => changes.audit),
   put(appendLedgerEvents, ({ changes }) => changes.events),

@@ -78,6 +78,7 @@ const CHANGEABLE = [
   'invitations',
   'merchant_entries',
   'shared_budgets',
+  'limit_alerts',
   'known_merchants',
   'known_merchants_to_fill',
   'questions',

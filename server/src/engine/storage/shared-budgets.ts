@@ -2,7 +2,7 @@ import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { Queryable } from './database.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
-const COLUMNS = `budget_id, slug, name, currency, period, time_zone, limit_minor, parent_id, status, told_period, told_percent, created_at, updated_at`;
+const COLUMNS = `budget_id, slug, name, currency, period, time_zone, limit_minor, parent_id, status, alert_percents, told_period, told_percent, created_at, updated_at`;
 
 /** Returns all shared budgets of these workspaces, in the order of their making. */
 export async function loadSharedBudgets(
@@ -30,6 +30,7 @@ export const putSharedBudgets = makeInsert<SharedBudget>(
     limit_minor: 'bigint',
     parent_id: 'text',
     status: 'text',
+    alert_percents: 'text',
     told_period: 'timestamptz',
     told_percent: 'integer',
     created_at: 'timestamptz',
@@ -37,6 +38,6 @@ export const putSharedBudgets = makeInsert<SharedBudget>(
   },
   {
     conflict: ['budget_id'],
-    update: ['name', 'limit_minor', 'status', 'told_period', 'told_percent', 'updated_at'],
+    update: ['name', 'limit_minor', 'status', 'alert_percents', 'told_period', 'told_percent', 'updated_at'],
   },
 );

@@ -1,3 +1,4 @@
+import type { LimitAlert } from '@purser/rules/counters/limit-alerts';
 import type { Agent } from '@purser/rules/domain/agents';
 import { type Actor, type AuditedState, auditedForm } from '@purser/rules/domain/audit';
 import type { AuthorityRow } from '@purser/rules/domain/authorities';
@@ -13,6 +14,7 @@ import type { StoredHead } from '../storage/ledger.ts';
 import { listAllMembers, listInvitations } from '../storage/members.ts';
 import { listAllMerchantEntries } from '../storage/merchant-entries.ts';
 import { loadChannelsOf } from '../storage/notices/channels.ts';
+import { listLimitAlerts } from '../storage/notices/limit-alerts.ts';
 import { listAllReviewPolicies } from '../storage/reviews/review-policies.ts';
 import { loadSharedBudgets } from '../storage/shared-budgets.ts';
 import { loadWebhookEndpoints } from '../storage/webhooks.ts';
@@ -53,6 +55,7 @@ const NAMES: {
   member: (row) => `member ${row.user_id}`,
   invitation: (row) => `invitation ${row.invitation_id}`,
   merchant_entry: (row) => `merchant_entry ${row.entry_id}`,
+  limit_alert: (row) => `limit_alert ${row.agent_id} ${row.limit_id} ${row.percent} ${row.subject}`,
   shared_budget: (row) => `shared_budget ${row.budget_id}`,
   review_policy: (row) => `review_policy version ${row.version}`,
 };
@@ -117,6 +120,10 @@ const LISTS: readonly PagesOf[] = [
   pages<Invitation & { clock_ms: number }>(
     (db, id, last) => listInvitations(db, id, { after: last?.invitation_id ?? null, limit }),
     ({ clock_ms: _now, ...invitation }) => ({ invitation }),
+  ),
+  pages<LimitAlert>(
+    (db, id, last) => listLimitAlerts(db, id, { after: last, limit }),
+    (limit_alert) => ({ limit_alert }),
   ),
   pages<MerchantEntry>(
     (db, id, last) => listAllMerchantEntries(db, id, { after: last?.entry_id ?? '', limit }),

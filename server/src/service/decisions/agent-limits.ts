@@ -3,17 +3,17 @@ import type { LimitStanding } from '@purser/contract/limit-standing';
 import type { VelocityLimit } from '@purser/contract/velocity-limits';
 import { changesIn, counterChanges } from '@purser/rules/counters/counted-in';
 import { type CounterUse, countsAt, storedSlot } from '@purser/rules/counters/counters';
+import { monthStanding } from '@purser/rules/counters/limit-alerts';
 import { budgetsOf } from '@purser/rules/counters/shared-budgets';
 import { slotAt } from '@purser/rules/counters/windows';
 import type { Agent } from '@purser/rules/domain/agents';
-import { periodOf } from '@purser/rules/domain/budget';
+import { budgetStatus, NOTHING_SPENT, periodOf } from '@purser/rules/domain/budget';
 import { actionIn } from '@purser/rules/domain/decision-document';
 import { afterExpiry, isExpired } from '@purser/rules/domain/decision-states';
 import type { NamedStanding } from '@purser/rules/domain/reservations';
 import { countersOfAgent, namesOfSubjects, type SpendCounter, standing } from '@purser/rules/policy/counters';
 import { joinedSlots } from '@purser/rules/policy/past-spends';
 import { budgetStandings } from '@purser/rules/policy/shared-budgets';
-import { calendarWindow } from '@purser/rules/values/calendar';
 import { loadAuthoritiesOf } from '../../engine/storage/authorities.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { loadDueHolds } from '../../engine/storage/decision-states.ts';
@@ -75,22 +75,7 @@ async function monthOf(
   if (limit_minor === undefined) return [];
   const of = { agent_id, period: periodOf(now_ms), currency };
   const [counter] = await listBudgets(db, workspace_id, [of]);
-  const used_minor = (counter?.held_minor ?? 0) + (counter?.committed_minor ?? 0);
-  const { starts_ms, ends_ms } = calendarWindow('MONTH', 'UTC', now_ms);
-  return [
-    {
-      name: 'monthly_budget',
-      kind: 'monthly_budget',
-      subject: null,
-      window: { type: 'MONTH', starts_at: iso(starts_ms), ends_at: iso(ends_ms) },
-      limit_minor,
-      used_minor,
-      remaining_minor: Math.max(0, limit_minor - used_minor),
-      limit_count: null,
-      used_count: null,
-      counted_since: null,
-    },
-  ];
+  return [monthStanding(budgetStatus(counter ?? NOTHING_SPENT, limit_minor), now_ms)];
 }
 
 async function velocityOf(

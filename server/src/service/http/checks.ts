@@ -81,6 +81,20 @@ const CHECKS: { [Kind in Rule['kind']]: (rule: Extract<Rule, { kind: Kind }>) =>
         ? { ok: true, value }
         : wrong(`must be at most ${max_bytes} bytes of JSON`);
     },
+  ascending:
+    ({ min, max, max_items }) =>
+    (value) => {
+      const numbers: unknown[] = Array.isArray(value) ? value : [];
+      const is_right = numbers.every(
+        (number, i) =>
+          Number.isInteger(number) &&
+          (number as number) >= (i === 0 ? min : (numbers[i - 1] as number) + 1) &&
+          (number as number) <= max,
+      );
+      return is_right && numbers.length > 0 && numbers.length <= max_items
+        ? { ok: true, value }
+        : wrong(`must be 1 to ${max_items} ascending integers from ${min} to ${max}`);
+    },
   query_integer:
     ({ min, max }) =>
     (value) => {

@@ -1,17 +1,19 @@
 import { MAX_BUDGET_DEPTH, MAX_BUDGETS } from '@purser/contract/values/budgets';
-import { budgetChain, type SharedBudget } from '@purser/rules/counters/shared-budgets';
+import { alertPercentsOf, budgetChain, type SharedBudget } from '@purser/rules/counters/shared-budgets';
 import { type Command, done, refuse } from '../../lane/command.ts';
 
 export interface CreateBudgetInput
   extends Pick<SharedBudget, 'slug' | 'currency' | 'period' | 'limit_minor'>,
     Partial<Pick<SharedBudget, 'name' | 'time_zone'>> {
+  alert_percents?: readonly number[];
   /** Id or slug of the budget that it is a part of. */
   parent?: string;
 }
 
 /** A shared budget as the audit list shows it. */
-export function auditedBudget({ name, limit_minor, status }: SharedBudget) {
-  return { name, limit_minor, status };
+export function auditedBudget(budget: SharedBudget) {
+  const { name, limit_minor, status } = budget;
+  return { name, limit_minor, status, alert_percents: alertPercentsOf(budget) };
 }
 
 /** Creates a shared budget. Everything of it but name, limit and status is fixed for good. */
@@ -51,6 +53,7 @@ export const createBudget: Command<CreateBudgetInput, SharedBudget> = {
       limit_minor,
       parent_id: parent?.budget_id ?? null,
       status: 'active',
+      alert_percents: input.alert_percents === undefined ? null : JSON.stringify(input.alert_percents),
       told_period: null,
       told_percent: null,
       created_at: set.now,

@@ -5,11 +5,13 @@ import { auditedBudget } from './create-budget.ts';
 export interface UpdateBudgetInput {
   /** Id or slug. */
   budget: string;
-  changes: Partial<Pick<SharedBudget, 'name' | 'limit_minor' | 'status'>>;
+  changes: Partial<Pick<SharedBudget, 'name' | 'limit_minor' | 'status'>> & {
+    alert_percents?: readonly number[];
+  };
 }
 
 /**
- * Changes a shared budget's name, limit or status, from the next decision on. A limit under what is used lets nothing more
+ * Changes a shared budget's name, limit, alert percentages or status, from the next decision on. A limit under what is used lets nothing more
  * through and takes nothing back. Without a difference nothing is written.
  */
 export const updateBudget: Command<UpdateBudgetInput, SharedBudget> = {
@@ -18,7 +20,9 @@ export const updateBudget: Command<UpdateBudgetInput, SharedBudget> = {
   apply(set, { budget: ref, changes }, origin) {
     const before = set.shared_budgets.find(ref);
     if (before === undefined) return refuse('not_found', 'No such shared budget.');
-    const after: SharedBudget = { ...before, ...changes, updated_at: set.now };
+    const { alert_percents: percents, ...others } = changes;
+    const alert_percents = percents === undefined ? before.alert_percents : JSON.stringify(percents);
+    const after: SharedBudget = { ...before, ...others, alert_percents, updated_at: set.now };
     const [from, to] = [auditedBudget(before), auditedBudget(after)];
     if (JSON.stringify(from) === JSON.stringify(to)) return done(before);
     set.shared_budgets.put(after);

@@ -54,7 +54,8 @@ export function makeBudgetRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cu
       body: await standing(call.caller.workspace_id, call.params.id),
     })),
     serve(routes.updateBudget, {
-      isWeighty: ({ body }) => body.limit_minor !== undefined || body.status === 'active',
+      isWeighty: ({ body }) =>
+        body.limit_minor !== undefined || body.alert_percents !== undefined || body.status === 'active',
     })(async (call) => {
       const { workspace_id } = call.caller;
       const input = { budget: call.params.id, changes: call.body };
