@@ -183,7 +183,7 @@ async function readiness(core: Core, mailer: Mailer | null) {
   return {
     skipped_events: await countSkippedEvents(core.probe_db),
     clock_ahead_seconds: Math.floor(core.clock.aheadMs() / 1000),
-    mail: mailer?.health().state ?? ('NOT_CONFIGURED' as const),
+    mail: mailer?.state() ?? ('NOT_CONFIGURED' as const),
   };
 }
 

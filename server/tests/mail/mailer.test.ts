@@ -62,7 +62,7 @@ const CERTIFIED = { ca: file('authority.pem'), servername: 'hooks.example.com' }
 test('a mail arrives with both parts, one id for every attempt, and the marks of a machine', async () => {
   const server = await serve();
   const mailer = mailerFor(server.url);
-  expect(mailer.health().state).toBe('UNUSED');
+  expect(mailer.state()).toBe('UNUSED');
   for (let i = 0; i < 2; i++) expect(await mailer.send(MAIL)).toEqual({ result: 'SENT' });
   expect(server.received).toHaveLength(2);
   for (const { envelope, mail } of server.received) {
@@ -78,7 +78,7 @@ test('a mail arrives with both parts, one id for every attempt, and the marks of
       'list-unsubscribe': '<https://purser.example/console/notifications>',
     });
   }
-  expect(mailer.health()).toEqual({ state: 'WORKING', last_error: null });
+  expect(mailer.state()).toBe('WORKING');
   expect(mailer.counted).toEqual(['SENT', 'SENT']);
 });
 
@@ -87,7 +87,7 @@ describe('TLS', () => {
     const server = await serve({ hideSTARTTLS: true, disabledCommands: ['STARTTLS'] });
     const mailer = mailerFor(server.url, { requires_tls: true, user: 'u', password: 'hunter2' });
     const outcome = await mailer.send(MAIL);
-    expect(outcome).toMatchObject({ result: 'RETRY', error: expect.stringContaining('TLS') });
+    expect(outcome).toMatchObject({ result: 'RETRY', error: 'tls_failed' });
     expect(JSON.stringify(outcome)).not.toContain('hunter2');
     expect(server.received).toEqual([]);
   });
@@ -114,54 +114,52 @@ describe('TLS', () => {
 
 describe('a failure that may pass is tried again, and one of this mail is not', () => {
   test.each([
-    [450, 'RETRY', 'WORKING'],
-    [550, 'DEAD', 'WORKING'],
+    [450, 'RETRY'],
+    [550, 'DEAD'],
   ])('%i is %s', async (code, result) => {
     const server = await serve();
     server.refuse = { code, text: `${code === 450 ? '4.2.0' : '5.1.1'} <ada@example.com>: no such box` };
     const mailer = mailerFor(server.url);
     const outcome = await mailer.send(MAIL);
-    expect(outcome).toMatchObject({ result, error: expect.stringContaining(String(code)) });
+    expect(outcome).toMatchObject({ result, error: `smtp_${code}`, answer: expect.stringContaining('no such box') });
     expect(JSON.stringify(outcome)).not.toContain('ada@');
-    expect(mailer.health().state).toBe(result === 'RETRY' ? 'FAILING' : 'WORKING');
+    expect(mailer.state()).toBe(result === 'RETRY' ? 'FAILING' : 'WORKING');
     server.refuse = null;
     expect(await mailer.send(MAIL)).toEqual({ result: 'SENT' });
-    expect(mailer.health().state).toBe('WORKING');
+    expect(mailer.state()).toBe('WORKING');
   });
   test('a refused password', async () => {
     const server = await serve({
       onAuth: (_auth, _session, answer) => answer(new Error('no: hunter2')),
     });
     const outcome = await mailerFor(server.url, { user: 'u', password: 'hunter2' }).send(MAIL);
-    expect(outcome).toEqual({
-      result: 'RETRY',
-      error: 'The mail server refused the user name or password (535).',
-    });
+    expect(outcome).toEqual({ result: 'RETRY', error: 'login_refused', answer: null });
   });
   test('nobody listens', async () => {
     const server = await startMailServer();
     await server.close();
     const outcome = await mailerFor(server.url).send(MAIL);
-    expect(outcome).toEqual({ result: 'RETRY', error: 'The mail server refuses connections.' });
+    expect(outcome).toEqual({ result: 'RETRY', error: 'connection_refused', answer: null });
   });
   test.each([
-    ['says nothing', () => {}],
-    ['hangs up', (socket: net.Socket) => socket.end()],
-    ['speaks another protocol', (socket: net.Socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['says nothing', 'timeout', () => {}],
+    ['hangs up', 'connection_closed', (socket: net.Socket) => socket.end()],
+    ['speaks another protocol', 'not_smtp', (socket: net.Socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n')],
     [
       'never comes to an end',
+      'timeout',
       (socket: net.Socket) => {
         socket.write('220 slow ESMTP\r\n');
         const trickle = setInterval(() => socket.write('250-AGAIN\r\n'), 5);
         socket.on('close', () => clearInterval(trickle));
       },
     ],
-  ])('the server %s', async (_, onConnection) => {
+  ])('the server %s', async (_, error, onConnection) => {
     const url = await serveRaw(onConnection);
     const limits = { whole_ms: 500, connect_ms: 300, silent_ms: 300 };
     const mailer = mailerFor(url, {}, { limits });
-    expect(await mailer.send(MAIL)).toMatchObject({ result: 'RETRY', error: expect.stringMatching(/^The /) });
-    expect(mailer.health().state).toBe('FAILING');
+    expect(await mailer.send(MAIL)).toMatchObject({ result: 'RETRY', error });
+    expect(mailer.state()).toBe('FAILING');
   });
   test('a server that refuses everybody', async () => {
     const url = await serveRaw((socket) => socket.end('554 no service for you\r\n'));

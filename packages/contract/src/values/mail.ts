@@ -4,3 +4,4 @@ export type MailResult = (typeof MAIL_RESULTS)[number];
 
 /** The mail server as a process knows it. */
 export const MAIL_STATES = ['NOT_CONFIGURED', 'UNUSED', 'WORKING', 'FAILING'] as const;
+export type MailState = (typeof MAIL_STATES)[number];

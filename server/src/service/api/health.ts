@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { routes } from '@purser/contract/routes/health';
-import type { MAIL_STATES } from '@purser/contract/values/mail';
+import type { MailState } from '@purser/contract/values/mail';
 import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
 import { publicJwk, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import { ApiError } from '@purser/rules/errors';
@@ -18,7 +18,7 @@ export interface ReadinessDetail {
   /** How far the newest batch is ahead of the database's clock, whole seconds. */
   clock_ahead_seconds: number;
   /** The mail server as this process last saw it. */
-  mail: (typeof MAIL_STATES)[number];
+  mail: MailState;
 }
 
 export interface HealthOptions {

@@ -1,14 +1,7 @@
-import { foreignWords } from './foreign-words.ts';
+import { cleanClaim, utcMinute } from '@purser/rules/notices/text';
 import type { Letter } from './letter.ts';
 
 const MAX_NAME = 80;
-
-/** "24 November 2026, 06:00 UTC", for a time in ISO 8601. */
-function utcText(time: string): string {
-  const date = new Date(time);
-  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(date);
-  return `${day}, ${date.toISOString().slice(11, 16)} UTC`;
-}
 
 /** The letter that invites a person to a workspace. `inviter` null: no member did. */
 export function invitationLetter(invitation: {
@@ -18,16 +11,16 @@ export function invitationLetter(invitation: {
   url: string;
 }): Letter {
   const { workspace_name, inviter, expires_at, url } = invitation;
-  const by = inviter === null ? 'You are invited' : `${foreignWords(inviter, MAX_NAME)} invites you`;
+  const by = inviter === null ? 'You are invited' : `${cleanClaim(inviter, MAX_NAME)} invites you`;
   return {
     subject: 'Invitation to a Purser workspace',
     parts: [
       {
         kind: 'paragraph',
-        text: `${by} to the workspace “${foreignWords(workspace_name, MAX_NAME)}” on Purser, which decides whether software agents may make payments.`,
+        text: `${by} to the workspace “${cleanClaim(workspace_name, MAX_NAME)}” on Purser, which decides whether software agents may make payments.`,
       },
       { kind: 'link', label: 'Accept the invitation', url },
-      { kind: 'note', text: `The link expires on ${utcText(expires_at)} and works once.` },
+      { kind: 'note', text: `The link expires ${utcMinute(expires_at)} and works once.` },
       { kind: 'note', text: 'If you did not expect this invitation, ignore this mail.' },
     ],
   };

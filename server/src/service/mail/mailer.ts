@@ -1,8 +1,8 @@
-import type { MailResult } from '@purser/contract/values/mail';
+import type { MailResult, MailState } from '@purser/contract/values/mail';
+import { cleanClaim } from '@purser/rules/notices/text';
 import { createTransport } from 'nodemailer';
 import type { NodemailerError } from 'nodemailer/lib/errors';
 import type { MailSender, SmtpServer } from '../config/mail-settings.ts';
-import { foreignWords } from './foreign-words.ts';
 import { type Letter, renderHtml, renderText } from './letter.ts';
 
 /** A letter on its way. */
@@ -15,24 +15,20 @@ export interface Mail {
   unsubscribe_url: string | null;
 }
 
-/** The result of an attempt: `DEAD` if the server refused this mail for good; `error` shows no secret and no address. */
+/**
+ * The result of an attempt: `DEAD` if the server refused this mail for good. `error` is a code such as `timeout` or
+ * `smtp_550`; `answer` has the server's words, for the log alone. Neither contains a password or an address.
+ */
 export type MailOutcome =
   | { result: 'SENT' }
-  | { result: 'RETRY'; error: string }
-  | { result: 'DEAD'; error: string };
-
-/** The mail server as this process knows it. */
-export interface MailHealth {
-  state: 'UNUSED' | 'WORKING' | 'FAILING';
-  /** Null: it works, or was not used. */
-  last_error: string | null;
-}
+  | { result: 'RETRY' | 'DEAD'; error: string; answer: string | null };
 
 /** Sends mail through the installation's server. */
 export interface Mailer {
   /** Sends a mail within 30 s. Never rejects. */
   send(mail: Mail): Promise<MailOutcome>;
-  health(): MailHealth;
+  /** The mail server as this process last saw it. */
+  state(): MailState;
   /** Ends the connections. Mail that is being sent fails. */
   close(): void;
 }
@@ -61,37 +57,38 @@ const MAX_ANSWER = 160;
 
 /** Commands about this mail; what is refused at any other concerns the connection or the account. */
 const COMMANDS_OF_MAIL = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
-const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'The mail server refuses connections.',
-  ENOTFOUND: "The mail server's name was not found.",
-  EAI_AGAIN: "The mail server's name could not be looked up.",
-  EDNS: "The mail server's name could not be looked up.",
-  ETIMEDOUT: 'The mail server did not answer in time.',
-  EABORT: 'The mail server did not answer in time.',
-  ECONNRESET: 'The mail server closed the connection.',
-  ECONNECTION: 'The mail server closed the connection.',
-  ETLS: 'A TLS connection to the mail server could not be made.',
-  EAUTH: 'The mail server refused the user name or password.',
-  ENOAUTH: 'The mail server requires a user name and password.',
-  EPROTOCOL: 'The answer of the mail server is not SMTP.',
+const CODES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection_refused',
+  ENOTFOUND: 'dns_failed',
+  EAI_AGAIN: 'dns_failed',
+  EDNS: 'dns_failed',
+  ETIMEDOUT: 'timeout',
+  EABORT: 'timeout',
+  ECONNRESET: 'connection_closed',
+  ECONNECTION: 'connection_closed',
+  ETLS: 'tls_failed',
+  EAUTH: 'login_refused',
+  ENOAUTH: 'login_refused',
+  EPROTOCOL: 'not_smtp',
 };
 
-/** A sentence for lists and the log. Of an answer it shows the code and, if it is about a mail, the words without addresses. */
-function sentenceOf({ code, originalCode, responseCode, response, command }: NodemailerError): string {
-  if (responseCode !== undefined && COMMANDS_OF_MAIL.has(command ?? '')) {
-    const words = foreignWords((response ?? '').replaceAll(/<?[^\s<>]+@[^\s<>]+>?/g, '…'), MAX_ANSWER);
-    return `The mail server answered: ${words}`;
-  }
-  const sentence =
-    SYSTEM_ERRORS[originalCode ?? ''] ?? SYSTEM_ERRORS[code ?? ''] ?? 'The mail server failed.';
-  return responseCode === undefined ? sentence : `${sentence.slice(0, -1)} (${responseCode}).`;
+function codeOf({ code, originalCode, responseCode, command }: NodemailerError): string {
+  if (responseCode !== undefined && code !== 'EAUTH') return `smtp_${responseCode}`;
+  if (command === 'STARTTLS') return 'tls_failed';
+  return CODES[originalCode ?? ''] ?? CODES[code ?? ''] ?? 'connection_failed';
+}
+
+/** The words of an answer about a mail, without addresses. An answer to a login may repeat the password, so it is left out. */
+function wordsOf({ response, command }: NodemailerError): string | null {
+  if (response === undefined || !COMMANDS_OF_MAIL.has(command ?? '')) return null;
+  return cleanClaim(response.replaceAll(/<?[^\s<>]+@[^\s<>]+>?/g, '…'), MAX_ANSWER);
 }
 
 function outcomeOf(error: NodemailerError): Exclude<MailOutcome, { result: 'SENT' }> {
   const is_about_mail = COMMANDS_OF_MAIL.has(error.command ?? '');
   const is_dead =
     (error.permanent === true && is_about_mail) || (error.code === 'EENVELOPE' && error.permanent !== false);
-  return { result: is_dead ? 'DEAD' : 'RETRY', error: sentenceOf(error) };
+  return { result: is_dead ? 'DEAD' : 'RETRY', error: codeOf(error), answer: wordsOf(error) };
 }
 
 /**
@@ -122,7 +119,7 @@ export function makeMailer(options: MailerOptions): Mailer {
     disableUrlAccess: true,
     logger: false,
   });
-  let health: MailHealth = { state: 'UNUSED', last_error: null };
+  let state: MailState = 'UNUSED';
 
   async function attempt(mail: Mail): Promise<MailOutcome> {
     const { id, to, letter, unsubscribe_url } = mail;
@@ -154,13 +151,10 @@ export function makeMailer(options: MailerOptions): Mailer {
       const outcome = await attempt(mail);
       countMail(outcome.result);
       // A server that refuses one mail works.
-      health =
-        outcome.result === 'RETRY'
-          ? { state: 'FAILING', last_error: outcome.error }
-          : { state: 'WORKING', last_error: null };
+      state = outcome.result === 'RETRY' ? 'FAILING' : 'WORKING';
       return outcome;
     },
-    health: () => health,
+    state: () => state,
     close: () => transport.close({ force: true }),
   };
 }

@@ -55,10 +55,10 @@ export function makeSendEmails({ db, mailer, links, site, log }: SendEmailsOptio
       await endAttempt(db, email_id, { status: 'SENT', error: null, retry_s: null });
       return;
     }
-    const { error } = outcome;
+    const { error, answer } = outcome;
     const retry_s = outcome.result === 'DEAD' ? null : (RETRY_S[attempts - 1] ?? null);
     await endAttempt(db, email_id, { status: retry_s === null ? 'FAILED' : 'QUEUED', error, retry_s });
-    log.warn({ email_id, kind, attempts, problem: error, retry_s }, 'a mail could not be sent');
+    log.warn({ email_id, kind, attempts, error, answer, retry_s }, 'a mail could not be sent');
   }
 
   return async () => {
