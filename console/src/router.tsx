@@ -46,6 +46,7 @@ const SCREENS: Record<string, Screen> = {
   '/webhooks/$id': () => import('./screens/webhook/WebhookPage.tsx'),
   '/webhooks/attempts/$id': () => import('./screens/webhook/AttemptPage.tsx'),
   '/webhooks/events/$id': () => import('./screens/webhook/EventPage.tsx'),
+  '/notifications': () => import('./screens/notifications/Notifications.tsx'),
   '/ledger': () => import('./screens/ledger/Ledger.tsx'),
   '/ledger/$seq': () => import('./screens/ledger/EntryPage.tsx'),
   '/audit': () => import('./screens/audit/Audit.tsx'),

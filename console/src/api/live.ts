@@ -18,13 +18,14 @@ const LOST_AFTER = 2;
 const AFFECTED_QUERIES: readonly (readonly [type: RegExp, keys: readonly string[]])[] = [
   [
     /^(decision|reservation|capability)\./,
-    ['decisions', 'decision', 'questions', 'agents', 'budgets', 'overview', 'report'],
+    ['decisions', 'decision', 'questions', 'agents', 'budgets', 'overview', 'report', 'notices'],
   ],
   [/^question\./, ['questions', 'report', 'audit']],
   [/^(agent|authority|merchant)\./, ['agents', 'authority', 'questions', 'workspace', 'report', 'audit']],
   [/^budget\./, ['budgets', 'agents', 'audit']],
   [/^api_key\./, ['keys', 'audit']],
   [/^webhook\./, ['webhooks', 'audit']],
+  [/^channel\./, ['channels', 'notices', 'audit']],
   [/^(workspace|plan)\./, ['workspace', 'me', 'audit']],
   [/^(member|invitation|sessions)\./, ['team', 'me', 'audit']],
 ];

@@ -6,6 +6,7 @@ const PATHS = {
   agents: 'M3.5 5.5h9v7h-9zM8 5.5v-3M6 8.5v1.2M10 8.5v1.2M1.5 8v2.5M14.5 8v2.5',
   budgets: 'M2.5 4.5h11v8h-11zM2.5 7h11M10.5 9.8h1',
   report: 'M3.5 2.5h6l3 3v8h-9zM6 8.5l1.5 1.5L10.2 7',
+  notifications: 'M4 11.5h8M5 11.5V7a3 3 0 0 1 6 0v4.5M8 2.5V4M7 13.5h2',
   webhooks: 'M6.2 6.8a2.4 2.4 0 1 1 3.6 0L12 11M4.2 9.2A2.4 2.4 0 1 0 7 12h4M6.2 6.8 4.6 9.6',
   ledger: 'M3.5 2.5h9v11h-9zM6 5.5h4M6 8h4M6 10.5h2.5',
   audit: 'M8 2.5a5.5 5.5 0 1 1-5.2 3.7M8 5v3.2l2.2 1.3M2.5 3v3.2h3.2',

@@ -17,6 +17,7 @@ const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] =
   ['Agents', '/agents', 'g a'],
   ['Budgets', '/budgets', 'g b'],
   ['Shadow report', '/report', 'g r'],
+  ['Notifications', '/notifications', 'g n'],
   ['Webhooks', '/webhooks', 'g w'],
   ['Ledger', '/ledger', 'g l'],
   ['Audit', '/audit', 'g u'],

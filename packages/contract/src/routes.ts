@@ -18,6 +18,7 @@ import { routes as outcomes } from './routes/outcomes.ts';
 import { routes as auth } from './routes/people/auth.ts';
 import { routes as me } from './routes/people/me.ts';
 import { routes as members } from './routes/people/members.ts';
+import { routes as notifications } from './routes/people/notifications.ts';
 import { routes as oidc } from './routes/people/oidc.ts';
 import { routes as passkeys } from './routes/people/passkeys.ts';
 import { routes as questions } from './routes/questions.ts';
@@ -65,6 +66,7 @@ export const ROUTES = {
   ...oidc,
   ...passkeys,
   ...me,
+  ...notifications,
   ...mcp,
   ...health,
 };

@@ -30,6 +30,7 @@ afterAll(async () => {
 /** A person may be a member of several workspaces, and is looked for before it is known in which one. */
 const OF_PEOPLE = [
   'emails',
+  'notification_settings',
   'passkey_challenges',
   'sessions',
   'setup_codes',
@@ -55,7 +56,13 @@ test('every primary key and unique index begins with workspace_id, so that the s
 });
 
 /** What a worker looks for in all workspaces at once: on an engine that spreads them, on every machine. */
-const OF_ALL_WORKSPACES = ['counters_by_until', 'emails_due', 'expiring_holds_by_time', 'webhook_queues_due'];
+const OF_ALL_WORKSPACES = [
+  'counters_by_until',
+  'emails_due',
+  'expiring_holds_by_time',
+  'notification_settings_due',
+  'webhook_queues_due',
+];
 /** How a person's workspaces, sessions and ways to sign in are found. */
 const BY_PERSON = [
   'invitations_by_email',

@@ -54,6 +54,8 @@ const NO_HISTORY = [
   'sign_ins',
   'setup_codes',
   'emails',
+  'notification_settings',
+  'digests',
 ];
 const tables = () => [...new Set(columns.map((each) => each.table))];
 

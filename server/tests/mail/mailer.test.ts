@@ -121,7 +121,11 @@ describe('a failure that may pass is tried again, and one of this mail is not', 
     server.refuse = { code, text: `${code === 450 ? '4.2.0' : '5.1.1'} <ada@example.com>: no such box` };
     const mailer = mailerFor(server.url);
     const outcome = await mailer.send(MAIL);
-    expect(outcome).toMatchObject({ result, error: `smtp_${code}`, answer: expect.stringContaining('no such box') });
+    expect(outcome).toMatchObject({
+      result,
+      error: `smtp_${code}`,
+      answer: expect.stringContaining('no such box'),
+    });
     expect(JSON.stringify(outcome)).not.toContain('ada@');
     expect(mailer.state()).toBe(result === 'RETRY' ? 'FAILING' : 'WORKING');
     server.refuse = null;

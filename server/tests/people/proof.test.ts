@@ -65,6 +65,7 @@ const OF_SESSIONS: Record<string, true | string> = {
   'POST /v1/auth/reauthenticate': 'is the proof',
   'POST /v1/auth/sign-out': 'only stops',
   'PATCH /v1/me': 'renames',
+  'PUT /v1/me/notifications': 'changes what they are mailed, and no right',
   'POST /v1/me/workspace': 'changes nothing but the view',
   'POST /v1/me/workspaces/:id/accept': 'takes what an administrator gave',
   'DELETE /v1/me/workspaces/:id': 'only narrows',

@@ -34,6 +34,7 @@ const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: 
     ['/report', 'Shadow report', 'report'],
   ],
   [
+    ['/notifications', 'Notifications', 'notifications'],
     ['/webhooks', 'Webhooks', 'webhooks'],
     ['/ledger', 'Ledger', 'ledger'],
     ['/audit', 'Audit', 'audit'],

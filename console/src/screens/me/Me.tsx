@@ -8,6 +8,7 @@ import { Confirm } from '../../components/Confirm.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { areKeysOn, setKeysOn } from '../../components/keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { OwnNotifications } from '../../components/notifications/OwnNotifications.tsx';
 import { Card, CardGrid, Facts, Page } from '../../components/Page.tsx';
 import { Id } from '../../components/Value.tsx';
 import { useAction } from '../../lib/hooks/use-action.ts';
@@ -67,6 +68,7 @@ export default function Me() {
           <Appearance />
         </Card>
       </CardGrid>
+      <OwnNotifications />
       {options.data?.passkey === true && <Passkeys />}
       <Sessions />
     </Page>

@@ -1,6 +1,7 @@
 import type { Overview } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { channelsQuery } from '../../api/channels.ts';
 import { purser } from '../../api/client.ts';
 import { useMay, workspaceQuery } from '../../api/queries.ts';
 import { Time } from '../../components/Value.tsx';
@@ -34,6 +35,8 @@ export function SystemStatus({
   const failing = (webhooks.data ?? []).filter(
     (each) => each.failing_since !== null || each.status === 'disabled',
   );
+  const channels = useQuery({ ...channelsQuery, enabled: may });
+  const failing_channels = (channels.data ?? []).filter(({ health }) => health.state === 'FAILING');
   const { agents } = workspace?.quotas ?? {};
   return (
     <div className={styles.state}>
@@ -103,6 +106,19 @@ export function SystemStatus({
                 {failing.length > NAMED && ` and ${failing.length - NAMED} more`}.
               </>
             )}
+          </span>
+        </p>
+      )}
+      {failing_channels.length > 0 && (
+        <p data-tone="bad">
+          <span>
+            {failing_channels.length} of {channels.data?.length}{' '}
+            <Link to="/notifications">notification channels</Link> fail:{' '}
+            {failing_channels
+              .slice(0, NAMED)
+              .map(({ name }) => name)
+              .join(', ')}
+            {failing_channels.length > NAMED && ` and ${failing_channels.length - NAMED} more`}.
           </span>
         </p>
       )}

@@ -230,6 +230,8 @@ function amountToLoad(input: CreateDecisionInput, facts: Facts, verdict: Verdict
 interface TimeLimits {
   review_ttl_seconds: number;
   capability_ttl_seconds: number;
+  /** True with a mail server: people who may decide a request are mailed. */
+  mails_people?: boolean;
 }
 
 /** A spend that was decided and not written yet. */
@@ -320,6 +322,7 @@ export function makeCreateDecision(
       review_policy: true,
       webhooks: true,
       notice_bursts_of: [input.agent_id],
+      notified_people: options.mails_people === true,
     }),
     apply(set, input, origin) {
       const agent = set.agent(input.agent_id);

@@ -3,10 +3,13 @@ import type { Decision } from '@purser/contract/decisions';
 import type { QuietHours } from '@purser/contract/routes/notices/channels';
 import type { NoticeKind } from '@purser/contract/values/channels';
 import type { Notice } from '@purser/rules/notices/channels';
+import { type NotifiedPerson, peopleToNotify } from '@purser/rules/notices/people';
 import { matchesFilter, type NoticeRecipient } from '@purser/rules/notices/recipients';
+import type { SummedRequests } from '@purser/rules/notices/text';
 import { isActive, nextInactiveMs } from '@purser/rules/policy/active-hours';
 import { derivedId, type NewId } from '@purser/rules/values/ids';
 import type { NoticeBurst } from '../storage/notices/notices.ts';
+import type { LastDigest } from '../storage/notices/people.ts';
 
 /** The requests of an agent in one minute that cause a notice each; those after them cause summaries. */
 export const MAX_REQUESTED_A_MINUTE = 5;
@@ -31,6 +34,7 @@ export function afterQuietHours(hours: QuietHours | null, due_ms: number, expire
 export interface NoticeChanges {
   notices: Map<string, Notice>;
   bursts: Map<string, NoticeBurst>;
+  digests: LastDigest[];
 }
 
 /** A kind of notice that a request causes, and when. */
@@ -58,8 +62,11 @@ interface NoticesOptions {
   order_ms: number;
   newId: NewId;
   bursts: readonly NoticeBurst[];
-  /** The active channels, and the people who are notified. */
+  /** The active channels. */
   recipients: () => readonly NoticeRecipient[];
+  /** The members who are mailed notices, as far as the command needs them. */
+  people: readonly NotifiedPerson[];
+  last_digests: readonly LastDigest[];
   /** Puts a notice into the queue of its recipient. */
   enqueue: (notice: Notice) => void;
 }
@@ -69,7 +76,7 @@ interface NoticesOptions {
  * of its recipient. Nothing has to be written when a request is decided: from then on its notices count as OBSOLETE.
  */
 export class Notices {
-  readonly changes: NoticeChanges = { notices: new Map(), bursts: new Map() };
+  readonly changes: NoticeChanges = { notices: new Map(), bursts: new Map(), digests: [] };
   readonly #options: NoticesOptions;
   readonly #bursts: Map<string, NoticeBurst>;
 
@@ -79,22 +86,23 @@ export class Notices {
   }
 
   /**
-   * Tells the recipients whose filters match that a request waits for a review; later a reminder, and the escalation, as
+   * Tells the channels whose filters match, and the people who may decide, that a request waits for a review; later a reminder, and the escalation, as
    * `times` says. The sixth request of an agent in a minute and those after it join the SUMMARY of that minute.
    */
   requested(
     decision: Decision,
     times: ReviewTimes = { remind_before_seconds: null, escalates_at: null },
   ): void {
-    const all = this.#options.recipients();
-    if (all.length === 0) return;
+    const channels = this.#options.recipients();
+    const { people } = this.#options;
+    if (channels.length + people.length === 0) return;
     const requested = this.#countRequested(decision.agent.id);
     const { expires_at } = decision.reservation;
     const expires_ms = expires_at === null ? null : Date.parse(expires_at);
     for (const occasion of this.#occasions(expires_ms, times)) {
       // The request over the limit makes the summary for those after it too.
       if (occasion.kind === 'REQUESTED' && requested > MAX_REQUESTED_A_MINUTE + 1) continue;
-      for (const recipient of all) {
+      for (const recipient of [...channels, ...peopleToNotify(people, decision, occasion.kind)]) {
         if (requested > MAX_REQUESTED_A_MINUTE) this.#summarize(recipient, occasion);
         else if (matchesFilter(recipient.filter, decision)) {
           const due_ms = afterQuietHours(recipient.quiet_hours, occasion.due_ms, expires_ms);
@@ -112,6 +120,16 @@ export class Notices {
   /** Tells a person that a request was assigned to them, at once. */
   assigned(decision_id: string, assignee: NoticeRecipient): void {
     this.#add(assignee, { kind: 'ASSIGNED', decision_id, due_ms: this.#options.now_ms, data: null });
+  }
+
+  /** Sends a person the digest that was due at `due_at`, unless it was made already. */
+  digest(person: NoticeRecipient, due_at: string, summed: SummedRequests): void {
+    const user_id = person.recipient_id;
+    const made = [...this.#options.last_digests, ...this.changes.digests];
+    if (made.some((last) => last.user_id === user_id && last.due_at >= due_at)) return;
+    this.changes.digests.push({ user_id, due_at });
+    const data = JSON.stringify(summed);
+    this.#add(person, { kind: 'DIGEST', decision_id: null, due_ms: this.#options.now_ms, data });
   }
 
   /** Tells all recipients of a limit that usage reached. `data` is the JSON text of the event for webhooks. */

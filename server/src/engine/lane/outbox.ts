@@ -7,9 +7,11 @@ import {
   type WebhookEvent,
 } from '@purser/rules/domain/webhooks';
 import type { Channel } from '@purser/rules/notices/channels';
+import type { NotifiedPerson } from '@purser/rules/notices/people';
 import { type NoticeRecipient, recipientOf } from '@purser/rules/notices/recipients';
 import type { NewId } from '@purser/rules/values/ids';
 import type { NoticeBurst } from '../storage/notices/notices.ts';
+import type { LastDigest } from '../storage/notices/people.ts';
 import type { QueueChange } from '../storage/webhooks.ts';
 import { Notices } from './notices.ts';
 
@@ -36,6 +38,8 @@ export interface OutboxFound {
     webhooks: readonly WebhookEndpoint[];
     channels: readonly Channel[];
     notice_bursts: readonly NoticeBurst[];
+    notified_people: readonly NotifiedPerson[];
+    last_digests: readonly LastDigest[];
   };
 }
 
@@ -71,6 +75,8 @@ export class Outbox {
       newId,
       bursts: loaded.notice_bursts,
       recipients: () => this.#recipients(),
+      people: loaded.notified_people,
+      last_digests: loaded.last_digests,
       enqueue: ({ recipient_id, notice_id, due_at }) => this.deliver(recipient_id, notice_id, due_at),
     });
   }

@@ -37,6 +37,7 @@ import { findListedMerchants, loadMerchantEntries } from '../storage/merchant-en
 import { loadChannelsOf } from '../storage/notices/channels.ts';
 import { type AlertingLimit, loadLimitAlerts } from '../storage/notices/limit-alerts.ts';
 import { loadNoticeBursts } from '../storage/notices/notices.ts';
+import { loadLastDigests, loadNotifiedPeople } from '../storage/notices/people.ts';
 import { loadOutcomesOfDecisions } from '../storage/outcomes.ts';
 import { loadReviewPolicies, loadReviewPolicyVersions } from '../storage/reviews/review-policies.ts';
 import { loadEarlierReviews } from '../storage/reviews.ts';
@@ -89,6 +90,10 @@ export interface Needs {
   webhooks?: boolean;
   /** How many requests of these agents waited for a review in the last minute. */
   notice_bursts_of?: readonly string[];
+  /** The members who are mailed notices. */
+  notified_people?: boolean;
+  /** The last digests of these users. */
+  last_digests_of?: readonly string[];
   sessions?: readonly string[];
   /** Members by the ids of their users. */
   members?: readonly string[];
@@ -271,6 +276,8 @@ const LOADS = {
     keyOf: questionName,
     replaced: { rowsOf: ({ questions }) => questions.changes.values(), isSame: () => true },
   }),
+  notified_people: loadWhole((needs) => needs.notified_people, loadNotifiedPeople),
+  last_digests: load((needs) => by('user_id', needs.last_digests_of), loadLastDigests),
   notice_bursts: load((needs) => by('agent_id', needs.notice_bursts_of), loadNoticeBursts, {
     keyOf: ({ agent_id }) => agent_id,
     replaced: { rowsOf: ({ outbox }) => outbox.notices.changes.bursts.values(), isSame: () => true },

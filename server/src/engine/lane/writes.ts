@@ -22,6 +22,7 @@ import { putMerchantEntries } from '../storage/merchant-entries.ts';
 import { deleteChannels, putChannels } from '../storage/notices/channels.ts';
 import { putLimitAlerts } from '../storage/notices/limit-alerts.ts';
 import { insertNotices, putNoticeBursts } from '../storage/notices/notices.ts';
+import { putLastDigests } from '../storage/notices/people.ts';
 import { insertOutcomes } from '../storage/outcomes.ts';
 import { insertNotes } from '../storage/reviewing/notes.ts';
 import { insertReviewPolicies } from '../storage/reviews/review-policies.ts';
@@ -92,6 +93,7 @@ const WRITES: readonly Put[] = [
   put(putChannels, ({ outbox }) => outbox.changes.channels.values()),
   put(deleteChannels, ({ outbox }) => outbox.changes.deleted_channels),
   put(putNoticeBursts, ({ outbox }) => outbox.notices.changes.bursts.values()),
+  put(putLastDigests, ({ outbox }) => outbox.notices.changes.digests),
   put(insertNotices, ({ outbox }) => outbox.notices.changes.notices.values()),
   put(insertWebhookEvents, ({ outbox }) => outbox.changes.events),
   put(insertWebhookDeliveries, ({ outbox }) => outbox.changes.deliveries.values()),

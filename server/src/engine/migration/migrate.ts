@@ -83,6 +83,8 @@ const CHANGEABLE = [
   'known_merchants_to_fill',
   'questions',
   'emails',
+  'notification_settings',
+  'digests',
 ] as const;
 /** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [

@@ -40,6 +40,7 @@ import { makeOutcomeRoutes } from './outcomes.ts';
 import { makeAuthRoutes } from './people/auth.ts';
 import { makeMeRoutes } from './people/me.ts';
 import { makeMemberRoutes } from './people/members.ts';
+import { makeNotificationRoutes } from './people/notifications.ts';
 import { makeOidcRoutes } from './people/oidc.ts';
 import { makePasskeyRoutes } from './people/passkeys.ts';
 import { makeQuestionRoutes } from './questions/questions.ts';
@@ -56,7 +57,7 @@ import { makeWorkspaceRoutes } from './workspace.ts';
 /** The settings that routes depend on. */
 type RouteConfig = Pick<
   Config,
-  'review_ttl_seconds' | 'capability_ttl_seconds' | 'webhook_allow_private_network'
+  'review_ttl_seconds' | 'capability_ttl_seconds' | 'webhook_allow_private_network' | 'smtp_url'
 > &
   Partial<Pick<Config, 'purpose_merchants_file'>>;
 
@@ -102,7 +103,11 @@ function makeRouteParts(core: Core, config: RouteConfig) {
   return {
     cursors: makeCursors(core.secrets.cursorMacs),
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
-    createDecision: makeCreateDecision({ review_ttl_seconds, capability_ttl_seconds }),
+    createDecision: makeCreateDecision({
+      review_ttl_seconds,
+      capability_ttl_seconds,
+      mails_people: config.smtp_url !== null,
+    }),
     createReview: makeCreateReview({ capability_ttl_seconds }),
     ...makeTimes(core),
   };
@@ -186,7 +191,7 @@ function makeEventRoutes(
       lane,
       cursors,
       allow_private: config.webhook_allow_private_network,
-      has_mail: false,
+      has_mail: config.smtp_url !== null,
       newSecret: newWebhookSecret,
       seal: (workspace_id, settings) => secrets.sealWebhookSecret(workspace_id, settings, newNonce()),
       open: secrets.openWebhookSecret,
@@ -307,6 +312,7 @@ export function makePersonRoutes(core: Core, config: PersonConfig, people: Perso
     ...makeAuthRoutes({ flows, passkeys, site, forgotPassword, offers }),
     ...makeOidcRoutes({ provider, flows, site, sessions, signIn }),
     ...makePasskeyRoutes({ db, passkeys, flows, site }),
+    ...makeNotificationRoutes({ db, has_mail: config.smtp_url !== null }),
     ...makeMeRoutes({ db, sessions, account: makeOwnAccount({ db, lane, rename: flows.rename }) }),
   ];
   return routes.map((route) => refusingInDoubt(route, core));

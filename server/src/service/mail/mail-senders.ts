@@ -1,5 +1,5 @@
 import type { NoticeText } from '@purser/rules/notices/text';
-import type { MakeSender, OutgoingNotice, Outcome, Senders } from '../webhook-delivery/sender.ts';
+import type { MakeSender, Outcome, OutgoingNotice, Senders } from '../webhook-delivery/sender.ts';
 import type { Letter } from './letter.ts';
 import type { Mailer, MailOutcome } from './mailer.ts';
 
@@ -21,10 +21,11 @@ const MAX_REMEMBERED = 1_000;
 
 /** One result for all addresses: a mail that some of them got is not sent to those again. */
 function sumOf(outcomes: readonly MailOutcome[]): Outcome {
-  const retried = outcomes.find((each) => each.result === 'RETRY');
+  const failed = outcomes.filter((each) => each.result !== 'SENT');
+  const retried = failed.find(({ result }) => result === 'RETRY');
   if (retried !== undefined) return { kind: 'retry', error: retried.error };
-  const dead = outcomes.find((each) => each.result === 'DEAD');
-  if (dead === undefined || outcomes.some(({ result }) => result === 'SENT')) return { kind: 'delivered' };
+  const [dead] = failed;
+  if (dead === undefined || failed.length < outcomes.length) return { kind: 'delivered' };
   return { kind: 'dead', reason: dead.error };
 }
 
@@ -34,7 +35,10 @@ function sumOf(outcomes: readonly MailOutcome[]): Outcome {
  */
 export function makeMailSenders(
   mailer: Mailer,
-  urls: { /** Where administrators change channels. */ channels: () => string; /** Where a person changes their own notices. */ own: () => string },
+  urls: {
+    /** Where administrators change channels. */ channels: () => string /** Where a person changes their own notices. */;
+    own: () => string;
+  },
 ): Pick<Senders, 'email' | 'person'> {
   const makeSender =
     (settings_url: () => string): MakeSender =>

@@ -73,8 +73,8 @@ const CODES: Readonly<Record<string, string>> = {
 };
 
 function codeOf({ code, originalCode, responseCode, command }: NodemailerError): string {
+  if (code === 'ETLS' || command === 'STARTTLS') return 'tls_failed';
   if (responseCode !== undefined && code !== 'EAUTH') return `smtp_${responseCode}`;
-  if (command === 'STARTTLS') return 'tls_failed';
   return CODES[originalCode ?? ''] ?? CODES[code ?? ''] ?? 'connection_failed';
 }
 

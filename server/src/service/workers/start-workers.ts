@@ -12,9 +12,11 @@ import { readClock } from '../../engine/storage/workspaces.ts';
 import type { SecondOpinion } from '../api/second-opinion.ts';
 import type { Config } from '../config/config.ts';
 import { type Core, random } from '../installation/runtime.ts';
+import { makeMailSenders } from '../mail/mail-senders.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { makeSendEmails } from '../mail/send-emails.ts';
 import { makeUrlSenders } from '../notices/make-senders.ts';
+import { makeSendDigests } from '../notices/send-digests.ts';
 import { makeLinkTokens } from '../people/links.ts';
 import { pruneOldSignIns } from '../people/session-rows.ts';
 import type { Sessions } from '../people/sessions.ts';
@@ -26,6 +28,7 @@ import { startWebhookDelivery } from '../webhook-delivery/deliver.ts';
 import type { WebhookDeliverer } from '../webhook-delivery/delivery-options.ts';
 import { MAX_WINDOW } from '../webhook-delivery/leased-queues.ts';
 import { pruneOldWebhooks } from '../webhook-delivery/prune.ts';
+import type { Senders } from '../webhook-delivery/sender.ts';
 import { makeReservationSweep } from './expire-reservations.ts';
 import { makeKnownMerchantsBackfill } from './fill-known-merchants.ts';
 import { startLoop } from './loop.ts';
@@ -41,6 +44,7 @@ const ROLL_UP_PAUSE_MS = 2_000;
 const FILL_PAUSE_MS = 2_000;
 const PRUNE_PAUSE_MS = 60_000;
 const MAIL_PAUSE_MS = 1_000;
+const DIGEST_PAUSE_MS = 5_000;
 /** The delay until the model's costs appear in reports and count on other nodes. */
 const MODEL_USAGE_PAUSE_MS = 2_000;
 const SIGN_PAUSE_MS = 1_000;
@@ -57,8 +61,8 @@ type WorkerConfig = Pick<
   | 'port'
 >;
 
-/** Starts the delivery of webhooks and notices with the settings. */
-function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
+/** Starts the delivery of webhooks and notices with the settings. `senders`: those of mail. */
+function startWebhooks(core: Core, config: WorkerConfig, senders: Senders): WebhookDeliverer {
   const { webhooks_db, lane, log, secrets, metrics } = core;
   const allow_private = config.webhook_allow_private_network;
   const timeout_ms = config.webhook_timeout_ms;
@@ -80,7 +84,7 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
     worker: randomUUID(),
     openSecret: secrets.openWebhookSecret,
     connect,
-    senders: makeUrlSenders({ connect, now_ms: () => clock.now_ms() }),
+    senders: { ...makeUrlSenders({ connect, now_ms: () => clock.now_ms() }), ...senders },
     public_url: config.public_url ?? `http://localhost:${config.port}`,
     schedule: { first_ms: config.webhook_retry_first_ms, max_ms: config.webhook_retry_max_ms },
     timeout_ms,
@@ -90,6 +94,19 @@ function startWebhooks(core: Core, config: WorkerConfig): WebhookDeliverer {
   core.onPublished(delivery.wake);
   return delivery;
 }
+
+/** The mailer, and the site that its links lead to. */
+export interface MailParts {
+  mailer: Mailer;
+  site: Site;
+}
+
+/** The senders of mail. Members change their own notices at their account, administrators the channels. */
+const mailSenders = ({ mailer, site }: MailParts): Senders =>
+  makeMailSenders(mailer, {
+    channels: () => site.consoleUrl('notifications'),
+    own: () => site.consoleUrl('me'),
+  });
 
 /** Starts the workers. They run inside `serve`, or as a process of their own with `work`. */
 export function startWorkers(
@@ -101,7 +118,7 @@ export function startWorkers(
     sessions: Sessions;
     second_opinion: SecondOpinion | null;
   } | null,
-  mail: { mailer: Mailer; site: Site } | null,
+  mail: MailParts | null,
 ): { stop(): Promise<void> } {
   const { db, lane, log, followers_db: pool, webhooks_db, clock } = core;
   const loop = (name: string, pause_ms: number, work: () => Promise<void>, may = () => true) => {
@@ -110,7 +127,7 @@ export function startWorkers(
   };
   const believed = () => clock.doubt() === null;
   const isSettled = () => clock.isSettled();
-  const delivery = startWebhooks(core, config);
+  const delivery = startWebhooks(core, config, mail === null ? {} : mailSenders(mail));
   const loops = [
     loop('watch-clock', CLOCK_PAUSE_MS, core.readClock),
     loop('sweep-reservations', SWEEP_PAUSE_MS, makeReservationSweep({ db, lane, log }), believed),
@@ -132,6 +149,7 @@ export function startWorkers(
   ];
   if (mail !== null) {
     const links = makeLinkTokens(core.secrets.macs('link'));
+    loops.push(loop('send-digests', DIGEST_PAUSE_MS, makeSendDigests({ db, lane }), believed));
     loops.push(loop('send-emails', MAIL_PAUSE_MS, makeSendEmails({ db, links, log, ...mail }), believed));
   }
   if (of_requests !== null) {

@@ -59,7 +59,7 @@ const FilterBody = Fields(
 );
 export interface ChannelFilter extends Static<typeof FilterBody> {}
 
-const QuietHoursBody = Fields(
+export const QuietHoursBody = Fields(
   {
     time_zone: TimeZone(),
     from: Formed('^([01][0-9]|2[0-3]):[0-5][0-9]$', 'must be a time from 00:00 to 23:59', {

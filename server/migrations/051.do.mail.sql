@@ -1,4 +1,4 @@
--- compatible-with: 47
+-- compatible-with: 50
 -- Mail about accounts that is to be sent: invitations and password links. Links hold a token that is computed when the
 -- mail is sent, so no row has one.
 create table emails (
@@ -24,3 +24,25 @@ create table emails (
 );
 create index emails_due on emails (due_at) where status = 'QUEUED';
 create index emails_of_invitations on emails (workspace_id, invitation_id) where invitation_id is not null;
+
+-- How a person wants to be notified; without a row, of each request that they may decide, by mail.
+create table notification_settings (
+  user_id text collate "C" primary key,
+  time_zone text not null,
+  -- MINE or NONE.
+  email text collate "C" not null,
+  -- DAILY or NONE.
+  digest text collate "C" not null,
+  quiet_hours json,
+  -- When the next digest is due; null: there is none.
+  next_digest_at timestamptz
+);
+create index notification_settings_due on notification_settings (next_digest_at) where next_digest_at is not null;
+
+-- The last digest of each member, by the moment that it was due at: each is made once.
+create table digests (
+  workspace_id text collate "C" not null,
+  user_id text collate "C" not null,
+  due_at timestamptz not null,
+  primary key (workspace_id, user_id)
+);
