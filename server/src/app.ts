@@ -120,7 +120,6 @@ async function openParts(
   const core = makeCore(database, log, tracing);
   ends.add(core.close);
   const mailer = openMailer(core, config);
-  ends.add(() => mailer?.close());
   const second_opinion = makeSecondOpinion(core, config);
   ends.add(() => second_opinion?.flushUsage());
   const keys = makeKeyLookUp(core);
@@ -265,6 +264,7 @@ async function startBackground({ core, config, people, ...parts }: Parts, ends: 
   const watching = await startWatching(core);
   ends.addDrain(watching.stop);
   const of_requests = { key_uses, rewrapping, sessions: people.sessions, second_opinion };
+  ends.addDrain(() => mailer?.stop());
   const mail = mailer === null ? null : { mailer, site: people.site };
   ends.addDrain(startWorkers(core, config, of_requests, mail).stop);
 }

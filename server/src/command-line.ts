@@ -60,8 +60,7 @@ async function work(): Promise<void> {
   site.listensOn(config.port);
   const workers = startWorkers(core, config, null, mailer === null ? null : { mailer, site });
   onEnd(log, fail, async () => {
-    await workers.stop();
-    mailer?.close();
+    await Promise.all([workers.stop(), mailer?.stop()]);
     await core.close();
     await database.close();
     await end();

@@ -44,7 +44,7 @@ function mailerFor(
     countMail: (result) => counted.push(result),
     ...more,
   });
-  ends.push(mailer.close);
+  ends.push(mailer.stop);
   return { ...mailer, counted };
 }
 

@@ -47,7 +47,7 @@ async function join(
   // Each batch is a little later than the one before it, also while the clock is stopped.
   clock_ms += 1_000;
   await s.setClock(clock_ms);
-  const { mail: received } = await mail.mailTo(email);
+  const { mail: received } = await mail.mailTo(email, /Invitation/);
   const token = /#(\S+)$/m.exec(received.text ?? '')?.[1];
   const browser = openBrowser(s);
   const body = { token, name: email.split('@')[0], password: PASSWORD };
@@ -98,6 +98,14 @@ describe('a request that waits for a review', () => {
     const asked = await client.ask(agent, OVER);
     expect(asked.decision).toBe('REVIEW');
     expect(await toldOf(asked.decision_id)).toEqual([me.body.principal_id, lea.principal_id].sort());
+    clock_ms += 1_000;
+    await s.setClock(clock_ms);
+    for (const address of ['ada@example.com', 'lea@example.com']) {
+      const { mail: received } = await mail.mailTo(address, /requested by/);
+      expect(received.subject).toBe(`EUR 50.00 requested by ${agent} waits for a review`);
+      expect(received.text).toContain(`/console/decisions/${asked.decision_id}`);
+      expect(received.messageId).toMatch(/^<ntc_[0-9A-Z]{26}@example\.com>$/);
+    }
 
     const { key } = await makeKey(s, { scopes: ['authorize'], principal_id: 'user:bot-owner' });
     const bot = await join('unproved@example.com', 'reviewer');
@@ -134,6 +142,10 @@ test('a digest is made at 08:00 in the person’s time zone, once, and never wit
   await client.ask(agent, OVER);
   await passTo('2026-11-24T07:00:00.000Z');
   await until(async () => (await nextOf()) === '2026-11-25T07:00:00.000Z');
+  clock_ms += 1_000;
+  await s.setClock(clock_ms);
+  const { mail: digest } = await mail.mailTo('max@example.com', /wait/);
+  expect(digest.subject).toMatch(/^\d+ requests? waits? for a review$/);
   const [made, ...others] = await digests();
   expect(others).toEqual([]);
   const data = JSON.parse(made.data);

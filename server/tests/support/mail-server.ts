@@ -21,8 +21,8 @@ export interface MailServer {
   received: ReceivedMail[];
   /** Refuses recipients from now on, with this answer of the server; null: takes them. */
   refuse: { code: number; text: string } | null;
-  /** The first mail to a recipient, once it is there. */
-  mailTo(address: string): Promise<ReceivedMail>;
+  /** The first mail to a recipient, with a subject like this, once it is there. */
+  mailTo(address: string, subject?: RegExp): Promise<ReceivedMail>;
   close(): Promise<void>;
 }
 
@@ -69,8 +69,11 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     port,
     received,
     refuse: null,
-    async mailTo(address) {
-      const find = () => received.find(({ envelope }) => envelope.to.includes(address));
+    async mailTo(address, subject = /./) {
+      const find = () =>
+        received.find(
+          ({ envelope, mail }) => envelope.to.includes(address) && subject.test(mail.subject ?? ''),
+        );
       await until(() => find() !== undefined);
       return find() as ReceivedMail;
     },

@@ -312,8 +312,8 @@ export function makePersonRoutes(core: Core, config: PersonConfig, people: Perso
     ...makeAuthRoutes({ flows, passkeys, site, forgotPassword, offers }),
     ...makeOidcRoutes({ provider, flows, site, sessions, signIn }),
     ...makePasskeyRoutes({ db, passkeys, flows, site }),
-    ...makeNotificationRoutes({ db, has_mail: config.smtp_url !== null }),
     ...makeMeRoutes({ db, sessions, account: makeOwnAccount({ db, lane, rename: flows.rename }) }),
+    ...makeNotificationRoutes({ db, has_mail: config.smtp_url !== null }),
   ];
   return routes.map((route) => refusingInDoubt(route, core));
 }

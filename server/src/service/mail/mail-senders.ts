@@ -44,12 +44,16 @@ export function makeMailSenders(
     (settings_url: () => string): MakeSender =>
     ({ settings: { addresses = [] } }) => {
       const has_mail = new Set<string>();
+      const aborting = new AbortController();
       const sendTo = async ({ notice_id, text }: OutgoingNotice, address: string): Promise<MailOutcome> => {
         const name = `${notice_id} ${address}`;
         if (has_mail.has(name)) return { result: 'SENT' };
         const unsubscribe_url = settings_url();
         const letter = noticeLetter(text, unsubscribe_url);
-        const outcome = await mailer.send({ id: notice_id, to: [address], letter, unsubscribe_url });
+        const outcome = await mailer.send(
+          { id: notice_id, to: [address], letter, unsubscribe_url },
+          aborting.signal,
+        );
         if (outcome.result === 'SENT') {
           if (has_mail.size >= MAX_REMEMBERED) has_mail.clear();
           has_mail.add(name);
@@ -59,8 +63,7 @@ export function makeMailSenders(
       return {
         send: async (notice) => sumOf(await Promise.all(addresses.map((address) => sendTo(notice, address)))),
         retire() {},
-        // The mailer belongs to the process, which closes it.
-        close() {},
+        close: () => aborting.abort(),
       };
     };
   return { email: makeSender(urls.channels), person: makeSender(urls.own) };

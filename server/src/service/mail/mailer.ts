@@ -25,12 +25,12 @@ export type MailOutcome =
 
 /** Sends mail through the installation's server. */
 export interface Mailer {
-  /** Sends a mail within 30 s. Never rejects. */
-  send(mail: Mail): Promise<MailOutcome>;
+  /** Sends a mail within 30 s, or until `abort`. Never rejects. */
+  send(mail: Mail, abort?: AbortSignal): Promise<MailOutcome>;
   /** The mail server as this process last saw it. */
   state(): MailState;
-  /** Ends the connections. Mail that is being sent fails. */
-  close(): void;
+  /** Ends the connections, after mail that is being sent, at most 5 s later. Mail that was not sent by then is tried again. */
+  stop(): Promise<void>;
 }
 
 export interface MailerOptions {
@@ -54,6 +54,8 @@ const LIMITS = {
 const MAX_CONNECTIONS = 4;
 const IDLE_MS = 30_000;
 const MAX_ANSWER = 160;
+const DRAIN_MS = 5_000;
+const DRAIN_PAUSE_MS = 20;
 
 /** Commands about this mail; what is refused at any other concerns the connection or the account. */
 const COMMANDS_OF_MAIL = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
@@ -121,7 +123,9 @@ export function makeMailer(options: MailerOptions): Mailer {
   });
   let state: MailState = 'UNUSED';
 
-  async function attempt(mail: Mail): Promise<MailOutcome> {
+  let sending = 0;
+
+  async function attempt(mail: Mail, signal: AbortSignal): Promise<MailOutcome> {
     const { id, to, letter, unsubscribe_url } = mail;
     try {
       await transport.sendMail({
@@ -138,7 +142,7 @@ export function makeMailer(options: MailerOptions): Mailer {
           'X-Auto-Response-Suppress': 'All',
           ...(unsubscribe_url === null ? {} : { 'List-Unsubscribe': `<${unsubscribe_url}>` }),
         },
-        signal: AbortSignal.timeout(limits.whole_ms),
+        signal,
       });
       return { result: 'SENT' };
     } catch (error) {
@@ -147,14 +151,22 @@ export function makeMailer(options: MailerOptions): Mailer {
   }
 
   return {
-    async send(mail) {
-      const outcome = await attempt(mail);
+    async send(mail, abort) {
+      const late = AbortSignal.timeout(limits.whole_ms);
+      sending += 1;
+      const outcome = await attempt(mail, abort === undefined ? late : AbortSignal.any([late, abort]));
+      sending -= 1;
       countMail(outcome.result);
       // A server that refuses one mail works.
       state = outcome.result === 'RETRY' ? 'FAILING' : 'WORKING';
       return outcome;
     },
     state: () => state,
-    close: () => transport.close({ force: true }),
+    async stop() {
+      for (let waited_ms = 0; sending > 0 && waited_ms < DRAIN_MS; waited_ms += DRAIN_PAUSE_MS) {
+        await new Promise((wait) => setTimeout(wait, DRAIN_PAUSE_MS));
+      }
+      transport.close({ force: true });
+    },
   };
 }
