@@ -40,7 +40,7 @@ function isDecimal(word: string): boolean {
 /**
  * Makes text of others harmless in a message: NFC, without invisible characters and line breaks, at most `max` code points,
  * and without anything that a program reads as a host name, address or mention. Dots in names become `[.]`, `@` becomes
- * `(at)`, and `://` becomes `:[//]`.
+ * `(at)`, and `://` becomes `:/[/]`.
  */
 export function cleanClaim(text: string, max: number): string {
   const seen = text
@@ -62,7 +62,7 @@ export function cleanClaim(text: string, max: number): string {
     .split(' ')
     .map((word) => (isDecimal(word) ? word : word.replace(NAME_DOT, '[.]')))
     .join(' ')
-    .replace(/[:\ufe13\ufe55\uff1a]\s?[/\u2044\u2215\uff0f]{2}/gu, ':[//]')
+    .replace(/[:\ufe13\ufe55\uff1a]\s?[/\u2044\u2215\uff0f]{2}/gu, ':/[/]')
     .replace(/[@\ufe6b\uff20]/gu, '(at)');
 }
 
