@@ -1,8 +1,17 @@
+import { CHANNEL_TYPES } from '@purser/contract/values/channels';
 import { WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
 import { minorUnits } from '@purser/mcp/money';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import * as authority from './authority.ts';
 import { testFiles } from './authority-tests.ts';
+import {
+  type AddChannelOptions,
+  addChannel,
+  listChannels,
+  removeChannel,
+  setChannelStatus,
+  testChannel,
+} from './channels.ts';
 import { completionScript, SHELLS, type Shell } from './completion.ts';
 import type { Context } from './context.ts';
 import { ask, type TailOptions, tail } from './decisions.ts';
@@ -62,7 +71,16 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     async (...args) =>
       done(await act(...args));
   // The help lists them in this order.
-  for (const add of [addAuthority, addAsk, addReview, addQuestions, addEvents, addMcp, addCompletion])
+  for (const add of [
+    addAuthority,
+    addAsk,
+    addReview,
+    addQuestions,
+    addChannels,
+    addEvents,
+    addMcp,
+    addCompletion,
+  ])
     add(program, context, run);
   return program;
 }
@@ -157,6 +175,47 @@ function addReview(program: Command, context: Context, run: Run): void {
     .option('--no-follow', 'exit after these')
     .option(...JSON_FLAG)
     .action(run((options: TailOptions) => tail(context, options)));
+}
+
+function addChannels(program: Command, context: Context, run: Run): void {
+  const channel = program
+    .command('channel')
+    .description('manage the channels that are notified of requests; needs an admin key');
+  channel
+    .command('list')
+    .description('show the channels with their health')
+    .option(...JSON_FLAG)
+    .action(run((options: { json?: boolean }) => listChannels(context, options)));
+  channel
+    .command('add <name>')
+    .description('add a channel')
+    .addOption(new Option('--type <type>', 'type').choices(CHANNEL_TYPES).makeOptionMandatory())
+    .option('--url <url>', 'URL; of a webhook type. Without it, it is read from PURSER_CHANNEL_URL')
+    .option('--address <email...>', 'addresses, of the type email')
+    .option('--agent <slug...>', 'only requests of these agents')
+    .option('--currency <code>', 'only requests in this currency')
+    .option('--from-minor <n>', 'only requests of at least this amount, in minor units', wholeNumber)
+    .option('--hide-claims', "leave out the agent's description")
+    .option(...JSON_FLAG)
+    .action(run((name: string, options: AddChannelOptions) => addChannel(context, name, options)));
+  channel
+    .command('test <channel_id>')
+    .description('send a test notice and wait for its result; exits 2 if it failed')
+    .option(...JSON_FLAG)
+    .action(run((id: string, options: { json?: boolean }) => testChannel(context, id, options)));
+  for (const [name, status] of [
+    ['enable', 'active'],
+    ['disable', 'disabled'],
+  ] as const) {
+    channel
+      .command(`${name} <channel_id>`)
+      .description(`${name} a channel`)
+      .action(run((id: string) => setChannelStatus(context, id, status)));
+  }
+  channel
+    .command('remove <channel_id>')
+    .description('delete a channel')
+    .action(run((id: string) => removeChannel(context, id)));
 }
 
 function addQuestions(program: Command, context: Context, run: Run): void {

@@ -30,9 +30,9 @@ let agents = 0;
 let asked = 0;
 export const lines = (text: string) => text.trim().split('\n');
 
-/** The built program for one test file, beside a service and in a folder of its own, which is its home too. */
-export function programTest() {
-  const { test, s } = serviceTest({ plan: 'enterprise' });
+/** The built program for one test file, beside a service with these settings and in a folder of its own, which is its home too. */
+export function programTest(settings: Record<string, string> = {}) {
+  const { test, s } = serviceTest({ plan: 'enterprise', env: settings });
   const place = { folder: '' };
   test.beforeAll(async () => {
     place.folder = await mkdtemp(join(tmpdir(), 'purser-cli-'));

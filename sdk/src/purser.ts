@@ -15,6 +15,8 @@ export class Purser {
   readonly capabilities: resources.Capabilities;
   readonly agents: resources.Agents;
   readonly budgets: resources.Budgets;
+  readonly channels: resources.Channels;
+  readonly notices: resources.Notices;
   readonly authority: resources.AuthorityDrafts;
   readonly apiKeys: resources.ApiKeys;
   readonly webhookEndpoints: resources.WebhookEndpoints;
@@ -42,6 +44,8 @@ export class Purser {
     this.capabilities = new resources.Capabilities(transport);
     this.agents = new resources.Agents(transport);
     this.budgets = new resources.Budgets(transport);
+    this.channels = new resources.Channels(transport);
+    this.notices = new resources.Notices(transport);
     this.authority = new resources.AuthorityDrafts(transport);
     this.apiKeys = new resources.ApiKeys(transport);
     this.webhookEndpoints = new resources.WebhookEndpoints(transport);

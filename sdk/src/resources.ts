@@ -295,6 +295,39 @@ export class Budgets extends Resource {
   }
 }
 
+/** The channels that are notified of requests. */
+export class Channels extends Resource {
+  /** The secret of a `webhook` is shown in this answer alone. Not sent again after a lost connection. */
+  create(body: t.CreateChannelRequest, options?: Options): APIPromise<t.NewChannel> {
+    return this.call('POST', '/v1/channels', { body, options });
+  }
+  retrieve(id: string, options?: Options): APIPromise<t.Channel> {
+    return this.call('GET', '/v1/channels/:id', { params: { id }, options });
+  }
+  list(query?: t.ListChannelsQuery, options?: Options): PagePromise<t.Channel> {
+    return this.pages('/v1/channels', { query, options });
+  }
+  update(id: string, body: t.UpdateChannelRequest, options?: Options): APIPromise<t.Channel> {
+    return this.call('PATCH', '/v1/channels/:id', { params: { id }, body, options });
+  }
+  /** Ends its notices, pending ones included. */
+  delete(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/channels/:id', { params: { id }, options });
+  }
+  /** Sends a test notice to this channel. */
+  test(id: string, options?: Options): APIPromise<t.ChannelTest> {
+    return this.call('POST', '/v1/channels/:id/test', { params: { id }, options });
+  }
+}
+
+/** The notices that were sent, or will be. */
+export class Notices extends Resource {
+  /** Newest first. */
+  list(query?: t.ListNoticesQuery, options?: Options): PagePromise<t.Notice> {
+    return this.pages('/v1/notices', { query, options });
+  }
+}
+
 export class ApiKeys extends Resource {
   /** The key's value is shown in this answer alone. Not sent again after a lost connection. */
   create(body: t.CreateApiKeyRequest, options?: Options): APIPromise<t.NewApiKey> {

@@ -1,8 +1,10 @@
 import { type TProperties, Type } from 'typebox';
 import { AboutBody, QUESTION_KINDS } from './purpose/questions.ts';
 import { REASON_CODES } from './reasons.ts';
+import { HealthBody } from './routes/notices/channels.ts';
 import { AgentRef, Fields, Id, LimitMinor, Nullable, OneOf, QueryBound, Timestamp } from './schema.ts';
 import { AGENT_STATUSES, MODES } from './values/agents.ts';
+import { MAX_CHANNELS } from './values/channels.ts';
 import { DECISIONS, LABELS, OUTCOME_STATES, PURPOSE_ASSESSMENTS } from './values/decisions.ts';
 import {
   BLOCKER_CODES,
@@ -330,6 +332,17 @@ export const OverviewBody = Fields(
         ),
       },
       { description: 'Reviews pending now, regardless of the period.' },
+    ),
+    failing_channels: Type.Array(
+      Fields({
+        id: Id('channel'),
+        name: Type.String(),
+        health: HealthBody,
+      }),
+      {
+        maxItems: MAX_CHANNELS,
+        description: 'Channels that are failing, or that the service disabled, now.',
+      },
     ),
     last_verification: Nullable(
       Fields(

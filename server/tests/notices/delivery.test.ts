@@ -196,6 +196,7 @@ describe('a channel that does not receive', () => {
     const { id } = await channel('slack_webhook', hook);
     await ask(await enforced(), 2_000);
     await until(async () => (await health(id)).state === 'DISABLED' || null);
+    expect((await get('/v1/reports/overview')).failing_channels).toMatchObject([{ id }]);
     expect(await notices(`channel=${id}`)).toMatchObject([{ status: 'FAILED', attempts: 1, error: 'gone' }]);
     expect(hook.received).toHaveLength(1);
     expect((await get(`/v1/audit?target=${id}`)).data[0]).toMatchObject({
@@ -247,6 +248,9 @@ describe('a channel that does not receive', () => {
     expect(await health(failing.id)).toMatchObject({ state: 'FAILING', last_error: 'bad_status' });
     await until(async () => (await notices(`channel=${healthy.id}&status=SENT`)).length === 2 || null);
     expect(alive.received.filter(({ event }) => event.type === 'channel.failing')).toHaveLength(1);
+    expect((await get('/v1/reports/overview')).failing_channels).toMatchObject([
+      { id: failing.id, name: 'The teams_webhook', health: { state: 'FAILING' } },
+    ]);
     // It works again.
     dead.answer = (_request, response) => response.writeHead(202).end();
     await s.call('POST', `/v1/channels/${failing.id}/test`);

@@ -41,7 +41,10 @@ export default function Overview() {
           {data === undefined ? <Loading /> : <Pending {...data.pending_reviews} />}
         </Card>
         <Card title="System status">
-          <SystemStatus last_verification={data?.last_verification} />
+          <SystemStatus
+            last_verification={data?.last_verification}
+            failing_channels={data?.failing_channels ?? []}
+          />
         </Card>
       </div>
       <Card title="Decisions by day" aside={<KindLegend />}>

@@ -1,7 +1,6 @@
 import type { Overview } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { channelsQuery } from '../../api/channels.ts';
 import { purser } from '../../api/client.ts';
 import { useMay, workspaceQuery } from '../../api/queries.ts';
 import { Time } from '../../components/Value.tsx';
@@ -10,11 +9,13 @@ import styles from './Overview.module.css';
 /** The most failing endpoints to name. */
 const NAMED = 3;
 
-/** Status of service, history, webhooks and plan. */
+/** Status of service, history, webhooks, channels and plan. */
 export function SystemStatus({
   last_verification: last,
+  failing_channels,
 }: {
   last_verification: Overview['last_verification'] | undefined;
+  failing_channels: Overview['failing_channels'];
 }) {
   const may = useMay('admin');
   const workspace = useQuery(workspaceQuery).data;
@@ -35,8 +36,6 @@ export function SystemStatus({
   const failing = (webhooks.data ?? []).filter(
     (each) => each.failing_since !== null || each.status === 'disabled',
   );
-  const channels = useQuery({ ...channelsQuery, enabled: may });
-  const failing_channels = (channels.data ?? []).filter(({ health }) => health.state === 'FAILING');
   const { agents } = workspace?.quotas ?? {};
   return (
     <div className={styles.state}>
@@ -112,8 +111,8 @@ export function SystemStatus({
       {failing_channels.length > 0 && (
         <p data-tone="bad">
           <span>
-            {failing_channels.length} of {channels.data?.length}{' '}
-            <Link to="/notifications">notification channels</Link> fail:{' '}
+            {failing_channels.length === 1 ? 'A channel does' : `${failing_channels.length} channels do`} not
+            receive <Link to="/notifications">notices</Link>:{' '}
             {failing_channels
               .slice(0, NAMED)
               .map(({ name }) => name)

@@ -1,5 +1,5 @@
 import type { Authority } from '@purser/contract/authority';
-import type { Assessment, Reservation, SpendRequest } from '@purser/contract/decisions';
+import type { Assessment, Decision, Reservation, SpendRequest } from '@purser/contract/decisions';
 import type { ReasonCode } from '@purser/contract/reasons';
 import type { Capability } from '@purser/contract/records';
 import type { Counters } from '@purser/rules/counters/counters-in-memory';
@@ -8,7 +8,7 @@ import type { Agent, Mode } from '@purser/rules/domain/agents';
 import { budgetStatus, periodOf } from '@purser/rules/domain/budget';
 import { capabilityExpiry, newCapability } from '@purser/rules/domain/capabilities';
 import { composeDecision, encodeDecision } from '@purser/rules/domain/decision-document';
-import { newHoldExpiresAt } from '@purser/rules/domain/decision-states';
+import { escalatesAt, newHoldExpiresAt } from '@purser/rules/domain/decision-states';
 import { type DecisionKind, decisionRow } from '@purser/rules/domain/decisions';
 import { noReservation, reservationIdOf } from '@purser/rules/domain/reservations';
 import { whyInactive } from '@purser/rules/domain/workspace';
@@ -266,6 +266,13 @@ function termsInForce(
   return reviewTerms(in_force, { mode, decision, currency, held_minor: amount_minor });
 }
 
+/** Notifies channels and people of a decision that waits for a review. In SHADOW none does. */
+function giveNotice(set: WorkingSet, made: Decision): void {
+  if (made.mode !== 'ENFORCE' || made.decision !== 'REVIEW') return;
+  const { remind_before_seconds = null } = parseReviewPolicy(set.reviewPolicy());
+  set.outbox.notices.requested(made, { remind_before_seconds, escalates_at: escalatesAt(made) });
+}
+
 /** Holds the money of a decision against its month. Returns the hold, with the limits that it counts in. */
 function reserve(
   set: WorkingSet,
@@ -364,8 +371,7 @@ export function makeCreateDecision(
       const event_id = set.addDecision(row, made);
       countAsked(set, made);
       set.publish('decision.created', document, event_id);
-      // In SHADOW nothing waits for a review.
-      if (agent.mode === 'ENFORCE' && verdict.decision === 'REVIEW') set.outbox.notices.requested(made);
+      giveNotice(set, made);
       const { decision, reason_code } = verdict;
       publishReachedLimits(set, made, facts.authority, origin);
       const { mode } = agent;

@@ -62,6 +62,7 @@ const recipient = (id: string, more: Partial<NoticeRecipient> = {}): NoticeRecip
   quiet_hours: null,
   ...more,
 });
+const NO_MORE = { remind_before_seconds: null, escalates_at: null };
 let count = 0;
 function decision(agent = 'a', amount_minor = 1_000): Decision {
   count += 1;
@@ -86,6 +87,8 @@ function batch(
     newId: makeIdsAt(at(now), Math.random),
     bursts,
     recipients: () => recipients,
+    people: [],
+    last_digests: [],
     enqueue: (notice) => queued.push(notice),
   });
   const made = () =>
@@ -110,7 +113,7 @@ describe('the notices of requests', () => {
       recipient('reason', { filter: { reasons: ['NEW_MERCHANT', 'DUPLICATE_SPEND'] } }),
       recipient('no reason', { filter: { reasons: ['DUPLICATE_SPEND'] } }),
     ]);
-    notices.requested(decision());
+    notices.requested(decision(), NO_MORE);
     expect(made().map(([, id]) => id)).toEqual(['all', 'slug', 'id', 'reason']);
   });
 
@@ -134,11 +137,11 @@ describe('the notices of requests', () => {
   test('from the sixth of an agent in a minute on are one summary for each recipient, over batches', () => {
     const recipients = [recipient('c'), recipient('d')];
     const first = batch(recipients);
-    for (let i = 0; i < 4; i++) first.notices.requested(decision());
-    first.notices.requested(decision('b'));
+    for (let i = 0; i < 4; i++) first.notices.requested(decision(), NO_MORE);
+    first.notices.requested(decision('b'), NO_MORE);
     expect(first.made().filter(([kind]) => kind === 'REQUESTED')).toHaveLength(10);
     const second = batch(recipients, [...first.notices.changes.bursts.values()], '2026-11-24T05:00:40.000Z');
-    for (let i = 0; i < 100; i++) second.notices.requested(decision());
+    for (let i = 0; i < 100; i++) second.notices.requested(decision(), NO_MORE);
     expect(second.made().filter(([kind]) => kind === 'REQUESTED')).toHaveLength(2);
     expect(second.made().filter(([kind]) => kind === 'SUMMARY')).toEqual([
       ['SUMMARY', 'c', '', '2026-11-24T05:01:05.000Z'],
@@ -146,12 +149,12 @@ describe('the notices of requests', () => {
     ]);
     // Another agent's summary of the same minute is the same one.
     const third = batch(recipients, [], '2026-11-24T05:00:50.000Z');
-    for (let i = 0; i < 6; i++) third.notices.requested(decision('b'));
+    for (let i = 0; i < 6; i++) third.notices.requested(decision('b'), NO_MORE);
     const ids = (queued: readonly Notice[]) =>
       queued.flatMap(({ kind, notice_id }) => (kind === 'SUMMARY' ? [notice_id] : []));
     expect(ids(third.queued)).toEqual(ids(second.queued));
     const later = batch(recipients, [...second.notices.changes.bursts.values()], '2026-11-24T05:01:00.000Z');
-    later.notices.requested(decision());
+    later.notices.requested(decision(), NO_MORE);
     expect(later.made().map(([kind]) => kind)).toEqual(['REQUESTED', 'REQUESTED']);
   });
 

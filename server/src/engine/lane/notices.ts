@@ -43,7 +43,7 @@ interface Occasion {
   due_ms: number;
 }
 
-/** When the review policy wants more notices of a request; null: it wants none. */
+/** When a request causes more notices; null: never. */
 export interface ReviewTimes {
   remind_before_seconds: number | null;
   /** ISO 8601 UTC. */
@@ -86,13 +86,10 @@ export class Notices {
   }
 
   /**
-   * Tells the channels whose filters match, and the people who may decide, that a request waits for a review; later a reminder, and the escalation, as
-   * `times` says. The sixth request of an agent in a minute and those after it join the SUMMARY of that minute.
+   * Notifies the channels whose filters match, and the people who may decide, that a request waits for a review; later of
+   * its expiry and escalation, as `times` says. The sixth request of an agent in a minute and those after it join the SUMMARY of that minute.
    */
-  requested(
-    decision: Decision,
-    times: ReviewTimes = { remind_before_seconds: null, escalates_at: null },
-  ): void {
+  requested(decision: Decision, times: ReviewTimes): void {
     const channels = this.#options.recipients();
     const { people } = this.#options;
     if (channels.length + people.length === 0) return;
@@ -100,9 +97,10 @@ export class Notices {
     const { expires_at } = decision.reservation;
     const expires_ms = expires_at === null ? null : Date.parse(expires_at);
     for (const occasion of this.#occasions(expires_ms, times)) {
-      // The request over the limit makes the summary for those after it too.
-      if (occasion.kind === 'REQUESTED' && requested > MAX_REQUESTED_A_MINUTE + 1) continue;
-      for (const recipient of [...channels, ...peopleToNotify(people, decision, occasion.kind)]) {
+      // The first request over the limit makes the summary of each channel for those after it too. Other people may decide those.
+      const is_made = occasion.kind === 'REQUESTED' && requested > MAX_REQUESTED_A_MINUTE + 1;
+      const notified = peopleToNotify(people, decision, occasion.kind);
+      for (const recipient of is_made ? notified : [...channels, ...notified]) {
         if (requested > MAX_REQUESTED_A_MINUTE) this.#summarize(recipient, occasion);
         else if (matchesFilter(recipient.filter, decision)) {
           const due_ms = afterQuietHours(recipient.quiet_hours, occasion.due_ms, expires_ms);

@@ -2,8 +2,10 @@ import type { Authority } from '@purser/contract/authority';
 import { DEFAULT_DAYS, MAX_AGENTS, type ReportQuery } from '@purser/contract/reports';
 import { CSV_TYPE } from '@purser/contract/route';
 import { routes } from '@purser/contract/routes/reports';
+import { MAX_CHANNELS } from '@purser/contract/values/channels';
 import type { Agent } from '@purser/rules/domain/agents';
 import { ApiError, invalidField } from '@purser/rules/errors';
+import { healthBody } from '@purser/rules/notices/channels';
 import { showReading } from '@purser/rules/purpose/shown-reading';
 import { csvLine } from '@purser/rules/values/csv';
 import type pg from 'pg';
@@ -28,10 +30,25 @@ import { getAgent } from '../../engine/storage/agents.ts';
 import { loadAuthoritiesOf } from '../../engine/storage/authorities.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { listModelUsage, type ModelUsageRow } from '../../engine/storage/model-usage.ts';
+import { listChannels } from '../../engine/storage/notices/channels.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import { getLastVerification } from '../../engine/verification/last-verification.ts';
 import { type CallOf, type Route, serve } from '../http/route.ts';
 import { attachment, wantsCsv } from './csv-answers.ts';
+
+/** The state of the workspace now, whatever period is asked for. */
+async function stateNow(db: Queryable, workspace_id: string) {
+  const all = await listChannels(db, workspace_id, { after: null, limit: MAX_CHANNELS });
+  const failing_channels = all
+    .map(({ channel, health }) => ({ channel, health: healthBody(channel, health) }))
+    // What an administrator disabled is no failure.
+    .filter(
+      ({ channel, health }) =>
+        health.state === 'FAILING' || (channel.disabled_reason ?? 'REQUESTED') !== 'REQUESTED',
+    )
+    .map(({ channel, health }) => ({ id: channel.channel_id, name: channel.name, health }));
+  return { failing_channels, last_verification: await getLastVerification(db, workspace_id) };
+}
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
@@ -282,7 +299,7 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
             return { agent: { id, slug }, mode, status, ...counts };
           }),
           pending_reviews: sources.pending_reviews,
-          last_verification: await getLastVerification(reports_db, workspace_id),
+          ...(await stateNow(reports_db, workspace_id)),
         },
       };
     }),

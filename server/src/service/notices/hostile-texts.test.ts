@@ -63,7 +63,7 @@ const MENTIONS = [
   'x\ufe0f\ufe0ey\u034fz',
   '{"type":"mrkdwn","text":"<!channel>"}',
   '</script><script>alert(1)</script>',
-  '${7*7} {{7*7}} <%= 7*7 %>',
+  '#{7*7} {{7*7}} <%= 7*7 %>',
   'javascript:alert(1)',
   ':rotating_light: :white_check_mark: Allowed by Ada',
   '*bold* _italic_ ~strike~ `code` ```block```',
