@@ -30,6 +30,7 @@ export class Purser {
   readonly invitations: resources.Invitations;
   readonly signIns: resources.SignIns;
   readonly me: resources.MyAccount;
+  readonly signingKeys: resources.SigningKeys;
   readonly changes: resources.Changes;
   readonly #options: PurserOptions;
   readonly #transport: Transport;
@@ -59,6 +60,7 @@ export class Purser {
     this.invitations = new resources.Invitations(transport);
     this.signIns = new resources.SignIns(transport);
     this.me = new resources.MyAccount(transport);
+    this.signingKeys = new resources.SigningKeys(transport);
     this.changes = new resources.Changes(transport);
   }
 

@@ -71,6 +71,19 @@ export class Decisions extends Resource {
   review(id: string, body: t.ReviewRequest, options?: Options): APIPromise<t.RecordedReview> {
     return this.call('POST', '/v1/decisions/:id/reviews', { params: { id }, body, options });
   }
+  /** The statement that the caller's signing key must sign for a signed review. Only with a session. */
+  beginSignedReview(
+    id: string,
+    body: t.ReviewStatementRequest,
+    options?: Options,
+  ): APIPromise<t.StatementToSign> {
+    return this.call('POST', '/v1/decisions/:id/reviews/statement', {
+      params: { id },
+      body,
+      options,
+      repeatable: true,
+    });
+  }
   /** All reviews, oldest first. */
   listReviews(id: string, options?: Options): PagePromise<t.Review> {
     return this.pages('/v1/decisions/:id/reviews', { params: { id }, options });
@@ -563,5 +576,34 @@ export class MyAccount extends Resource {
   }
   deletePasskey(id: string, options?: Options): APIPromise<void> {
     return this.call('DELETE', '/v1/me/passkeys/:id', { params: { id }, options });
+  }
+}
+
+/** Signing keys. A key can only list them; everything else needs the session of a person with a passkey. */
+export class SigningKeys extends Resource {
+  list(options?: Options): PagePromise<t.SigningKey> {
+    return this.pages('/v1/signing-keys', { options });
+  }
+  /** The statement that one of the caller's passkeys must sign to become a signing key. */
+  begin(options?: Options): APIPromise<t.StatementToSign> {
+    return this.call('POST', '/v1/me/signing-keys/options', { options, repeatable: true });
+  }
+  enrol(body: t.EnrolSigningKeyRequest, options?: Options): APIPromise<t.SigningKey> {
+    return this.call('POST', '/v1/me/signing-keys', { body, options });
+  }
+  /** The statement that an administrator's signing key must sign to endorse another person's key. */
+  beginEndorsement(id: string, options?: Options): APIPromise<t.StatementToSign> {
+    return this.call('POST', '/v1/signing-keys/:id/endorse/options', {
+      params: { id },
+      options,
+      repeatable: true,
+    });
+  }
+  endorse(id: string, body: t.EndorseSigningKeyRequest, options?: Options): APIPromise<t.SigningKey> {
+    return this.call('POST', '/v1/signing-keys/:id/endorse', { params: { id }, body, options });
+  }
+  /** Revokes the key; what it signed before stays good. */
+  delete(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/signing-keys/:id', { params: { id }, options });
   }
 }

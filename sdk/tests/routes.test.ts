@@ -53,7 +53,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'agents.merchants.delete') await method('the-id', 'the-entry');
     else if (
       /^(workspace|changes|inbox)\.retrieve$|^workspace\.resume$/.test(name) ||
-      /\.(list|shadow|shadowCsv|csv|overview|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$/.test(
+      /\.(list|shadow|shadowCsv|csv|overview|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$|^signingKeys\.begin$/.test(
         name,
       )
     )
@@ -61,7 +61,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'ledger.event') await method(7);
     else if (name === 'decisions.retrieveChanged') await method('the-id', 1);
     else if (
-      /^(decisions|agents|apiKeys|webhookEndpoints|invitations)\.create$|^(me|workspace)\.update$|^workspace\.stop$|^me\.switchWorkspace$/.test(
+      /^(decisions|agents|apiKeys|webhookEndpoints|invitations)\.create$|^(me|workspace)\.update$|^workspace\.stop$|^me\.switchWorkspace$|^signingKeys\.enrol$/.test(
         name,
       )
     )
@@ -69,7 +69,9 @@ test('there is one method for every route of the API but the door, and none besi
     else
       await method(
         'the-id',
-        /\.(retrieve|sheet|delete|test|list\w+|suggestions|endSession|deletePasskey)$/.test(name)
+        /\.(retrieve|sheet|delete|test|list\w+|suggestions|endSession|deletePasskey|beginEndorsement)$/.test(
+          name,
+        )
           ? undefined
           : {},
       );

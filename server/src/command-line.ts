@@ -11,14 +11,15 @@ import { setPlan } from './engine/commands/set-plan.ts';
 import { listWorkspaces } from './engine/storage/workspaces.ts';
 import { listFiledWorkspaces } from './engine/verification/checkpoint-files.ts';
 import { listCheckpointedWorkspaces } from './engine/verification/checkpoint-rows.ts';
-import { saveVerification } from './engine/verification/last-verification.ts';
+import { saveVerification, verificationBody } from './engine/verification/last-verification.ts';
 import {
+  approvalLines,
   findPublicKeys,
   verdictBody,
   verdictLines,
   verifyLedgerFile,
 } from './engine/verification/ledger-file.ts';
-import { verificationBody, verifyLedger } from './engine/verification/verify-ledger.ts';
+import { verifyLedger } from './engine/verification/verify-ledger.ts';
 import { ONE_PROCESS, serve, serveAsOne } from './serve.ts';
 import { type Config, readConfig } from './service/config/config.ts';
 import { transportWarnings } from './service/config/transport-warnings.ts';
@@ -103,6 +104,14 @@ function workspaceName(text: string): string {
   const name = normaliseText(text, TEXT_RULES.name);
   if (!name.ok) throw new InvalidArgumentError(`${name.problem}.`);
   return name.text;
+}
+
+/** Reads the fingerprints of signing keys. */
+function fingerprints(text: string): string[] {
+  const all = text.split(',').map((each) => each.trim());
+  if (!all.every((each) => /^SHA256:[A-Za-z0-9+/]{43}=?$/.test(each)))
+    throw new InvalidArgumentError('must be fingerprints, such as SHA256:jCzJ…=, separated by commas.');
+  return all;
 }
 
 const program = new Command('purser-server')
@@ -223,10 +232,15 @@ ledger
     '--public-key <key>',
     'the key that signed its checkpoints: a JWK, a JWK set, PEM, base64, or a file with one of these',
   )
+  .option(
+    '--signer-root <fingerprints>',
+    'the root signing keys that you trust, separated by commas',
+    fingerprints,
+  )
   .option('--json', 'print JSON')
-  .action(async (file: string, options: { publicKey: string; json?: boolean }) => {
+  .action(async (file: string, options: { publicKey: string; signerRoot?: string[]; json?: boolean }) => {
     const verdict = await findPublicKeys(options.publicKey)
-      .then((keys) => verifyLedgerFile(file, keys))
+      .then((keys) => verifyLedgerFile(file, keys, options.signerRoot ?? null))
       .catch((error: Error) => {
         process.stderr.write(
           `purser: ${error instanceof TypeError ? '--public-key: ' : ''}${error.message}\n`,
@@ -283,6 +297,7 @@ ledger
           print(
             `${workspace_id}  ${valid ? 'valid' : 'INVALID'}  ${events_checked} events  ${signed}  head ${shownHash(head.hash)}`,
           );
+          for (const line of approvalLines(found)) print(`  ${line}`);
           for (const each of found.breaks) print(`  event ${each.seq}  ${each.kind}  ${each.detail}`);
         }
       }

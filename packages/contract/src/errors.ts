@@ -40,6 +40,16 @@ export const ERRORS = {
     when: 'This change needs a recent sign-in: confirm your identity at `POST /v1/auth/reauthenticate`, then send the request again.',
     retry: false,
   },
+  signature_required: {
+    status: 403,
+    when: 'This needs the signature of an active signing key of yours.',
+    retry: false,
+  },
+  signature_invalid: {
+    status: 403,
+    when: 'The signature, its statement or its key is not good for this: the message says why. Ask for a new statement and sign again.',
+    retry: false,
+  },
   method_not_allowed: {
     status: 405,
     when: 'The route accepts only POST.',
@@ -128,6 +138,16 @@ export const ERRORS = {
   budget_frozen: {
     status: 409,
     when: 'The spend counts toward a frozen shared budget, so a review cannot allow it: unfreeze the budget, or deny the spend.',
+    retry: false,
+  },
+  signing_key_exists: {
+    status: 409,
+    when: 'The passkey is already a signing key of the workspace.',
+    retry: false,
+  },
+  signing_key_limit: {
+    status: 409,
+    when: 'The person has reached the limit of signing keys.',
     retry: false,
   },
   last_admin_key: {

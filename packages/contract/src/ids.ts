@@ -25,6 +25,7 @@ export const ID_PREFIXES = {
   note: 'not',
   channel: 'chn',
   notice: 'ntc',
+  signing_key: 'sig',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

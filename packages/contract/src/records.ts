@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { REMEMBERED } from './reviews/reasons.ts';
 import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from './schema.ts';
+import { SignatureBody } from './signing/fields.ts';
 import {
   CAPABILITY_STATUSES,
   LABELS,
@@ -78,6 +79,7 @@ const reviewFields = {
       description: 'ALWAYS: the review listed the merchant as allowed. NEVER: as blocked. Null: neither.',
     }),
   ),
+  signature: Type.Optional(SignatureBody),
   created_at: Timestamp(),
 };
 

@@ -20,6 +20,7 @@ export const TAGS = [
   'Ledger',
   'People',
   'Sign-in',
+  'Signing keys',
   'Service',
 ] as const;
 

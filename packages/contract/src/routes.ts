@@ -21,6 +21,7 @@ import { routes as members } from './routes/people/members.ts';
 import { routes as notifications } from './routes/people/notifications.ts';
 import { routes as oidc } from './routes/people/oidc.ts';
 import { routes as passkeys } from './routes/people/passkeys.ts';
+import { listRoutes as signingKeyLists, routes as signingKeys } from './routes/people/signing-keys.ts';
 import { routes as questions } from './routes/questions.ts';
 import { routes as reports } from './routes/reports.ts';
 import { routes as inbox } from './routes/reviews/inbox.ts';
@@ -58,6 +59,7 @@ export const ROUTES = {
   ...channels,
   ...notices,
   ...members,
+  ...signingKeyLists,
   ...workspace,
   ...changes,
   ...reports,
@@ -65,6 +67,7 @@ export const ROUTES = {
   ...auth,
   ...oidc,
   ...passkeys,
+  ...signingKeys,
   ...me,
   ...notifications,
   ...mcp,

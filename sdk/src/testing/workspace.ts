@@ -166,6 +166,7 @@ export class FakeWorkspace {
       questions: [],
       // It knows no listed merchants, so it lists none.
       remember: null,
+      signature: null,
       created_at: at,
       capability_expires_at: issuesCapability(decision, state, body.action)
         ? capabilityExpiry(now_ms, CAPABILITY_TTL_SECONDS, authority)

@@ -205,6 +205,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: 'order by agent_id limit 1',
     seq: "(select max(seq) from audit_records where workspace_id = W and action = 'limit.threshold.reached')",
   },
+  signing_keys: {
+    key: ['signing_key_id'],
+    row: 'order by endorsed_by is null, signing_key_id limit 1',
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.signing_key_id)',
+  },
   feedback: {
     key: ['agent_id', 'purpose_hash', 'merchant', 'payee_id', 'word'],
     row: "order by word = '' desc, merchant, payee_id limit 1",

@@ -71,6 +71,12 @@ const OF_SESSIONS: Record<string, true | string> = {
   'DELETE /v1/me/workspaces/:id': 'only narrows',
   'PUT /v1/me/away': 'lends a place to a member who may review anyway, and is audited',
   'DELETE /v1/me/away': 'only narrows',
+  'POST /v1/me/signing-keys/options': true,
+  'POST /v1/me/signing-keys': true,
+  'DELETE /v1/signing-keys/:id': true,
+  'POST /v1/signing-keys/:id/endorse/options': 'is harmless',
+  'POST /v1/signing-keys/:id/endorse': 'takes a signature',
+  'POST /v1/decisions/:id/reviews/statement': 'is harmless',
   'DELETE /v1/me/sessions': 'only stops',
   'DELETE /v1/me/sessions/:id': 'only stops',
 };
@@ -176,7 +182,20 @@ describe('a change of one’s own account that needs a proof', () => {
       const [method, path] = name.split(' ') as [string, string];
       await makeStale();
       const body = { id: 'x', rawId: 'x', type: 'public-key', response: {}, clientExtensionResults: {} };
-      const with_body = path.endsWith('/verify') ? { body } : {};
+      const taken: Record<string, object> = {
+        '/v1/auth/passkey/register/verify': { body },
+        '/v1/me/signing-keys': {
+          body: {
+            name: 'Key',
+            statement: 'x',
+            response: {
+              id: 'x',
+              response: { clientDataJSON: 'x', authenticatorData: 'x', signature: 'x' },
+            },
+          },
+        },
+      };
+      const with_body = taken[path] ?? {};
       const reply = await ada.call(method, path.replace(':id', 'x'), with_body);
       expect([200, 201, 204]).not.toContain(reply.status);
       if (!path.endsWith('/verify')) expect(refusal(reply)).toEqual([403, 'reauthentication_required']);

@@ -216,6 +216,7 @@ async function makeHistory() {
         key_id: 'key_1',
         questions: [],
         remember: null,
+        signature: null,
         created_at: new Date(now_ms).toISOString(),
         by_key_maker: index % 3 === 0,
         on_behalf_of: null,

@@ -411,6 +411,12 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'nothing',
   },
+  'GET /v1/signing-keys': {
+    scopes: ['read'],
+    request: fixed('/v1/signing-keys'),
+    status: 200,
+    names: 'nothing',
+  },
   'GET /v1/workspace': { scopes: ['read'], request: fixed('/v1/workspace'), status: 200, names: 'nothing' },
   'PATCH /v1/workspace': {
     scopes: ['admin'],

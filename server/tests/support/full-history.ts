@@ -17,6 +17,7 @@ import {
   spend,
   startTestService,
 } from './running-service.ts';
+import { addPasskey, endorse, enrol, signReview } from './signers.ts';
 import { until } from './until.ts';
 
 /** A workspace in which everything happened that can happen, and nothing does any more: no worker runs. */
@@ -133,10 +134,17 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   const invite = async (email: string, extra: object = {}) =>
     (await ada.call('POST', '/v1/invitations', { body: { email, role: 'reviewer', ...extra } })).body;
   const bob = await invite('bob@example.com', { principal_id: 'user:bob' });
-  const joined = await openBrowser(s).call('POST', '/v1/auth/invitations/accept', {
+  const bobs_browser = openBrowser(s);
+  const joined = await bobs_browser.call('POST', '/v1/auth/invitations/accept', {
     body: { token: bob.url.split('#')[1], name: 'Bob', password: PASSWORD },
   });
   const { id: bob_id } = joined.body.user;
+  // Signing keys: a root, and one that was endorsed and left with its owner.
+  const signer = await addPasskey(s, ada);
+  await enrol(signer);
+  const leaving = await addPasskey(s, bobs_browser);
+  await enrol(leaving);
+  await endorse(signer, leaving.key_id);
   await ada.call('PATCH', `/v1/members/${bob_id}`, { body: { role: 'viewer' } });
   await ada.call('DELETE', `/v1/members/${bob_id}`);
   await ada.call('DELETE', `/v1/invitations/${(await invite('eve@example.com')).id}`);
@@ -277,6 +285,7 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await review(person.decision_id, { action: 'ALLOW' });
   const now = await s.call('GET', `/v1/decisions/${person.decision_id}`, { key: agent });
   await consume(now.body, 1_500, { payee_id: 'sepa:DE2' });
+  await signReview(signer, (await asks('shadow', 2_100)).decision_id);
   const refused = await own(1_600);
   await review(refused.decision_id, { action: 'DENY' });
   const blocked = await own(1_650, { action: { merchant: 'Never Again Ltd' } });

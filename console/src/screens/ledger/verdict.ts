@@ -6,6 +6,8 @@ const BREAKS: Record<string, string> = {
   GAP: 'an entry is missing here.',
   TRUNCATED: 'the end of the history was cut off.',
   ROW_MISMATCH: 'the stored row does not match the entry.',
+  SIGNATURE_INVALID: 'a signature does not prove what it is kept with.',
+  SIGNATURE_MISSING: 'an approval that had to be signed is not signed.',
 };
 
 /** A kind of break in words. */

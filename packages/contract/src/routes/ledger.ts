@@ -50,6 +50,33 @@ const checkpointFields = {
 
 const CheckpointBody = Fields(checkpointFields, { $id: 'SignedCheckpoint' });
 
+const approvalFields = {
+  approvals: Fields(
+    { signed: Seq, verified: Seq },
+    {
+      $id: 'SignedApprovals',
+      description:
+        'The reviews with a signature, and how many of them are proved. With `since`, the earlier signing keys are unknown and nothing is verified.',
+    },
+  ),
+  signer_roots: Type.Array(
+    Fields(
+      {
+        fingerprint: Type.String({ examples: ['SHA256:jCzJzzB0xP1U8GBvU+kEUyiBf3a+z8jmqOSv2Ffsnjw='] }),
+        principal_id: Type.String(),
+        from_seq: Seq,
+        until_seq: Nullable(Type.Integer({ minimum: 0, description: 'The event that ended it.' })),
+        pinned: Type.Boolean(),
+      },
+      { $id: 'SignerRoot', description: 'A root signing key, and the part of the history that it covers.' },
+    ),
+  ),
+  roots_pinned: Type.Boolean({
+    description:
+      'True if the verifier named the roots that it trusts, as `purser ledger verify-file --signer-root` does. The service names none.',
+  }),
+};
+
 const VerificationBody = Fields(
   {
     valid: Type.Boolean(),
@@ -71,6 +98,7 @@ const VerificationBody = Fields(
         },
       ),
     ),
+    ...approvalFields,
     breaks: Type.Array(Fields({ seq: Seq, kind: OneOf(BREAK_KINDS), detail: Type.String() })),
     first_break_seq: Nullable(Seq),
     duration_ms: Type.Number({ minimum: 0 }),

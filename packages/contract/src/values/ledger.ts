@@ -42,6 +42,9 @@ export const LEDGER_EVENT_TYPES = [
   'member.away',
   'invitation.revoked',
   'sessions.revoked',
+  'signing_key.enrolled',
+  'signing_key.endorsed',
+  'signing_key.revoked',
 ] as const;
 export const SUBJECT_TYPES = [
   'workspace',
@@ -63,8 +66,17 @@ export const SUBJECT_TYPES = [
   'channel',
   'member',
   'invitation',
+  'signing_key',
 ] as const;
-export const BREAK_KINDS = ['ENTRY_ALTERED', 'LINK_BROKEN', 'GAP', 'TRUNCATED', 'ROW_MISMATCH'] as const;
+export const BREAK_KINDS = [
+  'ENTRY_ALTERED',
+  'LINK_BROKEN',
+  'GAP',
+  'TRUNCATED',
+  'ROW_MISMATCH',
+  'SIGNATURE_INVALID',
+  'SIGNATURE_MISSING',
+] as const;
 
 export const ACTOR_TYPES = ['api_key', 'user', 'operator', 'system'] as const;
 

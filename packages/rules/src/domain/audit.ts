@@ -5,6 +5,7 @@ import type { LimitAlert } from '../counters/limit-alerts.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import type { Channel } from '../notices/channels.ts';
+import type { SigningKeyRow } from '../signing/records/signing-key.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
 import type { AuthorityRow } from './authorities.ts';
@@ -125,6 +126,7 @@ export interface AuditedState {
   shared_budget?: SharedBudget;
   review_policy?: ReviewPolicyRow;
   limit_alert?: LimitAlert;
+  signing_key?: SigningKeyRow;
   /** Usage of earlier spends added to new limits, and its start if incomplete. */
   question_answer?: AnswerGiven;
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };

@@ -33,6 +33,7 @@ const row: ReviewRow = {
   voice: null,
   questions: ['q_1'],
   remember: null,
+  signature: null,
   capability_expires_at: null,
 };
 

@@ -2,6 +2,7 @@ import type { Decision } from '@purser/contract/decisions';
 import type { ErrorCode } from '@purser/contract/errors';
 import type { Review } from '@purser/contract/records';
 import type { REVIEW_ACTIONS } from '@purser/contract/values/decisions';
+import { signatureOf } from '../signing/records/signatures.ts';
 import type { DecisionState } from './decision-states.ts';
 import { type ApiKey, isKeyOf } from './keys.ts';
 import { recordHash } from './ledger.ts';
@@ -9,7 +10,9 @@ import { recordHash } from './ledger.ts';
 export type ReviewAction = (typeof REVIEW_ACTIONS)[number];
 
 /** A review as it is stored. */
-export interface ReviewRow extends Review {
+export interface ReviewRow extends Omit<Review, 'signature'> {
+  /** The reviewer's signature, as `signatureText` writes it; null where there is none. */
+  signature: string | null;
   /** When the capability that it issued expires; null where it issued none. */
   capability_expires_at: string | null;
   /** The person or topmost key behind it; a tier counts each voice once. Null where the tier has no such rule. */
@@ -23,6 +26,7 @@ export function sealedReview({
   remember,
   on_behalf_of,
   voice,
+  signature,
   ...review
 }: ReviewRow): Record<string, unknown> {
   return {
@@ -32,6 +36,7 @@ export function sealedReview({
     ...(by_key_maker ? { by_key_maker } : {}),
     ...(questions.length > 0 ? { questions } : {}),
     ...(remember === null ? {} : { remember }),
+    ...(signature === null ? {} : { signature }),
   };
 }
 
@@ -72,8 +77,9 @@ export function isByKeyMaker(
 
 /** A review as the API returns it. */
 export function reviewBody(row: ReviewRow): Review {
-  const { capability_expires_at, voice, ...review } = row;
-  return review;
+  const { capability_expires_at, voice, signature: text, ...review } = row;
+  const signature = text === null ? null : signatureOf(text);
+  return signature === null ? review : { ...review, signature };
 }
 
 /** Why a review is refused, for the caller. */

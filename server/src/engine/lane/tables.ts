@@ -4,6 +4,8 @@ import type { LimitAlert } from '@purser/rules/counters/limit-alerts';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-history';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
+import type { SigningKeyRow } from '@purser/rules/signing/records/signing-key';
+import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions } from '../storage/agents.ts';
 import {
   findKeysOfInvitations,
@@ -115,6 +117,8 @@ export interface Needs {
   /** Whether the agent is known to have paid this. */
   known_merchant?: KnownMerchantRef | undefined;
   questions?: readonly QuestionRef[];
+  /** All signing keys of the workspace, revoked ones included. */
+  signing_keys?: boolean;
 }
 
 /**
@@ -272,6 +276,7 @@ const LOADS = {
   listed_merchants: load((needs) => by('ref', needs.listed_merchants_of), findListedMerchants),
   merchant_entries: load((needs) => by('entry_id', needs.merchant_entries), loadMerchantEntries),
   known_merchants: load((needs) => one(needs.known_merchant), loadKnownMerchants),
+  signing_keys: loadWhole((needs) => needs.signing_keys, loadSigningKeys),
   questions: load(({ questions }) => questions ?? NONE, loadQuestions, {
     keyOf: questionName,
     replaced: { rowsOf: ({ questions }) => questions.changes.values(), isSame: () => true },
@@ -330,6 +335,7 @@ export interface ChangedSet {
   listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
   shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
   limit_alerts: { changes: ReadonlyMap<string, LimitAlert> };
+  signing_keys: { changes: ReadonlyMap<string, SigningKeyRow> };
   questions: { changes: ReadonlyMap<string, QuestionRow>; events: readonly QuestionEvent[] };
   counters: Counters;
 }

@@ -1,3 +1,4 @@
+import { putSigningKeys } from '../signing/signing-key-rows.ts';
 import { putAgents } from '../storage/agents.ts';
 import { deleteKeyDigests, insertKeyDigests, putKeys, putKeyUses } from '../storage/api-keys.ts';
 import { insertAuditRecords } from '../storage/audit.ts';
@@ -86,6 +87,7 @@ const WRITES: readonly Put[] = [
   put(insertQuestionEvents, ({ questions }) => questions.events),
   put(putLimitAlerts, ({ limit_alerts }) => limit_alerts.changes.values()),
   put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes.values()),
+  put(putSigningKeys, ({ signing_keys }) => signing_keys.changes.values()),
   put(insertAuditRecords, ({ changes }) => changes.audit),
   put(appendLedgerEvents, ({ changes }) => changes.events),
   put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),

@@ -79,6 +79,7 @@ const CHANGEABLE = [
   'merchant_entries',
   'shared_budgets',
   'limit_alerts',
+  'signing_keys',
   'known_merchants',
   'known_merchants_to_fill',
   'questions',

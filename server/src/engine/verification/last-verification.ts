@@ -1,3 +1,4 @@
+import { shownHash } from '@purser/rules/domain/ledger';
 import type { Queryable } from '../storage/database.ts';
 import type { LedgerVerification } from './verify-ledger.ts';
 
@@ -44,4 +45,32 @@ export async function getLastVerification(
     values: [workspace_id],
   });
   return result.rows[0] ?? null;
+}
+
+/** Returns a verification as the API and the command line show it. */
+export function verificationBody(found: LedgerVerification) {
+  const { valid, checked_at, events_checked, head, checkpoint, breaks, first_break_seq } = found;
+  const { approvals, signer_roots, roots_pinned } = found;
+  return {
+    valid,
+    checked_at,
+    events_checked,
+    head: { seq: head.seq, hash: shownHash(head.hash) },
+    checkpoint:
+      checkpoint === null
+        ? null
+        : {
+            seq: checkpoint.seq,
+            hash: shownHash(checkpoint.hash),
+            signed_at: checkpoint.signed_at,
+            key_id: checkpoint.key_id,
+            note: checkpoint.note,
+            checked: checkpoint.checked,
+          },
+    approvals,
+    signer_roots,
+    roots_pinned,
+    breaks,
+    first_break_seq,
+  };
 }

@@ -15,7 +15,10 @@ import {
   shownHash,
 } from '@purser/rules/domain/ledger';
 import { hasTermsOf } from '@purser/rules/reviews/review-policy';
+import { ExportedApprovals } from '@purser/rules/signing/exported-approvals';
+import type { ApprovalsVerdict } from '@purser/rules/signing/history';
 import { canonicalJson } from '@purser/rules/values/canonical-json';
+
 import { wrongTier } from './tiers.ts';
 
 /** The first line of an export. */
@@ -87,7 +90,7 @@ export function endLine(events: number, checkpoints: number, digest: Buffer): st
 }
 
 /** The result of verifying an export. */
-export interface ExportVerdict {
+export interface ExportVerdict extends ApprovalsVerdict {
   valid: boolean;
   /** Null if not even the header could be read. */
   workspace_id: string | null;
@@ -176,11 +179,15 @@ function sealedHash(event: LedgerEvent, line: Line): Buffer | null {
 }
 
 /**
- * Makes a verifier that needs only the public keys. It checks every hash, link and signature, and that no byte of the
+ * Makes a verifier that needs only the public keys, and the fingerprints of the signing keys that are trusted as roots (null:
+ * whichever the history has). It checks every hash, link and signature, and that no byte of the
  * export has changed since it was written. It never throws, whatever the lines contain.
  */
-export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifier {
-  const reading = new ExportReading(keys);
+export function makeExportVerifier(
+  keys: readonly VerifyingKey[],
+  signer_roots: readonly string[] | null = null,
+): ExportVerifier {
+  const reading = new ExportReading(keys, signer_roots);
   return {
     line: (bytes) => reading.line(bytes),
     end(rest) {
@@ -193,6 +200,7 @@ export function makeExportVerifier(keys: readonly VerifyingKey[]): ExportVerifie
 /** An export as far as it was read. */
 class ExportReading {
   readonly #keys: readonly VerifyingKey[];
+  readonly #signer_roots: readonly string[] | null;
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   readonly #whole = createHash('sha256');
   readonly #breaks: LedgerBreak[] = [];
@@ -205,9 +213,12 @@ class ExportReading {
   #previous: LedgerHead = GENESIS;
   #newest: { seq: number; signed_at: string } | null = null;
   #is_over = false;
+  #approvals: ExportedApprovals;
 
-  constructor(keys: readonly VerifyingKey[]) {
+  constructor(keys: readonly VerifyingKey[], signer_roots: readonly string[] | null) {
     this.#keys = keys;
+    this.#signer_roots = signer_roots;
+    this.#approvals = new ExportedApprovals('', signer_roots);
   }
 
   line(bytes: Uint8Array): void {
@@ -241,6 +252,7 @@ class ExportReading {
       signed_through_seq: newest?.seq ?? null,
       signed_at: newest?.signed_at ?? null,
       checkpoints_checked: counts.good,
+      ...this.#approvals.verdict(),
       breaks,
       first_break_seq: breaks[0]?.seq ?? null,
     };
@@ -271,6 +283,8 @@ class ExportReading {
     if (headerLine(read) !== text) throw new TypeError('was altered');
     this.#header = read;
     if (read.since === 0 && !read.is_withheld) this.#policy = { version: 0, policy: {} };
+    const is_whole = read.since === 0 && !read.is_withheld;
+    this.#approvals = new ExportedApprovals(read.workspace_id, this.#signer_roots, is_whole);
     // The first event of a chain follows a hash of 32 zero bytes; any other hash here is a broken link.
     this.#previous = { seq: read.since, hash: read.since_hash };
     if (read.since === 0 && !read.since_hash.equals(GENESIS.hash)) {
@@ -290,6 +304,8 @@ class ExportReading {
     const problems = checkLink(this.#previous, event, sealed);
     for (const found of problems) this.#add(found);
     if (problems.length === 0 && !is_withheld) this.#followPolicy(event, line);
+    const signed = this.#approvals.take(event, data, document, sealed?.equals(event.data_hash) === true);
+    if (signed !== null) this.#add(signed);
     if (is_withheld) this.#counts.withheld += 1;
     this.#previous = { seq: event.seq, hash: event.hash };
     this.#counts.events += 1;

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { readPublicKeys, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import { shownHash } from '@purser/rules/domain/ledger';
+import type { ApprovalsVerdict } from '@purser/rules/signing/history';
 import { type ExportVerdict, makeExportVerifier } from './ledger-export.ts';
 
 const NEWLINE = 0x0a;
@@ -12,8 +13,12 @@ const MAX_LINE_BYTES = 8 * 1024 * 1024;
  * Verifies an export of the history without service or database. `file` is a path, or `-` for standard input. Memory
  * does not grow with its length. Throws only if the file cannot be read.
  */
-export async function verifyLedgerFile(file: string, keys: readonly VerifyingKey[]): Promise<ExportVerdict> {
-  const verifier = makeExportVerifier(keys);
+export async function verifyLedgerFile(
+  file: string,
+  keys: readonly VerifyingKey[],
+  signer_roots: readonly string[] | null = null,
+): Promise<ExportVerdict> {
+  const verifier = makeExportVerifier(keys, signer_roots);
   const input: AsyncIterable<Buffer> = file === '-' ? process.stdin : createReadStream(file);
   let rest: Buffer[] = [];
   let length = 0;
@@ -55,6 +60,21 @@ export function verdictBody(verdict: ExportVerdict): Record<string, unknown> {
   return { ...verdict, head: { seq: head.seq, hash: shownHash(head.hash) } };
 }
 
+/** Returns what is known of signed approvals as sentences; none where the history has neither approvals nor signing keys. */
+export function approvalLines({ approvals, signer_roots, roots_pinned }: ApprovalsVerdict): string[] {
+  const { signed, verified } = approvals;
+  if (signed === 0 && signer_roots.length === 0) return [];
+  const whose = roots_pinned ? 'under a root that you named' : 'under the roots of this history itself';
+  return [
+    `Approvals: ${signed} signed, ${verified} verified ${whose}.`,
+    ...signer_roots.map(({ fingerprint, principal_id, from_seq, until_seq, pinned }) => {
+      const end = until_seq === null ? 'on' : `to ${until_seq}`;
+      const trust = pinned ? 'pinned' : 'not pinned';
+      return `Signer root: ${fingerprint} of ${principal_id}, from event ${from_seq} ${end}, ${trust}.`;
+    }),
+  ];
+}
+
 /** Returns the verdict as sentences; the first one has the result. */
 export function verdictLines(verdict: ExportVerdict): string[] {
   const {
@@ -84,5 +104,9 @@ export function verdictLines(verdict: ExportVerdict): string[] {
   if (valid && signed_through_seq !== null && signed_through_seq < head.seq) {
     lines.push(`Events ${signed_through_seq + 1} to ${head.seq} are consistent, but not signed yet.`);
   }
-  return [...lines, ...breaks.map(({ seq, kind, detail }) => `  event ${seq}  ${kind}  ${detail}`)];
+  return [
+    ...lines,
+    ...approvalLines(verdict),
+    ...breaks.map(({ seq, kind, detail }) => `  event ${seq}  ${kind}  ${detail}`),
+  ];
 }

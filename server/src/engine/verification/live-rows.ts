@@ -6,6 +6,7 @@ import { recordHash } from '@purser/rules/domain/ledger';
 import type { Invitation, Member } from '@purser/rules/domain/people';
 import type { ReviewPolicyRow } from '@purser/rules/domain/workspace';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
+import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { listAgents } from '../storage/agents.ts';
 import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
 import { listAuthorities } from '../storage/authorities.ts';
@@ -56,6 +57,7 @@ const NAMES: {
   invitation: (row) => `invitation ${row.invitation_id}`,
   merchant_entry: (row) => `merchant_entry ${row.entry_id}`,
   limit_alert: (row) => `limit_alert ${row.agent_id} ${row.limit_id} ${row.percent} ${row.subject}`,
+  signing_key: (row) => `signing_key ${row.signing_key_id}`,
   shared_budget: (row) => `shared_budget ${row.budget_id}`,
   review_policy: (row) => `review_policy version ${row.version}`,
 };
@@ -204,6 +206,8 @@ export async function checkLiveRows(live: LiveRows): Promise<void> {
   }
   for (const { workspace_id: _known, ...shared_budget } of await loadSharedBudgets(db, [workspace_id]))
     checkRows(live, { shared_budget });
+  for (const { workspace_id: _known, ...signing_key } of await loadSigningKeys(db, [workspace_id]))
+    checkRows(live, { signing_key });
   const webhooks = await loadWebhookEndpoints(db, workspace_id);
   for (const webhook of webhooks) checkRows(live, { webhook });
   // If the head said that there are no endpoints, no events would be sent to them.

@@ -1,5 +1,6 @@
 import type { LedgerEvent, LedgerHead } from '@purser/rules/domain/ledger';
 import type { Queryable } from '../storage/database.ts';
+import type { ApprovalsWalk } from './approvals.ts';
 import {
   type ChainRow,
   countBeforeFirst,
@@ -44,6 +45,7 @@ export interface Walk {
   named_ahead: Record<WalkedTable, Set<string>>;
   previous: LedgerHead;
   occurred_ms: number;
+  approvals: ApprovalsWalk;
   /** True if all audit records so far are as they were sealed. */
   is_vouched_for: boolean;
 }

@@ -9,8 +9,8 @@ import {
   type LedgerBreak,
   type LedgerHead,
   recordHash,
-  shownHash,
 } from '@purser/rules/domain/ledger';
+import { type ApprovalsVerdict, SigningHistory } from '@purser/rules/signing/history';
 import type pg from 'pg';
 import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
@@ -19,6 +19,7 @@ import { needsBackfill } from '../storage/derived/known-merchants.ts';
 import { getHead, listLedgerEvents, loadLedgerEvents, type StoredHead } from '../storage/ledger.ts';
 import { listReviewPolicyPlaces } from '../storage/reviews/review-policies.ts';
 import { readClock } from '../storage/workspaces.ts';
+import { checkApprovals, loadSignedDecisions } from './approvals.ts';
 import {
   type ChainRow,
   countSpans,
@@ -50,7 +51,7 @@ import { loadSealedRows, type SealedRow } from './sealed-rows.ts';
 import { withinSnapshot } from './snapshot.ts';
 import { checkBudgets, checkStates, countUnchanged } from './states.ts';
 
-export interface LedgerVerification {
+export interface LedgerVerification extends ApprovalsVerdict {
   valid: boolean;
   checked_at: string;
   events_checked: number;
@@ -58,30 +59,6 @@ export interface LedgerVerification {
   checkpoint: CheckedCheckpoint | null;
   breaks: LedgerBreak[];
   first_break_seq: number | null;
-}
-
-/** Returns a verification as the API and the command line show it. */
-export function verificationBody(found: LedgerVerification) {
-  const { valid, checked_at, events_checked, head, checkpoint, breaks, first_break_seq } = found;
-  return {
-    valid,
-    checked_at,
-    events_checked,
-    head: { seq: head.seq, hash: shownHash(head.hash) },
-    checkpoint:
-      checkpoint === null
-        ? null
-        : {
-            seq: checkpoint.seq,
-            hash: shownHash(checkpoint.hash),
-            signed_at: checkpoint.signed_at,
-            key_id: checkpoint.key_id,
-            note: checkpoint.note,
-            checked: checkpoint.checked,
-          },
-    breaks,
-    first_break_seq,
-  };
 }
 
 export interface VerifyOptions {
@@ -142,6 +119,7 @@ export async function verifyLedger(
       named_ahead: noSpansNamed(),
       previous: start.link,
       occurred_ms: 0,
+      approvals: { history: new SigningHistory(workspace_id, null), is_whole: since === 0, findings },
       is_vouched_for: true,
     };
     const events_checked = await walkChain(walk, clients, alive);
@@ -158,6 +136,7 @@ export async function verifyLedger(
       events_checked,
       head: head === undefined ? GENESIS : { seq: head.seq, hash: head.hash },
       checkpoint: checkpoints.newest,
+      ...walk.approvals.history.verdict(),
       breaks,
       first_break_seq: breaks[0]?.seq ?? null,
     };
@@ -252,6 +231,7 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
     const counting = noted(countSpans(db, workspace_id, spans));
     const unknown = events.filter((event) => event.is_as_sealed !== true);
     const rows = unknown.length === 0 ? new Map() : await loadSealedRows(db, workspace_id, unknown);
+    const signed = await loadSignedDecisions(db, workspace_id, { events, rows });
     await earlier;
     const rebuilt = rebuild(walk, events, rows);
     for (const [i, event] of events.entries()) {
@@ -261,6 +241,7 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
       walk.checkpoints.check(event);
       walk.previous = { seq: event.seq, hash: event.hash };
     }
+    checkApprovals(walk.approvals, { events, rows }, signed);
     const last = events.at(-1);
     if (last !== undefined) walk.occurred_ms = Date.parse(last.occurred_at);
     return { ...page, rebuilt, rows, counting };

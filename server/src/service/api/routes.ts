@@ -20,6 +20,7 @@ import { makePeople, type PeopleConfig, type PeopleServices } from '../people/ma
 import { makeOidcSignIn } from '../people/oidc-people.ts';
 import { makeOwnAccount } from '../people/own-account.ts';
 import { Passkeys } from '../people/passkeys.ts';
+import { Signing } from '../people/signing.ts';
 import type { Site } from '../people/site.ts';
 import { WorkTime } from '../scheduling/work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
@@ -43,11 +44,13 @@ import { makeMemberRoutes } from './people/members.ts';
 import { makeNotificationRoutes } from './people/notifications.ts';
 import { makeOidcRoutes } from './people/oidc.ts';
 import { makePasskeyRoutes } from './people/passkeys.ts';
+import { makeSigningKeyLists, makeSigningKeyRoutes } from './people/signing-keys.ts';
 import { makeQuestionRoutes } from './questions/questions.ts';
 import { makeReportRoutes } from './reports.ts';
 import { makeInboxRoutes } from './reviews/inbox.ts';
 import { makeReviewPolicyRoutes } from './reviews/review-policy.ts';
 import { makeReviewRoutes } from './reviews/reviews.ts';
+import { makeSignedReviewRoutes } from './reviews/signed-reviews.ts';
 import { ASSESS_SHARE, makeResources, withTurns } from './shared-resources.ts';
 import { makeSimulationRoutes } from './simulations.ts';
 import { makeWebhookDeliveryRoutes } from './webhook-deliveries.ts';
@@ -116,7 +119,12 @@ function makeRouteParts(core: Core, config: RouteConfig) {
 type RouteParts = ReturnType<typeof makeRouteParts>;
 
 /** Makes the routes of decisions and of what becomes of them. */
-function makeSpendRoutes(core: Core, parts: RouteParts, preAssess: PreAssess | null, site: Site): Route[] {
+function makeSpendRoutes(
+  core: Core,
+  parts: RouteParts,
+  preAssess: PreAssess | null,
+  { site, signing }: { site: Site; signing: Signing },
+): Route[] {
   const { db, lane, lists_db } = core;
   const { assess, assess_time, createDecision, createReview, cursors } = parts;
   const tokens = core.secrets.capabilityTokens;
@@ -141,7 +149,7 @@ function makeSpendRoutes(core: Core, parts: RouteParts, preAssess: PreAssess | n
   return [
     ...makeDecisionRoutes({ authorizeSpend, view }),
     ...makeDecisionReadRoutes({ lists_db, cursors, findAgentId, view }),
-    ...makeReviewRoutes({ db, lane, createReview }),
+    ...makeReviewRoutes({ db, lane, createReview, signing }),
     ...makeInboxRoutes({
       db,
       lists_db,
@@ -229,12 +237,14 @@ export function makeApiRoutes(
   const parts = makeRouteParts(core, config);
   const { cursors, answer_time } = parts;
   const keyDigest = (key: string) => secrets.keyDigests(key)[0];
+  const signing = new Signing({ db, site });
   const routes = [
-    ...makeSpendRoutes(core, parts, preAssess, site),
+    ...makeSpendRoutes(core, parts, preAssess, { site, signing }),
     ...makeAuthorizingRoutes(core, parts),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest }),
     ...makeEventRoutes(core, config, cursors),
     ...makeMemberRoutes({ db, lane, cursors, links, site, mails: config.smtp_url !== null, flows }),
+    ...makeSigningKeyLists({ db }),
     ...makeWorkspaceRoutes({ db, lane, cursors }),
     ...makeHistoryRoutes(core, cursors),
   ];
@@ -307,11 +317,14 @@ export function makePersonRoutes(core: Core, config: PersonConfig, people: Perso
     mail: config.smtp_url !== null,
   };
   const passkeys = new Passkeys({ db, flows, site });
+  const signing = new Signing({ db, site });
   const signIn = makeOidcSignIn({ db, lane, flows, rules: config });
   const routes = [
     ...makeAuthRoutes({ flows, passkeys, site, forgotPassword, offers }),
     ...makeOidcRoutes({ provider, flows, site, sessions, signIn }),
     ...makePasskeyRoutes({ db, passkeys, flows, site }),
+    ...makeSigningKeyRoutes({ db, lane, signing }),
+    ...makeSignedReviewRoutes({ db, lane, signing }),
     ...makeMeRoutes({ db, sessions, account: makeOwnAccount({ db, lane, rename: flows.rename }) }),
     ...makeNotificationRoutes({ db, has_mail: config.smtp_url !== null }),
   ];

@@ -36,6 +36,7 @@ const TAG_DESCRIPTIONS: Record<RouteData['tag'], string> = {
   Workspace: 'The plan, the quotas and the administrative history of the workspace.',
   People: 'Members, their roles, and invitations.',
   'Sign-in': 'Sign-in, sessions and accounts of people.',
+  'Signing keys': 'Passkeys with which people sign approvals, provable outside the service.',
   Ledger: 'The hash-chained history and its verification.',
   Service: 'The state of the service itself. No key is needed.',
 };

@@ -1,4 +1,6 @@
+import { OPERATOR } from '@purser/rules/domain/audit';
 import type { Command } from 'commander';
+import { resetSigningKeys } from '../../engine/commands/signing/revoke-signing-keys.ts';
 import {
   listSkipped,
   type RebuiltFollower,
@@ -59,6 +61,7 @@ export function addOperatorCommands(program: Command, { operate, print }: Operat
         print(await backUpDataDirectory(address, config.data_dir, directory, new Date()));
       }),
     );
+  addSigningKeys(program, { operate, print });
   program
     .command('rebuild-report')
     .description('Rebuild the shadow report of every workspace, or of one, from the ledger.')
@@ -87,6 +90,29 @@ export function addOperatorCommands(program: Command, { operate, print }: Operat
         for (const { workspace_id, follower } of await listSkipped(address))
           rebuilt.push(await rebuildFollower(address, workspace_id, follower));
         tell(options.json, rebuilt);
+      }),
+    );
+}
+
+function addSigningKeys(program: Command, { operate, print }: OperatorCommandOptions): void {
+  program
+    .command('signing-keys')
+    .description('Signing keys, with which people sign approvals.')
+    .command('reset')
+    .description(
+      'Revoke all signing keys of a workspace, so that an administrator can enrol a new root. For lost keys: verifiers must pin the new root too.',
+    )
+    .requiredOption('--workspace <id>', 'its id')
+    .option('--json', 'print JSON')
+    .action((options: { workspace: string; json?: boolean }) =>
+      operate(async (core) => {
+        const { workspace } = options;
+        if (!(await listWorkspaces(core.db)).some(({ workspace_id }) => workspace_id === workspace))
+          throw new StartError(`--workspace: no workspace ${workspace}.`);
+        const origin = { actor: OPERATOR, request_id: null, client_address: null };
+        const revoked = await core.lane.submit(workspace, resetSigningKeys, {}, origin);
+        if (options.json === true) print(JSON.stringify({ workspace_id: workspace, revoked }));
+        else print(`${workspace}  signing keys revoked: ${revoked}. The next one is a new root.`);
       }),
     );
 }

@@ -4,6 +4,7 @@ import { LabelBody, RecordedReviewBody, ReviewBody } from '../../records.ts';
 import { REMEMBERED } from '../../reviews/reasons.ts';
 import { route } from '../../route.ts';
 import { Fields, Formed, IdIn, LongText, OneOf, page } from '../../schema.ts';
+import { SignatureIn } from '../../signing/fields.ts';
 import { LABELS, REVIEW_ACTIONS } from '../../values/decisions.ts';
 
 /** More questions than a decision asks. */
@@ -22,23 +23,29 @@ const Questions = () =>
     }),
   );
 
+/** The part of a review that a reviewer signs. */
+export const signedFields = {
+  action: OneOf(REVIEW_ACTIONS),
+  reason_code: Formed('^[A-Z0-9_]{1,64}$', 'must be 1 to 64 of A-Z, 0-9 and "_"', {
+    examples: ['VENDOR_CONFIRMED'],
+  }),
+  comment: Comment(),
+  remember: Type.Optional(
+    OneOf(REMEMBERED, {
+      description:
+        'Lists the merchant for the agent with the review, and the payee if the request names one: ALWAYS, with ALLOW, as allowed; NEVER, with DENY, as blocked. It needs what `POST /v1/agents/:id/merchants` needs. If the merchant cannot be listed, nothing is recorded.',
+    }),
+  ),
+};
+
 const ReviewRequest = Fields(
   {
-    action: OneOf(REVIEW_ACTIONS),
-    reason_code: Formed('^[A-Z0-9_]{1,64}$', 'must be 1 to 64 of A-Z, 0-9 and "_"', {
-      examples: ['VENDOR_CONFIRMED'],
-    }),
-    comment: Comment(),
+    ...signedFields,
     questions: Questions(),
-    remember: Type.Optional(
-      OneOf(REMEMBERED, {
-        description:
-          'Lists the merchant for the agent with the review, and the payee if the request names one: ALWAYS, with ALLOW, as allowed; NEVER, with DENY, as blocked. It needs what `POST /v1/agents/:id/merchants` needs. If the merchant cannot be listed, nothing is recorded.',
-      }),
-    ),
     supersedes: Type.Optional(
       IdIn('review', { description: 'In SHADOW: the current review, which this one replaces.' }),
     ),
+    signature: Type.Optional(SignatureIn()),
   },
   { $id: 'ReviewRequest' },
 );
@@ -74,6 +81,7 @@ export const routes = {
       'review_final',
       'already_reviewed',
       'approval_limit_exceeded',
+      'signature_invalid',
       'authority_changed',
       'budget_frozen',
       'merchant_limit',

@@ -14,6 +14,7 @@ import { isTaken, mayStillInvite } from '../../lane/principals.ts';
 import { withdrawAdministration, withdrawInvitation } from '../../lane/revocations.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import type { Identity } from '../../storage/members.ts';
+import { revokeSigningKeysOf } from '../signing/revoke-signing-keys.ts';
 
 /** A person's right to join: being the first, an invitation, or the settings of the identity provider. */
 export type Admittance =
@@ -106,6 +107,7 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
         }
       : {}),
     principals: principalsOf(admittance, user?.user_id ?? null),
+    signing_keys: true,
   }),
   apply(set, input, origin) {
     const { admittance, email } = input;
@@ -175,6 +177,7 @@ export const joinWorkspace: Command<JoinWorkspaceInput, Credited> = {
     for (const other of people.pendingInvitations((each) => each.email === email)) {
       withdrawInvitation(set, other, by);
     }
+    if (earlier !== undefined) revokeSigningKeysOf(set, user_id, by);
     // The membership that is replaced may have been an administrator's.
     if (
       earlier !== undefined &&

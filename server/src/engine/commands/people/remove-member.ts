@@ -1,5 +1,6 @@
 import { type Command, done, refuse } from '../../lane/command.ts';
 import { withdrawAdministration } from '../../lane/revocations.ts';
+import { revokeSigningKeysOf } from '../signing/revoke-signing-keys.ts';
 import { LAST_ADMIN, NO_SUCH_MEMBER } from './update-member.ts';
 
 export interface RemoveMemberInput {
@@ -9,7 +10,8 @@ export interface RemoveMemberInput {
 }
 
 /**
- * Removes a member, and ends the sessions that they have in the workspace, their pending invitations and their admin keys.
+ * Removes a member, and ends the sessions that they have in the workspace, their pending invitations, their signing keys
+ * and their admin keys.
  * Removing them again revokes the keys that an earlier removal left.
  */
 export const removeMember: Command<RemoveMemberInput, null> = {
@@ -19,6 +21,7 @@ export const removeMember: Command<RemoveMemberInput, null> = {
     reviewers: true,
     admin_keys: true,
     pending_invitations: true,
+    signing_keys: true,
   }),
   apply(set, { user_id, keep_keys }, origin) {
     const { people } = set;
@@ -34,6 +37,7 @@ export const removeMember: Command<RemoveMemberInput, null> = {
         to: { removed_at: set.now },
         state: { member },
       });
+      revokeSigningKeysOf(set, user_id, origin);
     }
     withdrawAdministration(set, before.principal_id, keep_keys, origin);
     return done(null);

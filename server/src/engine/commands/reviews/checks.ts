@@ -1,8 +1,11 @@
 import { isOwnRequest, whyFinal, whyUnreviewable } from '@purser/rules/domain/reviews';
 import { whyNotAllowed } from '@purser/rules/policy/may-pay';
 import { countsVoices } from '@purser/rules/reviews/places';
+import { claimFault, factsOf, reviewClaim } from '@purser/rules/signing/history';
 import type { Refusal } from '../../lane/command.ts';
 import { unknownQuestion } from '../../questions/answers-of-records.ts';
+import { activeKeyOf } from '../signing/given-signature.ts';
+import { recordedTerms } from './recorded-terms.ts';
 import { whyNotRemembered } from './remember.ts';
 import type { ReviewCase } from './review-case.ts';
 import { MAKER_FORBIDDEN, separatesMakers } from './separation.ts';
@@ -41,6 +44,25 @@ const unknownQuestions: Check = ({ decision, input }) => {
   return problem === null ? null : { code: 'invalid_request', message: problem };
 };
 
+const badSignature: Check = (given) => {
+  const { set, input, origin, decision } = given;
+  const { signature } = input;
+  if (signature === null) return null;
+  const invalid = (why: string) =>
+    ({ code: 'signature_invalid', message: `The signature is not good: ${why}.` }) as const;
+  const { principal_id } = origin.actor;
+  const key = activeKeyOf(set, principal_id, signature);
+  if (key === undefined) return invalid('it is of no active signing key of yours');
+  const facts = { ...factsOf(decision), decision_hash: signature.decision_hash };
+  const claim = reviewClaim(set.workspace_id, facts, {
+    ...input,
+    ...recordedTerms(given),
+    principal_id,
+  });
+  const fault = signature.fault ?? claimFault(signature.given, key, claim, set.now_ms);
+  return fault === null ? null : invalid(fault);
+};
+
 const notPayable: Check = ({ set, input, decision, state, agent, authority }) => {
   if (decision.mode !== 'ENFORCE' || input.action !== 'ALLOW') return null;
   const budgets = set.shared_budgets.all();
@@ -65,6 +87,7 @@ const CHECKS: readonly Check[] = [
   // already_reviewed, insufficient_scope, approval_limit_exceeded
   noPlace,
   // signature_required or signature_invalid
+  badSignature,
   // authority_changed
   notPayable,
   // insufficient_scope, invalid_request or merchant_limit of the listing

@@ -9,11 +9,13 @@ import type { DecisionKind } from '@purser/rules/domain/decisions';
 import { type Reviewer, type ReviewRow, reviewBody } from '@purser/rules/domain/reviews';
 import { recordEventData } from '@purser/rules/domain/webhooks';
 import { countsVoices } from '@purser/rules/reviews/places';
+import { signatureText } from '@purser/rules/signing/records/signatures';
 import { type Command, done, refuse } from '../../lane/command.ts';
 import type { Needs } from '../../lane/tables.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import { answerQuestions, questionsAnswered } from '../../questions/answers-of-records.ts';
 import { whyRefused } from './checks.ts';
+import { recordedTerms } from './recorded-terms.ts';
 import { rememberMerchant } from './remember.ts';
 import type { CreateReviewInput, ReadTier, ReviewCase } from './review-case.ts';
 import { isMakerOf, reviewerOf } from './separation.ts';
@@ -98,17 +100,50 @@ function reviewOf(given: ReviewCase, capability_ttl_seconds: number): ReviewRow 
     principal_id: origin.actor.principal_id,
     key_id: origin.actor.key_id,
     by_key_maker,
-    on_behalf_of: action === 'ALLOW' && standing?.place.ok === true ? standing.place.on_behalf_of : null,
     voice: counts_voices && standing !== null ? standing.approver.voice : null,
-    // An approval that others have to follow settles nothing yet.
+    ...recordedTerms(given),
     questions: completes ? questionsAnswered(decision, input, input.named) : [],
-    remember: completes ? (input.remember?.remember ?? null) : null,
+    signature: input.signature === null ? null : signatureText(input.signature.given),
     created_at: set.now,
     capability_expires_at: issuesCapability(decision, state, action)
       ? capabilityExpiry(set.now_ms, capability_ttl_seconds, authority ?? {})
       : null,
   };
 }
+
+/** The rows that a review needs. */
+const needsOf = ({
+  decision_id,
+  requesting_key_id,
+  questions,
+  remember,
+  signature,
+  ...tier
+}: CreateReviewInput): Needs => ({
+  signing_keys: signature !== null,
+  decisions: [decision_id],
+  ...(remember === null ? {} : { agents: [remember.agent_id], listed_merchants_of: [remember.agent_id] }),
+  questions,
+  authorities_of: [decision_id],
+  shared_budgets: [],
+  keys: requesting_key_id === null ? [] : [requesting_key_id],
+  workspace: true,
+  reviewers: true,
+  webhooks: true,
+  ...needsOfTier(decision_id, tier),
+});
+
+/** Returns what a review would record of its place and listing, for its statement; the same refusals apply, and nothing changes. */
+export const prepareSignedReview: Command<CreateReviewInput, ReturnType<typeof recordedTerms>> = {
+  name: 'beginSignedReview',
+  needs: needsOf,
+  apply(set, input, origin) {
+    const given = caseOf(set, input, origin);
+    if (given === null) return refuse('not_found', 'No such decision.');
+    const refusal = whyRefused(given);
+    return refusal === null ? done(recordedTerms(given)) : { kind: 'refused', refusal };
+  },
+};
 
 /**
  * Records a person's review of a REVIEW decision. In ENFORCE a DENY is final and releases the hold; an ALLOW is final and
@@ -120,18 +155,7 @@ export function makeCreateReview(options: {
 }): Command<CreateReviewInput, CreatedReview> {
   return {
     name: 'createReview',
-    needs: ({ decision_id, requesting_key_id, questions, remember, ...tier }) => ({
-      decisions: [decision_id],
-      ...(remember === null ? {} : { agents: [remember.agent_id], listed_merchants_of: [remember.agent_id] }),
-      questions,
-      authorities_of: [decision_id],
-      shared_budgets: [],
-      keys: requesting_key_id === null ? [] : [requesting_key_id],
-      workspace: true,
-      reviewers: true,
-      webhooks: true,
-      ...needsOfTier(decision_id, tier),
-    }),
+    needs: needsOf,
     apply(set, input, origin) {
       const given = caseOf(set, input, origin);
       if (given === null) return refuse('not_found', 'No such decision.');
@@ -142,7 +166,7 @@ export function makeCreateReview(options: {
       const { decision, agent } = given;
       const review = reviewOf(given, options.capability_ttl_seconds);
       const { after, event_id } = set.records.addReview(review);
-      answerQuestions(set, decision, review);
+      answerQuestions(set, decision, reviewBody(review));
       if (review.remember !== null && input.remember !== null)
         rememberMerchant(set, decision, input.remember, origin);
       const effective_decision = effectiveNow(decision, after);

@@ -8,6 +8,7 @@ import type { ReviewAction, Reviewer } from '@purser/rules/domain/reviews';
 import type { Approver, ReviewPlace } from '@purser/rules/reviews/places';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import type { ReadDecision } from '../../questions/answers-of-records.ts';
+import type { GivenSignature } from '../signing/given-signature.ts';
 
 /** A listing of the merchant that a review asks for. */
 export interface Remembering {
@@ -45,6 +46,8 @@ export interface CreateReviewInput extends ReadDecision, ReadTier {
   remember: Remembering | null;
   /** The questions that a DENY answers; null: those that it is about by default. */
   named: readonly string[] | null;
+  /** The reviewer's signature, and the `data_hash` of the decision's event; null where there is none. */
+  signature: (GivenSignature & { decision_hash: string }) | null;
 }
 
 /** Everything that may refuse a review, as the batch finds it. */
