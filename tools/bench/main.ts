@@ -8,6 +8,7 @@ import { type Bench, startBench } from './bench.ts';
 import { measureDecisions } from './decisions.ts';
 import { measureGrowth } from './growth.ts';
 import { measureLimits } from './limits.ts';
+import { measureNotices } from './notices.ts';
 import type { Plan } from './plan.ts';
 import { measureLongHistory } from './reading.ts';
 import { type BenchReport, renderPage, renderReport } from './render.ts';
@@ -21,6 +22,7 @@ const GROUPS: readonly Group[] = [
   { name: 'limits', title: 'Limits over time', measure: measureLimits },
   { name: 'ways', title: 'The other hot ways', measure: measureWays },
   { name: 'webhooks', title: 'Webhooks', measure: measureWebhooks },
+  { name: 'notices', title: 'Channels', measure: measureNotices },
   { name: 'reading', title: 'Reading a long history', measure: measureLongHistory },
   { name: 'growth', title: 'Growth', measure: measureGrowth },
 ];

@@ -283,6 +283,19 @@ describe('a channel that does not receive', () => {
   });
 });
 
+test('a limit that is reached is a notice to each channel, once', async () => {
+  const hook = await receiver();
+  const { id } = await channel('webhook', hook);
+  const agent = await makeAgent({ monthly_budget_minor: 1_000, alert_percents: [50] });
+  for (const amount of [400, 200, 100]) await ask(agent, amount);
+  await until(() => hook.received.length > 0 || null);
+  expect(hook.received[0]?.event).toMatchObject({
+    type: 'limit.reached',
+    data: { title: `Usage reached 50 percent of a limit of ${agent}`, percent: 50, agent },
+  });
+  expect(await notices(`channel=${id}`)).toHaveLength(1);
+});
+
 test('a test notice reaches its channel alone, at once during quiet hours', async () => {
   const [one, other] = [await receiver(), await receiver()];
   const { id } = await channel('webhook', one, { quiet_hours: quietNow() });

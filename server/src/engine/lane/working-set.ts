@@ -34,9 +34,6 @@ import { Records } from './records.ts';
 import { SharedBudgets } from './shared-budgets.ts';
 import type { Loaded } from './tables.ts';
 
-/** The events that channels are notified of, too. */
-const OF_LIMITS: ReadonlySet<string> = new Set(['budget.threshold.reached', 'limit.threshold.reached']);
-
 /** One workspace as a batch found it. */
 export interface FoundWorkspace {
   workspace_id: string;
@@ -282,15 +279,13 @@ export class WorkingSet {
   }
 
   /**
-   * Queues an event for every webhook endpoint that takes its type, in the same transaction as the change itself; one
-   * about a limit also as a notice. `data`
+   * Queues an event for every webhook endpoint that takes its type, in the same transaction as the change itself. `data`
    * is JSON text without any secret; `event_id` is that of the event in the chain. The command must need `webhooks`:
    * otherwise the event would reach nobody unless another command of the batch does.
    */
   publish(type: WebhookEventType, data: string, event_id: string): void {
     this.published_count += 1;
     this.outbox.publish(type, data, event_id);
-    if (OF_LIMITS.has(type)) this.outbox.notices.limitReached(data);
   }
 
   /** Appends the next event to the chain and returns its id. */

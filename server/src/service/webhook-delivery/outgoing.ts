@@ -98,21 +98,20 @@ function aboutSeveral(
   return { text, data: { kind: 'SUMMARY', about, url: text.link.url, ...sums, has_more, decision_ids } };
 }
 
-/** The body of an event about a limit that was reached, as far as notices read it. */
+/** The body of an event about a limit or budget that was reached, as far as notices read it. */
 interface LimitData {
   percent: number;
-  agent?: { slug: string } | string;
-  budget?: { name?: string; slug: string };
-  limit?: { name?: string } | string;
+  agent?: { slug: string };
+  limit?: { name: string };
+  budget?: { slug: string };
+  decision_id: string;
 }
 
-function aboutLimit(data: LimitData, public_url: string): Content {
-  const { percent, agent, budget, limit } = data;
-  const slug = typeof agent === 'object' ? agent.slug : (agent ?? null);
-  const named = typeof limit === 'object' ? limit.name : limit;
-  const name = budget?.name ?? budget?.slug ?? named ?? '';
-  const text = limitText({ percent, name, agent: budget === undefined ? slug : null }, public_url);
-  return { text, data: { kind: 'LIMIT', url: text.link.url, ...data } };
+function aboutLimit({ percent, agent, limit, budget, decision_id }: LimitData, public_url: string): Content {
+  const reached = { percent, name: limit?.name ?? budget?.slug ?? '', agent: agent?.slug ?? null };
+  const text = limitText(reached, public_url);
+  const name = text.claims[0]?.text ?? '';
+  return { text, data: { kind: 'LIMIT', url: text.link.url, ...reached, name, decision_id } };
 }
 
 function contentOf(notice: DueNotice, style: NoticeStyle, summarized: readonly string[]): Content | null {
