@@ -8,7 +8,7 @@ import { makeWorkspaces } from './workspaces.ts';
 
 const CHANNELS = 5;
 const CLIENTS = 64;
-const MIN_ROUNDS = 3;
+const MIN_ROUNDS = 7;
 const GOAL_RATIO = 0.95;
 
 /** A receiver in this process that answers 200 at once. */

@@ -24,10 +24,12 @@ const AUTHORITY = {
   review_threshold_minor: 100,
 };
 
-/** The ids of the notices that told of each decision, in a summary or by themselves. */
+/** The ids of the notices about each decision, summaries included. */
 function idsByDecision(received: readonly Received[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   for (const { event, headers } of received) {
+    // Others are about the channel that fails.
+    if (!event.type.startsWith('review.')) continue;
     const { decision_id, decision_ids = [decision_id] } = event.data;
     for (const id of decision_ids) {
       const ids = found.get(id) ?? new Set();

@@ -243,7 +243,7 @@ export interface BatchOptions {
   random: () => number;
   /** Called with the time that the writes and the commit took, and whether there were any writes. */
   onCommitted?: (commit_ms: number, has_changes: boolean) => void;
-  /** Called when the batch made webhook queues due. */
+  /** Called when the batch has queued events for webhooks. */
   onPublished?: (() => void) | undefined;
   now_ms: () => number;
 }
@@ -306,6 +306,6 @@ export async function runBatch(
   await settleCommit(client.query({ text: 'commit' }), writes);
   for (const each of folded) keep(options.known, each);
   options.onCommitted?.(options.now_ms() - began_ms, changed !== undefined);
-  if (folded.some(({ set }) => set.outbox.changes.queues.size > 0)) options.onPublished?.();
+  if (folded.some(({ set }) => set.outbox.has_events)) options.onPublished?.();
   return results;
 }

@@ -53,7 +53,7 @@ export interface LaneOptions {
   onWritten?: () => void;
   /** Called with the error of each attempt to write a batch that failed. */
   onFailed?: (error: unknown) => void;
-  /** Called after each batch that made webhook queues due, so that they are looked at without waiting for the next poll. */
+  /** Called after each batch that has queued events for webhooks, so that they are sent without waiting for the next poll. */
   onPublished?: () => void;
 }
 

@@ -57,6 +57,8 @@ export class Outbox {
     channels: new Map(),
     deleted_channels: new Set(),
   };
+  /** True if events are to be delivered at once. Notices wait for the workers' next poll, a fraction of a second. */
+  has_events = false;
   /** The notices to channels and people. */
   readonly notices: Notices;
   readonly #now: string;
@@ -77,7 +79,7 @@ export class Outbox {
       recipients: () => this.#recipients(),
       people: loaded.notified_people,
       last_digests: loaded.last_digests,
-      enqueue: ({ recipient_id, notice_id, due_at }) => this.deliver(recipient_id, notice_id, due_at),
+      enqueue: ({ recipient_id, notice_id, due_at }) => this.#enqueue(recipient_id, notice_id, due_at),
     });
   }
 
@@ -159,11 +161,17 @@ export class Outbox {
     this.#onChange();
   }
 
-  /** Queues a stored event or notice, or one added by this batch, for one receiver. */
-  deliver(endpoint_id: string, event_id: string, due_at = this.#now): void {
-    this.changes.deliveries.set(`${endpoint_id} ${event_id}`, { endpoint_id, due_at, event_id, attempts: 0 });
-    const waiting = this.changes.queues.get(endpoint_id)?.due_at ?? null;
-    if (waiting === null || due_at < waiting) this.#wake(endpoint_id, due_at);
+  /** Queues a stored event, or one added by this batch, for one endpoint; it is due at once. */
+  deliver(endpoint_id: string, event_id: string): void {
+    this.has_events = true;
+    this.#enqueue(endpoint_id, event_id, this.#now);
+  }
+
+  #enqueue(receiver_id: string, event_id: string, due_at: string): void {
+    const delivery = { endpoint_id: receiver_id, due_at, event_id, attempts: 0 };
+    this.changes.deliveries.set(`${receiver_id} ${event_id}`, delivery);
+    const waiting = this.changes.queues.get(receiver_id)?.due_at ?? null;
+    if (waiting === null || due_at < waiting) this.#wake(receiver_id, due_at);
     this.#onChange();
   }
 
