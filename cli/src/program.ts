@@ -25,6 +25,7 @@ import {
   listQuestions,
   type QuestionListOptions,
 } from './questions.ts';
+import { report } from './report.ts';
 import { type ReviewOptions, review } from './review.ts';
 import { VERSION } from './version.ts';
 
@@ -126,6 +127,15 @@ function addAuthority(program: Command, context: Context, run: Run): void {
     .option('--to <time>', 'only decisions before this time, or up to the end of this date')
     .option(...JSON_FLAG)
     .action(run((options: { file: string }) => authority.simulate(context, options)));
+
+  program
+    .command('report')
+    .description('show what SHADOW would have decided, asked and missed')
+    .option('--agent <slug>', 'only this agent')
+    .option('--from <time>', 'from this date or time on; default: the last 30 days')
+    .option('--to <time>', 'before this time, or up to the end of this date')
+    .option(...JSON_FLAG)
+    .action(run((options: { agent?: string }) => report(context, options)));
 }
 
 function addAsk(program: Command, context: Context, run: Run): void {

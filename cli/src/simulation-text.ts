@@ -1,11 +1,12 @@
 import { formatMoney } from '@purser/mcp/money';
 import type { Simulation } from '@purser/sdk';
+import { attentionLines } from './report.ts';
 
 const MAX_SHOWN = 10;
 
 /** The effect of a draft, in lines. Amounts are in the draft's currency. */
 export function simulationLines(simulation: Simulation, currency: string): string[] {
-  const { evaluated, skipped, transitions, changed } = simulation;
+  const { evaluated, skipped, transitions, changed, attention } = simulation;
   const left_out = skipped.map(({ reason, count }) => `; ${count} skipped (${reason})`).join('');
   if (evaluated === 0) return [`Recent decisions: none to replay${left_out}.`];
   const moves = transitions.filter(({ count }) => count > 0);
@@ -25,6 +26,7 @@ export function simulationLines(simulation: Simulation, currency: string): strin
         ({ decision_id, merchant, amount_minor, current, draft }) =>
           `    ${decision_id}  ${formatMoney(amount_minor, currency)}  ${oneLine(merchant)}: ${current.decision} → ${draft.decision} (${draft.reason_code})`,
       ),
+    ...attentionLines(attention),
   ];
 }
 

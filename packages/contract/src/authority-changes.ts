@@ -9,6 +9,7 @@ import {
 } from './authority-words.ts';
 import type { Comparison, Widens } from './field-rows.ts';
 import { hoursGained } from './hours-of-the-week.ts';
+import { ATTENTION_LEVELS } from './purpose/attention.ts';
 import { VELOCITY_DEFAULTS, type VelocityLimit } from './velocity-limits.ts';
 
 /** One difference between two authorities: of a field, or of one entry of a list. */
@@ -107,7 +108,7 @@ const compareSwitches =
     return value(inText(was.value), inText(is.value), is.value === true ? on : opposite(on));
   };
 
-const LEVELS: readonly unknown[] = ['LOW', 'NORMAL', 'HIGH'];
+const LEVELS: readonly unknown[] = ATTENTION_LEVELS;
 
 const compareAttention: Compare = (was, is) => {
   const [from, to] = [was.value ?? 'NORMAL', is.value ?? 'NORMAL'];

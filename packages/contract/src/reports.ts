@@ -1,4 +1,5 @@
 import { type TProperties, Type } from 'typebox';
+import { AttentionBody } from './purpose/attention.ts';
 import { AboutBody, QUESTION_KINDS } from './purpose/questions.ts';
 import { REASON_CODES } from './reasons.ts';
 import { HealthBody } from './routes/notices/channels.ts';
@@ -192,6 +193,7 @@ export const ReportBody = Fields(
           'The questions of the decisions, without those that were settled before; at most the newest 50,000 records.',
       },
     ),
+    attention: AttentionBody,
     enforced: Fields(
       { count: Count(), amounts: Amounts() },
       {

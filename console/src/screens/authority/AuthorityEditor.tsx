@@ -15,6 +15,7 @@ import { Reading } from './Reading.tsx';
 import { SaveForm } from './SaveForm.tsx';
 import { SimulationCard } from './SimulationCard.tsx';
 import { useEditor } from './use-editor.ts';
+import { useSimulation } from './use-simulation.ts';
 import { Versions } from './Versions.tsx';
 
 /** The current version. Null if none is set, which the agent shows without a failing request. */
@@ -50,6 +51,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
   const { version: shown } = pick(useSearch({ strict: false }), ['version']);
   const editor = useEditor(slug, current);
   const { may, base, json, authority, changes } = editor;
+  const simulation = useSimulation(slug, authority, may);
   return (
     <div className={styles.columns}>
       <div className={styles.form}>
@@ -74,8 +76,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
           </button>
         </Tabs>
         <AuthorityForm
-          slug={slug}
-          policy={authority}
+          compared={simulation.query.data?.attention}
           draft={editor.draft}
           json={json}
           problems={editor.problems}
@@ -86,7 +87,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
         <SaveForm slug={slug} current={current} editor={editor} />
       </div>
       <div className={styles.beside}>
-        {may && <SimulationCard slug={slug} authority={authority} />}
+        {may && <SimulationCard simulation={simulation} currency={authority?.currency ?? 'EUR'} />}
         <Summary authority={authority} />
         <Reading authority={authority} onCorrect={may ? editor.correct : undefined} />
         {base !== null && changes.length > 0 && (

@@ -1,4 +1,4 @@
-import type { Authority } from '@purser/sdk';
+import type { Simulation } from '@purser/sdk';
 import { AreaField, SelectField, TextField } from '../../components/Field.tsx';
 import { Card } from '../../components/Page.tsx';
 import { type Draft, minorHint, type Problems } from '../../lib/authority/draft.ts';
@@ -17,8 +17,7 @@ const BECOMES = [
 
 /** The fields of a policy, or its JSON. */
 export function AuthorityForm({
-  slug,
-  policy,
+  compared,
   draft,
   json,
   problems,
@@ -26,9 +25,8 @@ export function AuthorityForm({
   edit,
   setJson,
 }: {
-  slug: string;
-  /** The draft as it would be saved. Null while it has problems. */
-  policy: Authority | null;
+  /** The levels of attention on past requests; undefined before the first simulation. */
+  compared: Simulation['attention'] | undefined;
   draft: Draft;
   json: string | null;
   problems: Problems;
@@ -99,7 +97,7 @@ export function AuthorityForm({
           rows={2}
           {...field('context')}
         />
-        <Attention {...field('attention')} slug={slug} policy={policy} />
+        <Attention {...field('attention')} compared={compared} />
         <SelectField
           label="Description of a request"
           options={[

@@ -1,8 +1,5 @@
-import { type Authority, InvalidRequestError, type Simulation } from '@purser/sdk';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { InvalidRequestError, type Simulation } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import { purser } from '../../api/client.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -10,42 +7,23 @@ import { Card, Loading } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
 import { cx } from '../../lib/cx.ts';
-import { useDebounced } from '../../lib/hooks/use-debounced.ts';
 import { type ChangedDecision, KINDS, type Kind, matrixOf, wronglyChanged } from '../../lib/simulation.ts';
 import { visible } from '../../lib/visible.ts';
 import { reasonWords, words } from '../../lib/words.ts';
 import styles from './Authority.module.css';
+import type { EditorSimulation } from './use-simulation.ts';
 
 /** Severity of a decision. A change to a higher one is stricter. */
 const GRAVITY: Record<Kind, number> = { ALLOW: 0, REVIEW: 1, DENY: 2 };
 
-/** Large replays take far longer than other requests. Milliseconds. */
-const TIMEOUT_MS = 300_000;
-
-/** Replays past decisions under the draft, updated after each pause in typing. */
-export function SimulationCard({ slug, authority }: { slug: string; authority: Authority | null }) {
-  const [limit, setLimit] = useState('500');
-  const [days, setDays] = useState({ from: '', to: '' });
-  const text = authority === null ? null : JSON.stringify(authority);
-  const asked = useDebounced(text);
-  const query = useQuery({
-    queryKey: ['simulation', slug, asked, limit, days],
-    queryFn: async ({ signal }) =>
-      purser.agents.authority.simulate(
-        slug,
-        JSON.parse(asked as string) as Authority,
-        {
-          limit: Number(limit),
-          ...(days.from === '' ? {} : { from: days.from }),
-          ...(days.to === '' ? {} : { to: days.to }),
-        },
-        { signal, timeout: TIMEOUT_MS },
-      ),
-    enabled: asked !== null,
-    placeholderData: keepPreviousData,
-    staleTime: 60_000,
-  });
-  const is_old = text !== asked || query.isPlaceholderData;
+/** The result of the simulation, with the choice of the decisions that it replays. */
+export function SimulationCard({
+  simulation: { query, limit, setLimit, days, setDays, is_empty, is_old },
+  currency,
+}: {
+  simulation: EditorSimulation;
+  currency: string;
+}) {
   return (
     <Card
       title="Simulation on past requests"
@@ -87,7 +65,7 @@ export function SimulationCard({ slug, authority }: { slug: string; authority: A
       )}
       {query.error instanceof InvalidRequestError && <p className={styles.status}>{query.error.message}</p>}
       {query.isLoading && <Loading lines={5} />}
-      {asked === null && (
+      {is_empty && (
         <p className={styles.status}>
           As you type, this shows how the policy would have decided the agent’s past requests.
         </p>
@@ -98,7 +76,7 @@ export function SimulationCard({ slug, authority }: { slug: string; authority: A
           aria-busy={is_old}
           style={{ display: 'grid', gap: '0.9rem', gridTemplateColumns: 'minmax(0, 1fr)' }}
         >
-          <Result simulation={query.data} currency={authority?.currency ?? 'EUR'} />
+          <Result simulation={query.data} currency={currency} />
         </div>
       )}
       <p className="visually-hidden" role="status">

@@ -12,6 +12,7 @@ import { Card, CardGrid, Empty, Loading, Page } from '../../components/Page.tsx'
 import { downloadText } from '../../lib/download.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { pick, type Search } from '../../lib/search.ts';
+import { Attention } from './Attention.tsx';
 import { Labels } from './Labels.tsx';
 import { Questions } from './Questions.tsx';
 import { Readiness } from './Readiness.tsx';
@@ -161,6 +162,7 @@ function Whole({ report, search }: { report: ShadowReport; search: Search }) {
       </div>
       <Readiness readiness={readiness} search={search} />
       <Questions report={report} filters={filters} />
+      <Attention report={report} />
       <Card title="By day" aside={<KindLegend />}>
         <StackedBars
           days={by_day}

@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { type Comparison, schemasOf } from '../field-rows.ts';
 import { TEXT_LENGTHS } from '../limits.ts';
 import { Fields, Line, LongText, OneOf } from '../schema.ts';
+import { ATTENTION_LEVELS } from './attention.ts';
 
 const MAX_PURPOSE_ITEMS = 50;
 
@@ -106,7 +107,7 @@ export const PURPOSE_ROWS = {
     label: 'Attention',
     compare: 'attention',
     schema: Type.Optional(
-      OneOf(['LOW', 'NORMAL', 'HIGH'], {
+      OneOf(ATTENTION_LEVELS, {
         description:
           'Which questions a spend raises; defaults to `NORMAL`. `LOW`: merchants that nobody vouches for, and contradictions. `NORMAL`: also goods plainly of another trade, and conditions that a clause sets. `HIGH`: also any word that nobody has allowed at this merchant. Each question is asked once.',
       }),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { AuthorityBody } from '../authority.ts';
+import { AttentionBody } from '../purpose/attention.ts';
 import { REASON_CODES } from '../reasons.ts';
 import { route } from '../route.ts';
 import { Fields, Id, LimitMinor, Nullable, OneOf, QueryBound, QueryInteger, Timestamp } from '../schema.ts';
@@ -87,6 +88,7 @@ const SimulationBody = Fields(
       }),
       { description: 'UTC days with decisions, oldest first.' },
     ),
+    attention: AttentionBody,
   },
   {
     $id: 'Simulation',

@@ -1,3 +1,4 @@
+import type { AttentionLevel } from '@purser/contract/purpose/attention';
 import type { QuestionKind } from '@purser/contract/purpose/questions';
 import type { Assess, Judgement } from '../domain/assessment.ts';
 import { sha256, shownHash } from '../domain/ledger.ts';
@@ -50,7 +51,28 @@ export function makeBuiltInAssessor(
 ): Assess {
   const readMerchant = makeReadMerchant(merchants.length === 0 ? undefined : indexMerchants(merchants));
   const conflicts = CONFLICTS.filter(({ kind }) => !without.has(kind));
-  return (...spend) => judge(inquiryOf(readMerchant, ...spend), conflicts);
+  return (...spend) => {
+    const inquiry = inquiryOf(readMerchant, ...spend);
+    return judge(inquiry, findingsOf(inquiry, conflicts, inquiry.authority.purpose.attention));
+  };
+}
+
+/** The judgement of a spend at each level of attention, whatever level its authority names. */
+export type AssessLevels = (...spend: Parameters<Assess>) => Record<AttentionLevel, Judgement>;
+
+/** Makes an assessor that reads a spend once and judges it at each level, as `makeBuiltInAssessor` would at that level. */
+export function makeAssessLevels(merchants: readonly OwnMerchant[] = []): AssessLevels {
+  const readMerchant = makeReadMerchant(merchants.length === 0 ? undefined : indexMerchants(merchants));
+  return (...spend) => {
+    const inquiry = inquiryOf(readMerchant, ...spend);
+    const found = findingsOf(inquiry, CONFLICTS, 'HIGH');
+    const at = (level: AttentionLevel) =>
+      judge(
+        inquiry,
+        found.filter(({ kind }) => isAskedAt(kind, level)),
+      );
+    return { LOW: at('LOW'), NORMAL: at('NORMAL'), HIGH: at('HIGH') };
+  };
 }
 
 /** The built-in assessor without merchants of the operator. */
@@ -71,8 +93,11 @@ function inquiryOf(
   return { ...inquiry, vouched: voucherOf(inquiry) };
 }
 
-function findingsOf(inquiry: Inquiry, conflicts: readonly Conflict[]): Raised[] {
-  const { attention = 'NORMAL' } = inquiry.authority.purpose;
+function findingsOf(
+  inquiry: Inquiry,
+  conflicts: readonly Conflict[],
+  attention: AttentionLevel = 'NORMAL',
+): Raised[] {
   return conflicts.flatMap((conflict): Raised[] => {
     const { kind } = conflict;
     if (!isAskedAt(kind, attention) || !conflict.applies(inquiry)) return [];
@@ -86,7 +111,8 @@ function findingsOf(inquiry: Inquiry, conflicts: readonly Conflict[]): Raised[] 
 
 /** The conflicts that fire on a spend, in their order, each with its severity there: to measure what each is worth. */
 export function conflictsFound(...spend: Parameters<Assess>): { kind: QuestionKind; severity: Severity }[] {
-  const found = findingsOf(inquiryOf(readKnown, ...spend), CONFLICTS);
+  const inquiry = inquiryOf(readKnown, ...spend);
+  const found = findingsOf(inquiry, CONFLICTS, inquiry.authority.purpose.attention);
   return CONFLICTS.flatMap(({ kind }) => {
     const severities = found.flatMap((one) => (one.kind === kind ? one.severity : []));
     const severity = (['final', 'weak', 'unclear'] as const).find((each) => severities.includes(each));
@@ -136,8 +162,7 @@ function newMerchant(inquiry: Inquiry): Raised[] {
   return [{ kind: 'new_merchant', severity: 'unclear', finding: { sentence, evidence: [], about: null } }];
 }
 
-function judge(inquiry: Inquiry, conflicts: readonly Conflict[]): Judgement {
-  const found = findingsOf(inquiry, conflicts);
+function judge(inquiry: Inquiry, found: readonly Raised[]): Judgement {
   const finals = found.filter(({ severity }) => severity === 'final');
   const [final] = finals;
   if (final !== undefined) {

@@ -6,6 +6,7 @@ import { MAX_CHANNELS } from '@purser/contract/values/channels';
 import type { Agent } from '@purser/rules/domain/agents';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import { healthBody } from '@purser/rules/notices/channels';
+import type { AssessLevels } from '@purser/rules/purpose/built-in-assessor';
 import { showReading } from '@purser/rules/purpose/shown-reading';
 import { csvLine } from '@purser/rules/values/csv';
 import type pg from 'pg';
@@ -33,7 +34,9 @@ import { listModelUsage, type ModelUsageRow } from '../../engine/storage/model-u
 import { listChannels } from '../../engine/storage/notices/channels.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import { getLastVerification } from '../../engine/verification/last-verification.ts';
+import { compareAttention } from '../decisions/report-attention.ts';
 import { type CallOf, type Route, serve } from '../http/route.ts';
+import type { WorkTime } from '../scheduling/work-time.ts';
 import { attachment, wantsCsv } from './csv-answers.ts';
 
 /** The state of the workspace now, whatever period is asked for. */
@@ -122,6 +125,15 @@ function* csvOf(
   );
   yield* lines('executed_although_stopped', [{ ...outcomes.executed_although_stopped, name: '' }]);
   yield* lines('enforced', [{ ...enforced, name: '' }]);
+}
+
+function csvAnswer(period: { from: string; to: string }, sums: ShadowSums, { agents }: ReportSources) {
+  const content = [...csvOf(period, sums, (id) => agents.get(id)?.slug ?? id)].join('');
+  return {
+    status: 200 as const,
+    text: { content, content_type: CSV_TYPE },
+    headers: attachment('shadow-report.csv'),
+  };
 }
 
 function present(sums: ShadowSums, sources: ReportSources) {
@@ -224,9 +236,17 @@ async function warningsAbout(
   ];
 }
 
+interface ReportOptions {
+  db: Queryable;
+  reports_db: pg.Pool;
+  assessLevels: AssessLevels;
+  /** The time of the event loop that replays may take. */
+  replay_time: WorkTime;
+}
+
 /** Makes the routes for reports. `reports_db` has connections of its own, so that reports delay nothing else. */
-export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }): Route[] {
-  const { db, reports_db } = options;
+export function makeReportRoutes({ db, reports_db, assessLevels, replay_time }: ReportOptions): Route[] {
+  const comparing = { db: reports_db, assessLevels, time: replay_time };
 
   /** The scope of a report. */
   async function askedFor({
@@ -252,18 +272,11 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
       const sources = await loadReportSources(reports_db, workspace_id, { agent_id, ...period });
       if (sources === undefined) throw new ApiError('not_found', 'No such workspace.');
       const sums = sumCounters(sources.counters, { max_merchants: MAX_MERCHANTS, agent_id });
-      if (wantsCsv(call.headers)) {
-        const slugOf = (id: string) => sources.agents.get(id)?.slug ?? id;
-        const content = [...csvOf(period, sums, slugOf)].join('');
-        return {
-          status: 200,
-          text: { content, content_type: CSV_TYPE },
-          headers: attachment('shadow-report.csv'),
-        };
-      }
+      if (wantsCsv(call.headers)) return csvAnswer(period, sums, sources);
       const asked = { agent_id, ...period };
       const merchants = await countSparedReviews(reports_db, workspace_id, asked, sources.agents);
       const questions = await countAskedQuestions(reports_db, workspace_id, asked, sources.agents);
+      const attention = await compareAttention(comparing, workspace_id, asked);
       const warnings: Warning[] = [
         ...(await warningsAbout(reports_db, workspace_id, [...sources.agents.values()])),
         ...keyMakerWarnings(sums.reviews),
@@ -275,6 +288,7 @@ export function makeReportRoutes(options: { db: Queryable; reports_db: pg.Pool }
           ...head,
           ...present(sums, sources),
           questions,
+          attention,
           purpose_model: modelUsed(await listModelUsage(reports_db, workspace_id, daysOf(period))),
           readiness: { ready: blockers.length === 0, blockers, warnings, merchants },
         },

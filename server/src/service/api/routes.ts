@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { secretText } from '@purser/rules/domain/webhooks';
-import { makeBuiltInAssessor } from '@purser/rules/purpose/built-in-assessor';
+import { makeAssessLevels, makeBuiltInAssessor } from '@purser/rules/purpose/built-in-assessor';
 import { makeCreateDecision } from '../../engine/commands/create-decision.ts';
 import { makeCreateReview } from '../../engine/commands/reviews/create-review.ts';
 import { makeAnswers, makeDirectories } from '../../engine/directory/directories.ts';
@@ -111,6 +111,7 @@ function makeRouteParts(core: Core, config: RouteConfig) {
       capability_ttl_seconds,
       mails_people: config.smtp_url !== null,
     }),
+    assessLevels: makeAssessLevels(config.purpose_merchants_file ?? []),
     createReview: makeCreateReview({ capability_ttl_seconds }),
     ...makeTimes(core),
   };
@@ -165,7 +166,7 @@ function makeSpendRoutes(
 
 /** Makes the routes of agents, their authorities, and what tries an authority out. */
 function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts): Route[] {
-  const { assess, assess_time, createDecision, createReview, cursors, replay_time } = parts;
+  const { assess, assess_time, assessLevels, createDecision, createReview, cursors, replay_time } = parts;
   return [
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeAuthorityRoutes({ db, lane, cursors }),
@@ -173,7 +174,7 @@ function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts):
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
     ...makeQuestionRoutes({ db, lists_db, lane, cursors }),
     ...makeReadingRoutes({ db, assess, assess_time }),
-    ...makeSimulationRoutes({ db, assess, replay_time }),
+    ...makeSimulationRoutes({ db, assessLevels, replay_time }),
     ...makeAuthorityTestRoutes({ db, assess, createDecision, createReview, replay_time }),
   ];
 }
@@ -209,12 +210,15 @@ function makeEventRoutes(
 }
 
 /** Makes the routes of reports and of the history. */
-function makeHistoryRoutes(core: Core, cursors: Cursors): Route[] {
+function makeHistoryRoutes(
+  core: Core,
+  { cursors, assessLevels, replay_time }: Pick<RouteParts, 'cursors' | 'assessLevels' | 'replay_time'>,
+): Route[] {
   const { db, lists_db, ledger_db, reports_db, now_ms, checkpoint_dir, signer, secrets } = core;
   const keys = secrets.verifyingKeys;
   return [
     ...makeChangeRoutes({ db, now_ms }),
-    ...makeReportRoutes({ db, reports_db }),
+    ...makeReportRoutes({ db, reports_db, assessLevels, replay_time }),
     ...makeLedgerRoutes({ db, lists_db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer }),
   ];
 }
@@ -246,7 +250,7 @@ export function makeApiRoutes(
     ...makeMemberRoutes({ db, lane, cursors, links, site, mails: config.smtp_url !== null, flows }),
     ...makeSigningKeyLists({ db }),
     ...makeWorkspaceRoutes({ db, lane, cursors }),
-    ...makeHistoryRoutes(core, cursors),
+    ...makeHistoryRoutes(core, parts),
   ];
   const resources = makeResources(metrics.watchUse, (workspace_id) => presence.isAlone(workspace_id));
   return routes.map((route) => withTurns(route, resources, { answer_time, presence }));

@@ -1,7 +1,6 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Action } from '@purser/contract/decisions';
 import { DEFAULT_DECISIONS, routes } from '@purser/contract/routes/simulations';
-import type { Assess } from '@purser/rules/domain/assessment';
 import { authorityHash } from '@purser/rules/domain/authorities';
 import { decodeDecision } from '@purser/rules/domain/decision-document';
 import type { PlacedEvent } from '@purser/rules/domain/decision-history';
@@ -10,6 +9,7 @@ import { directoryAt } from '@purser/rules/merchants/directory';
 import { missingList } from '@purser/rules/policy/authority-problem';
 import { type KnownMerchantRow, knownMerchantKey } from '@purser/rules/policy/known-merchants';
 import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
+import type { AssessLevels } from '@purser/rules/purpose/built-in-assessor';
 import type pg from 'pg';
 import { getAgent } from '../../engine/storage/agents.ts';
 import { loadAuthorityVersions, parseAuthority } from '../../engine/storage/authorities.ts';
@@ -92,11 +92,11 @@ async function outcomesOf(db: Queryable, workspace_id: string, decision_ids: rea
 /** Trying out a draft of an authority on what an agent really asked for. */
 export function makeSimulationRoutes(options: {
   db: pg.Pool;
-  assess: Assess;
+  assessLevels: AssessLevels;
   /** The time of the event loop that replays may take. */
   replay_time: WorkTime;
 }): Route[] {
-  const { db, assess, replay_time } = options;
+  const { db, assessLevels, replay_time } = options;
   return [
     serve(routes.simulateAuthority, { takes_long: true, shares: 'simulations' })(async (call) => {
       const { workspace_id } = call.caller;
@@ -123,7 +123,7 @@ export function makeSimulationRoutes(options: {
       const entries = await loadEntriesOfAgent(one_db, workspace_id, agent_id);
       const simulation = new Simulation({
         draft,
-        assess,
+        assessLevels,
         directory: directoryAt(agent.directory_version, entries),
         directoryAtVersion: (version) => directoryAt(version, entries),
         answers: (await loadAnswers(one_db, workspace_id, agent_id)).answers,

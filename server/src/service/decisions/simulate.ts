@@ -2,17 +2,18 @@ import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
 import type { Label } from '@purser/contract/records';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
-import type { Assess } from '@purser/rules/domain/assessment';
 import { assessmentInputs } from '@purser/rules/domain/authorities';
 import type { BudgetCounter } from '@purser/rules/domain/budget';
 import type { PlacedEvent } from '@purser/rules/domain/decision-history';
 import type { Answers } from '@purser/rules/domain/questions';
-import { NO_FACTS } from '@purser/rules/domain/spend-facts';
+import { NO_FACTS, type SpendFacts } from '@purser/rules/domain/spend-facts';
 import { type Directory, vouchingEntry } from '@purser/rules/merchants/directory';
 import { decide } from '@purser/rules/policy/decide';
 import type { KnownMerchantRow } from '@purser/rules/policy/known-merchants';
 import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
+import type { AssessLevels } from '@purser/rules/purpose/built-in-assessor';
 import { valueIn } from '@purser/rules/values/maps';
+import { AttentionTable, isFoundWrong, once } from './attention.ts';
 import { type Diverged, divergedAfter, divergence, NOTHING, surplusOf } from './divergence.ts';
 import { DraftCounters } from './draft-counters.ts';
 import { type DraftedMerchants, makeDraftedMerchants } from './drafted-merchants.ts';
@@ -20,7 +21,7 @@ import { SimulationCounts, type SimulationResult } from './simulation-counts.ts'
 
 export interface SimulationOptions {
   draft: Authority;
-  assess: Assess;
+  assessLevels: AssessLevels;
   /** The merchants listed for the agent, as they stand. */
   directory: Directory;
   /** The answers to the agent's questions, as they stand. */
@@ -41,7 +42,7 @@ function counterBefore({ reservation }: Decision): BudgetCounter {
 }
 
 /** The spend that a decision was asked for. */
-function requestOf({ action, limitable, task, trace, min_amount_minor }: Decision) {
+export function requestOf({ action, limitable, task, trace, min_amount_minor }: Decision) {
   return {
     action,
     limitable,
@@ -75,6 +76,8 @@ export class Simulation {
   readonly #diverged = new Map<string, Diverged>();
   readonly #has_same_inputs = new Map<Authority, boolean>();
   readonly #counts = new SimulationCounts();
+  readonly #attention = new AttentionTable();
+  readonly #denied = new Map<string, boolean>();
   /** The merchants that were listed for the decision replayed last. */
   #directory_before: Directory | undefined;
   #next_event = 0;
@@ -86,6 +89,8 @@ export class Simulation {
     this.#events = [...events].sort((a, b) => (a.place < b.place ? -1 : 1));
     for (const { decision_id, event } of this.#events) {
       if (event.type === 'decision.label.recorded') this.#labels.set(decision_id, event.label.label);
+      if (event.type === 'decision.review.recorded')
+        this.#denied.set(decision_id, event.review.action === 'DENY');
     }
     this.#draft_inputs = assessmentInputs(draft);
     this.#drafted_merchants = needsKnownMerchant(draft) ? makeDraftedMerchants() : null;
@@ -106,6 +111,9 @@ export class Simulation {
     const request = requestOf(original);
     const counters = this.#draft_counters.before(original);
     const shared_budgets = this.#draft_counters.budgetsBefore(original);
+    const made = this.#isAssessedAsBefore(original, authority) ? original.purpose : null;
+    const judged = once(() => this.#options.assessLevels(draft, request, this.#facts()));
+    const assessment = made ?? judged()[draft.purpose.attention ?? 'NORMAL'];
     const verdict = decide({
       authority: draft,
       request,
@@ -113,11 +121,18 @@ export class Simulation {
       budget: this.#budgetFor(original),
       counters,
       shared_budgets,
-      assessment: this.#assessmentOf(original, authority),
+      assessment,
       is_known_merchant: this.#isKnown(original, known),
       now_ms: Date.parse(original.created_at),
     });
     this.#counts.add(original, verdict, this.#labels.get(original.decision_id) ?? null);
+    this.#attention.add({
+      authority: draft,
+      judged,
+      made,
+      policy_trace: verdict.policy_trace,
+      is_wrong: isFoundWrong(this.#labels.get(original.decision_id), this.#denied.get(original.decision_id)),
+    });
     this.#drafted_merchants?.note(original, verdict.decision);
     const limits = this.#draft_counters.limits(original, counters, shared_budgets, verdict);
     const divergent = divergence(original, verdict, limits);
@@ -132,7 +147,7 @@ export class Simulation {
     const count = this.#in_other_currency;
     const skipped: SimulationResult['skipped'] = count === 0 ? [] : [{ reason: 'CURRENCY_DIFFERS', count }];
     const { evaluated, ...compared } = this.#counts.result();
-    return { evaluated, skipped, ...compared };
+    return { evaluated, skipped, ...compared, attention: this.#attention.result() };
   }
 
   /** Applies the events that happened before a decision was made. */
@@ -172,14 +187,18 @@ export class Simulation {
     };
   }
 
-  #assessmentOf(original: Decision, authority: Authority | null) {
-    const is_as_before =
+  /** True if nothing that the assessment depends on has changed since the decision. */
+  #isAssessedAsBefore(original: Decision, authority: Authority | null): boolean {
+    return (
       this.#hasSameInputs(authority) &&
       this.#isVouchedAsBefore(original) &&
-      this.#isAnsweredAsBefore(original);
-    if (is_as_before) return original.purpose;
-    const { draft, assess, directory, answers } = this.#options;
-    return assess(draft, requestOf(original), { ...NO_FACTS, listed: directory.listed, answers });
+      this.#isAnsweredAsBefore(original)
+    );
+  }
+
+  #facts(): SpendFacts {
+    const { directory, answers } = this.#options;
+    return { ...NO_FACTS, listed: directory.listed, answers };
   }
 
   #hasSameInputs(authority: Authority | null): boolean {

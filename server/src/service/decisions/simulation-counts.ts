@@ -1,4 +1,5 @@
 import type { Decision } from '@purser/contract/decisions';
+import type { AttentionComparison } from '@purser/contract/purpose/attention';
 import type { ReasonCode } from '@purser/contract/reasons';
 import type { Label } from '@purser/contract/records';
 import type { SKIP_REASONS } from '@purser/contract/values/reports';
@@ -46,6 +47,8 @@ export interface SimulationResult {
   by_reason: { reason_code: ReasonCode; current: number; draft: number }[];
   /** UTC days with decisions, oldest first. */
   by_day: { day: string; current: SimulationKinds; draft: SimulationKinds }[];
+  /** The effect of each level of attention. */
+  attention: AttentionComparison;
 }
 
 const emptyTally = (): SimulationTally => ({ allow: 0, review: 0, deny: 0, authorized_minor: 0 });
@@ -63,7 +66,7 @@ function count(tally: SimulationTally, decision: DecisionKind, authorized_minor:
   tally.authorized_minor = addMinor(tally.authorized_minor, authorized_minor);
 }
 
-type Counted = Omit<SimulationResult, 'skipped'>;
+type Counted = Omit<SimulationResult, 'skipped' | 'attention'>;
 
 /** Counts what was decided beside what a draft decides. */
 export class SimulationCounts {

@@ -1,3 +1,4 @@
+import type { AttentionLevel } from '@purser/contract/purpose/attention';
 import type { QuestionKind } from '@purser/contract/purpose/questions';
 import { cashLike } from './cash-like.ts';
 import { clauseWords } from './clause-words.ts';
@@ -51,8 +52,6 @@ export const CONFLICTS: readonly Conflict[] = [
   newWords,
 ];
 
-export type Attention = 'LOW' | 'NORMAL' | 'HIGH';
-
 const FROM_NORMAL: readonly QuestionKind[] = [
   'other_goods',
   'condition',
@@ -63,7 +62,7 @@ const FROM_NORMAL: readonly QuestionKind[] = [
 const FROM_HIGH: readonly QuestionKind[] = ['new_words'];
 
 /** True if a conflict is asked about at a level of attention; at `LOW` only contradictions are. */
-export function isAskedAt(kind: QuestionKind, attention: Attention): boolean {
+export function isAskedAt(kind: QuestionKind, attention: AttentionLevel): boolean {
   if (FROM_HIGH.includes(kind)) return attention === 'HIGH';
   return attention !== 'LOW' || !FROM_NORMAL.includes(kind);
 }
