@@ -42,7 +42,7 @@ test('a budget can be created below another, and errors appear beside their fiel
   const rows = page.getByRole('list', { name: 'Budgets' }).getByRole('listitem');
   await expect(rows).toHaveCount(2);
   await expect(rows.last()).toContainText('Marketing, all of it');
-  await expect(rows.last()).toContainText('EUR 0.00 of 6000.00');
+  await expect(rows.last()).toContainText('EUR 0.00 of 6,000.00');
   await expect(rows.last()).toContainText('part of company');
   await expectAccessible(page, 'budgets');
 });
@@ -76,7 +76,7 @@ test('an agent spends from the budget in its policy, but not while it is frozen'
   const row = (slug: string) =>
     page.getByRole('list', { name: 'Budgets' }).getByRole('listitem').filter({ hasText: slug });
   await expect(row('The company')).toContainText('EUR 54.40 of 10,000.00');
-  await expect(row('part of company')).toContainText('EUR 54.40 of 6000.00');
+  await expect(row('part of company')).toContainText('EUR 54.40 of 6,000.00');
 
   await page.getByRole('button', { name: 'Freeze company' }).click();
   const dialog = page.getByRole('dialog');
