@@ -27,6 +27,7 @@ import {
 } from './questions.ts';
 import { report } from './report.ts';
 import { type ReviewOptions, review } from './review.ts';
+import { listSigningKeys } from './signing-keys.ts';
 import { VERSION } from './version.ts';
 
 const HELP_AFTER = `
@@ -77,6 +78,7 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     addAsk,
     addReview,
     addQuestions,
+    addSigningKeys,
     addChannels,
     addEvents,
     addMcp,
@@ -255,6 +257,14 @@ function addQuestions(program: Command, context: Context, run: Run): void {
     .command('forget <agent> <question_id>')
     .description('open a question again; needs an admin key')
     .action(run((agent: string, id: string) => forgetAnswer(context, agent, id)));
+}
+
+function addSigningKeys(program: Command, context: Context, run: Run): void {
+  program
+    .command('signing-keys')
+    .description('list the keys that people sign approvals with, and their fingerprints')
+    .option(...JSON_FLAG)
+    .action(run((options: { json?: boolean }) => listSigningKeys(context, options)));
 }
 
 function addEvents(program: Command, context: Context, run: Run): void {

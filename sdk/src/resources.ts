@@ -602,6 +602,10 @@ export class SigningKeys extends Resource {
   endorse(id: string, body: t.EndorseSigningKeyRequest, options?: Options): APIPromise<t.SigningKey> {
     return this.call('POST', '/v1/signing-keys/:id/endorse', { params: { id }, body, options });
   }
+  /** The statement that an administrator's signing key must sign for a review policy with signed tiers. */
+  beginReviewPolicy(body: t.ReviewPolicyStatementRequest, options?: Options): APIPromise<t.StatementToSign> {
+    return this.call('POST', '/v1/review-policy/statement', { body, options, repeatable: true });
+  }
   /** Revokes the key; what it signed before stays good. */
   delete(id: string, options?: Options): APIPromise<void> {
     return this.call('DELETE', '/v1/signing-keys/:id', { params: { id }, options });

@@ -61,7 +61,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'ledger.event') await method(7);
     else if (name === 'decisions.retrieveChanged') await method('the-id', 1);
     else if (
-      /^(decisions|agents|apiKeys|webhookEndpoints|invitations)\.create$|^(me|workspace)\.update$|^workspace\.stop$|^me\.switchWorkspace$|^signingKeys\.enrol$/.test(
+      /^(decisions|agents|apiKeys|webhookEndpoints|invitations)\.create$|^(me|workspace)\.update$|^workspace\.stop$|^me\.switchWorkspace$|^signingKeys\.(enrol|beginReviewPolicy)$/.test(
         name,
       )
     )

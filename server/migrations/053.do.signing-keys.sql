@@ -26,3 +26,5 @@ create table signing_keys (
 
 -- JSON of the statement that the reviewer signed, and the signature.
 alter table reviews add column signature text;
+-- The same for a version that has a tier with signed approvals, or replaces one that has.
+alter table review_policies add column signature text;

@@ -77,6 +77,7 @@ const OF_SESSIONS: Record<string, true | string> = {
   'POST /v1/signing-keys/:id/endorse/options': 'is harmless',
   'POST /v1/signing-keys/:id/endorse': 'takes a signature',
   'POST /v1/decisions/:id/reviews/statement': 'is harmless',
+  'POST /v1/review-policy/statement': 'is harmless',
   'DELETE /v1/me/sessions': 'only stops',
   'DELETE /v1/me/sessions/:id': 'only stops',
 };

@@ -134,8 +134,18 @@ export interface AuditedState {
 
 /** The JSON form of an audited state: a key's digest as hex, and only hashes of encrypted secrets and settings. */
 export function auditedForm(state: AuditedState): Record<string, unknown> {
-  const { workspace, agent, api_key, authority, member, webhook, channel, shared_budget, ...form } =
-    state as Record<string, unknown> & AuditedState;
+  const {
+    workspace,
+    agent,
+    api_key,
+    authority,
+    member,
+    webhook,
+    channel,
+    shared_budget,
+    review_policy,
+    ...form
+  } = state as Record<string, unknown> & AuditedState;
   if (workspace !== undefined) {
     // Sealed as before there was a separation of duties where it is the default.
     const { separation_of_duties, ...rest } = workspace;
@@ -155,6 +165,10 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     const { is_pending, email_proved_at, away_until, away_delegate, ...rest } = member;
     // Sealed as before members could be away where they never were.
     form.member = away_until === null ? rest : { ...rest, away_until, away_delegate };
+  }
+  if (review_policy !== undefined) {
+    const { signature, ...rest } = review_policy;
+    form.review_policy = signature === null ? rest : review_policy;
   }
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
   if (webhook !== undefined) {

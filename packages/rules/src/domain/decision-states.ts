@@ -223,11 +223,14 @@ export function escalatesAt({
 /** The approvals of a REVIEW as a read decision shows them; `approvals` are the reviews that count, oldest first. */
 export function reviewProgress(
   decision: Pick<DecisionCore, 'review_tier' | 'created_at'>,
-  approvals: readonly Pick<Review, 'review_id' | 'principal_id'>[],
+  approvals: readonly Pick<Review, 'review_id' | 'principal_id' | 'signature'>[],
 ): ReviewProgress {
   return {
     required: requiredApprovals(decision),
-    given: approvals.map(({ review_id, principal_id }) => ({ review_id, principal_id, signed: false })),
+    given: approvals.map(({ review_id, principal_id, signature }) => ({
+      ...{ review_id, principal_id },
+      signed: signature !== undefined,
+    })),
     escalates_at: escalatesAt(decision),
   };
 }

@@ -44,8 +44,7 @@ test('every column of a review is sealed, including the expiry of its capability
   }
 });
 
-test('a review is shown without the expiry of its capability', () => {
-  expect(Object.keys(reviewBody(row))).toEqual(
-    Object.keys(row).filter((name) => name !== 'capability_expires_at'),
-  );
+test('a review is shown without the expiry of its capability, its voice, and a signature that it does not have', () => {
+  const hidden = ['capability_expires_at', 'voice', 'signature'];
+  expect(Object.keys(reviewBody(row))).toEqual(Object.keys(row).filter((name) => !hidden.includes(name)));
 });

@@ -59,6 +59,8 @@ export interface ReviewPolicyRow {
   note: string | null;
   /** The place in the chain of the audit record that seals it. */
   seq: number;
+  /** An administrator's signature, as `signatureText` writes it; null where none was needed. */
+  signature: string | null;
 }
 
 interface PlanTerms {

@@ -24,6 +24,7 @@ export const NO_REVIEW_POLICY: ReviewPolicyRow = {
   principal_id: null,
   note: null,
   seq: 0,
+  signature: null,
 };
 
 const isGroup = (name: string) => !name.startsWith('user:');

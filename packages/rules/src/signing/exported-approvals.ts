@@ -53,7 +53,7 @@ export class ExportedApprovals {
   #review(seq: number, data: NonNullable<Data>): LedgerBreak | null {
     const decision = this.#reviewable.get(String(data.decision_id));
     if (decision?.settles_at_once === true) this.#reviewable.delete(String(data.decision_id));
-    if (typeof data.signature !== 'string') return null;
+    if (typeof data.signature !== 'string') return this.#history.unsigned(seq, String(data.action), decision);
     if (this.#is_whole) return this.#history.reviewed(seq, data as unknown as SignedReview, decision);
     this.#history.unchecked();
     return null;

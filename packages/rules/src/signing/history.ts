@@ -1,7 +1,7 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { Signature } from '@purser/contract/signing/fields';
 import type { Role } from '@purser/contract/values/scopes';
-import { type LedgerBreak, shownHash } from '../domain/ledger.ts';
+import { type LedgerBreak, recordHash, shownHash } from '../domain/ledger.ts';
 import { type Signer, signatureFault } from './assertion.ts';
 import { RecentHashes } from './recent-hashes.ts';
 import { signatureOf } from './records/signatures.ts';
@@ -13,15 +13,21 @@ import {
   type Claim,
   endorsementClaim,
   enrolmentClaim,
+  hasSignedTier,
   momentOf,
+  reviewPolicyClaim,
   statementFault,
 } from './statements.ts';
 
 /** The facts of a decision that a reviewer signs. */
-export type DecisionFacts = Pick<
-  ApprovalFacts,
-  'decision_id' | 'decision_hash' | 'merchant' | 'payee_id' | 'amount_minor' | 'currency'
->;
+export interface DecisionFacts
+  extends Pick<
+    ApprovalFacts,
+    'decision_id' | 'decision_hash' | 'merchant' | 'payee_id' | 'amount_minor' | 'currency'
+  > {
+  /** Its tier takes signed approvals alone. */
+  needs_signature: boolean;
+}
 
 /** The parts of a review that its signature is compared with. */
 export interface SignedReview {
@@ -66,6 +72,14 @@ interface KnownMember {
   removed_at: string | null;
 }
 
+/** A review policy as its audit record seals it. */
+interface SealedPolicy {
+  hash: string;
+  policy: string;
+  principal_id: string | null;
+  signature?: string;
+}
+
 /** Returns why a signature does not prove a claim at `at_ms`; null: it does. The head is not compared. */
 export function claimFault(signature: Signature, signer: Signer, claim: Claim, at_ms: number): string | null {
   return statementFault(signature, claim, at_ms) ?? signatureFault(signature, signer);
@@ -87,16 +101,28 @@ export function reviewClaim(
   });
 }
 
+/** Returns whether each ALLOW of a decision must be signed. In SHADOW no tier binds. */
+export function needsSignature({ mode, review_tier }: Pick<Decision, 'mode' | 'review_tier'>): boolean {
+  return mode === 'ENFORCE' && review_tier?.signed === true;
+}
+
 /** The facts of a decision that its document has. */
-export function factsOf({
-  decision_id,
-  action,
-  reservation,
-}: Decision): Omit<DecisionFacts, 'decision_hash'> {
+export function factsOf(decision: Decision): Omit<DecisionFacts, 'decision_hash'> {
+  const { decision_id, action, reservation } = decision;
   const { merchant, payee_id = null } = action;
   const { amount_minor, currency } = reservation;
-  return { decision_id, merchant, payee_id, amount_minor, currency };
+  return {
+    decision_id,
+    merchant,
+    payee_id,
+    amount_minor,
+    currency,
+    needs_signature: needsSignature(decision),
+  };
 }
+
+/** The hash of the empty policy, version 0. */
+const NO_POLICY_HASH = shownHash(recordHash({}));
 
 const sameKey = (a: SigningKeyRow, b: SigningKeyRow) =>
   a.user_id === b.user_id &&
@@ -122,6 +148,7 @@ export class SigningHistory {
   readonly #members = new Map<string, KnownMember>();
   readonly #roots: SignerRoot[] = [];
   readonly #approvals = { signed: 0, verified: 0 };
+  #policy = { hash: NO_POLICY_HASH, is_signed: false };
 
   /** `pins`: the fingerprints of the roots that are trusted; null: any root of the history. */
   constructor(workspace_id: string, pins: readonly string[] | null) {
@@ -138,6 +165,8 @@ export class SigningHistory {
   audited(seq: number, created_at: string, state: Record<string, unknown>): LedgerBreak | null {
     const member = state.member as (KnownMember & { user_id: string }) | undefined;
     if (member !== undefined) this.#members.set(member.user_id, member);
+    const policy = state.review_policy as SealedPolicy | undefined;
+    if (policy !== undefined) return this.#policyBreak(seq, created_at, policy);
     const row = state.signing_key as SigningKeyRow | undefined;
     if (row === undefined) return null;
     const known = this.#keys.get(row.signing_key_id);
@@ -156,6 +185,13 @@ export class SigningHistory {
       return null;
     }
     return { seq, kind: 'SIGNATURE_INVALID', detail: `The signature of event ${seq} is not good: ${fault}.` };
+  }
+
+  /** Takes a review without a signature. Returns what is wrong where it had to have one. */
+  unsigned(seq: number, action: string, decision: DecisionFacts | undefined): LedgerBreak | null {
+    if (action !== 'ALLOW' || decision?.needs_signature !== true) return null;
+    const detail = `The approval of event ${seq} had to be signed, and is not.`;
+    return { seq, kind: 'SIGNATURE_MISSING', detail };
   }
 
   /** Counts a signed review that nothing here can be compared with. */
@@ -203,6 +239,46 @@ export class SigningHistory {
     return this.#endorsementFault(seq, at_ms, row);
   }
 
+  #policyBreak(seq: number, created_at: string, row: SealedPolicy): LedgerBreak | null {
+    const before = this.#policy;
+    this.#policy = { hash: row.hash, is_signed: hasSignedTier(JSON.parse(row.policy)) };
+    if (!this.#policy.is_signed && !before.is_signed && row.signature === undefined) return null;
+    const what = `The review policy of event ${seq}`;
+    if (row.signature === undefined)
+      return { seq, kind: 'SIGNATURE_MISSING', detail: `${what} had to be signed, and is not.` };
+    const fault = this.#policyFault(seq, Date.parse(created_at), row.signature, {
+      workspace_id: this.#workspace_id,
+      policy_hash: row.hash,
+      previous_hash: before.hash,
+      principal_id: row.principal_id ?? '',
+    });
+    if (fault === null) return null;
+    return { seq, kind: 'SIGNATURE_INVALID', detail: `${what} has a signature that is not good: ${fault}.` };
+  }
+
+  #policyFault(
+    seq: number,
+    at_ms: number,
+    text: string,
+    of: Parameters<typeof reviewPolicyClaim>[0],
+  ): string | null {
+    const key = this.#activeKey(text, of.principal_id);
+    if (key === undefined) return 'no active signing key of its author made it';
+    const member = this.#members.get(key.row.user_id);
+    if (member?.role !== 'admin' || member.removed_at !== null) return 'no administrator made it';
+    if (!this.#isTrusted(key.root)) return `its root ${key.root} is not among those that you trust`;
+    return this.#proofFault(seq, at_ms, { text, signer: key.row, claim: reviewPolicyClaim(of) });
+  }
+
+  #activeKey(text: string, principal_id: string | null): { row: SigningKeyRow; root: string } | undefined {
+    const id = signatureOf(text)?.response.id;
+    for (const { row, root } of this.#keys.values()) {
+      const is_it = row.credential_id === id && row.principal_id === principal_id;
+      if (is_it && root !== null) return { row, root };
+    }
+    return undefined;
+  }
+
   #endRoot(seq: number, row: SigningKeyRow): void {
     const fingerprint = fingerprintOfKey(row);
     const root = this.#roots.find((each) => each.fingerprint === fingerprint && each.until_seq === null);
@@ -241,12 +317,8 @@ export class SigningHistory {
   }
 
   #reviewFault(seq: number, review: SignedReview, decision: DecisionFacts | undefined): string | null {
-    const id = signatureOf(review.signature)?.response.id;
-    const key = [...this.#keys.values()].find(
-      ({ row, root }) =>
-        root !== null && row.credential_id === id && row.principal_id === review.principal_id,
-    );
-    if (key === undefined || key.root === null) return 'no active signing key of the reviewer made it';
+    const key = this.#activeKey(review.signature, review.principal_id);
+    if (key === undefined) return 'no active signing key of the reviewer made it';
     if (this.#members.get(key.row.user_id)?.removed_at !== null) return 'its signer was not a member';
     if (!this.#isTrusted(key.root)) return `its root ${key.root} is not among those that you trust`;
     if (decision === undefined) return 'its decision is unknown';

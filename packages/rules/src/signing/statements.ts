@@ -1,3 +1,4 @@
+import type { ReviewPolicy } from '@purser/contract/reviews/policy';
 import type { Signature } from '@purser/contract/signing/fields';
 import { STATEMENT_MINUTES } from '@purser/contract/values/signing';
 import { shownSha256 } from '../domain/ledger.ts';
@@ -74,6 +75,22 @@ export function endorsementClaim(
     origin,
     endorsed_by,
   };
+}
+
+/** Returns the claim that an administrator signs about a review policy, or an end of one, with signed tiers. */
+export function reviewPolicyClaim(of: {
+  workspace_id: string;
+  policy_hash: string;
+  previous_hash: string;
+  principal_id: string;
+}): Claim {
+  const { workspace_id, policy_hash, previous_hash, principal_id } = of;
+  return { type: 'purser.review-policy.v1', workspace_id, policy_hash, previous_hash, principal_id };
+}
+
+/** Returns whether a review policy has a tier whose approvals must be signed. */
+export function hasSignedTier({ tiers = [] }: Pick<ReviewPolicy, 'tiers'>): boolean {
+  return tiers.some(({ signed }) => signed === true);
 }
 
 /** The RFC 8785 text of a claim at a moment. */

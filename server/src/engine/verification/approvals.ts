@@ -29,11 +29,13 @@ export interface ApprovalsWalk {
 
 type Row = Record<string, unknown>;
 
-const isSigned = (event: ChainRow, data: Row | undefined): data is Row & { signature: string } =>
-  event.type === 'decision.review.recorded' && typeof data?.signature === 'string';
+const isReview = (event: ChainRow) => event.type === 'decision.review.recorded';
 
-/** Returns the facts of the decisions whose reviews on this page are signed, as their rows are now. */
-export async function loadSignedDecisions(
+const isSigned = (event: ChainRow, data: Row | undefined): data is Row & { signature: string } =>
+  isReview(event) && typeof data?.signature === 'string';
+
+/** Returns the facts of the decisions whose reviews on this page are signed or approvals, as their rows are now. */
+export async function loadReviewedDecisions(
   db: Queryable,
   workspace_id: string,
   { events, rows }: SealedPage,
@@ -41,7 +43,8 @@ export async function loadSignedDecisions(
   const ids = new Set<string>();
   for (const event of events) {
     const data = rows.get(event.seq)?.data;
-    if (isSigned(event, data)) ids.add(String(data.decision_id));
+    if (isReview(event) && (isSigned(event, data) || data?.action === 'ALLOW'))
+      ids.add(String(data.decision_id));
   }
   if (ids.size === 0) return new Map();
   const found = await loadDecisionRows(db, workspace_id, [...ids]);
@@ -68,6 +71,9 @@ export function checkApprovals(
         ? history.reviewed(seq, data as unknown as SignedReview, decisions.get(String(data.decision_id)))
         : history.unchecked();
       if (found != null) findings.add(found);
+    } else if (isReview(event)) {
+      const found = history.unsigned(seq, String(data?.action), decisions.get(String(data?.decision_id)));
+      if (found !== null) findings.add(found);
     } else if (typeof data?.state === 'string' && is_whole && recordHash(data).equals(event.data_hash)) {
       const found = history.audited(seq, String(data.created_at), JSON.parse(data.state));
       if (found !== null) findings.add(found);

@@ -158,7 +158,7 @@ function makeSpendRoutes(
       cursors,
       urlOf: (decision_id) => site.consoleUrl(`decisions/${decision_id}`),
     }),
-    ...makeReviewPolicyRoutes({ db, lane, cursors }),
+    ...makeReviewPolicyRoutes({ db, lane, cursors, signing }),
     ...makeOutcomeRoutes({ db, lane }),
     ...makeCapabilityRoutes({ lane, tokens }),
   ];

@@ -4,6 +4,7 @@ import { stateAt } from '@purser/rules/domain/decision-states';
 import type { ApiKey, Caller } from '@purser/rules/domain/keys';
 import { isByKeyMaker, isOwnRequest, type Reviewer, whyFinal } from '@purser/rules/domain/reviews';
 import type { Workspace } from '@purser/rules/domain/workspace';
+import { needsSignature } from '@purser/rules/signing/history';
 import { separates as separatesMakersOf } from '../../engine/commands/reviews/separation.ts';
 import { loadKeys } from '../../engine/storage/api-keys.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
@@ -57,7 +58,7 @@ export async function loadReviewing(
 
 /**
  * Returns what a decision needs to be allowed, and whether the caller may review it now: by scope, separation of duties and
- * the review's state. One approval without a signature is enough.
+ * the review's state. One approval is enough.
  */
 export function approvalOf(
   { caller, reviewer, separates, keys, now_ms }: Reviewing,
@@ -74,5 +75,6 @@ export function approvalOf(
     !isOwnRequest(requested_by, caller) &&
     !(separates && is_maker);
   const given = now.review_state === 'ALLOWED' ? 1 : 0;
-  return { required: 1, given, signed: false, may_allow: may_review, may_deny: may_review };
+  const signed = needsSignature(decision);
+  return { required: 1, given, signed, may_allow: may_review, may_deny: may_review };
 }

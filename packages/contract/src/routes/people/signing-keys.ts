@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { TEXT_LENGTHS } from '../../limits.ts';
+import { ReviewPolicyBody } from '../../reviews/policy.ts';
 import { route } from '../../route.ts';
 import { Fields, Line, page } from '../../schema.ts';
 import { SigningKeyBody, StatementBody, signatureFields } from '../../signing/fields.ts';
@@ -87,6 +88,19 @@ export const routes = {
     params: IdParams,
     responses: { 204: { description: 'Revoked.', schema: null } },
     errors: ['not_found'],
+  }),
+  beginSignedReviewPolicy: route({
+    method: 'POST',
+    path: '/v1/review-policy/statement',
+    operationId: 'beginSignedReviewPolicy',
+    tag: 'Reviews and labels',
+    summary: 'Begin to sign a review policy',
+    description:
+      "A statement of the policy's hash and the present one's, for an administrator's signing key to sign within five minutes. Send both as `signature` with `PUT /v1/review-policy`. A policy with a `signed` tier needs it, and so does one that replaces it.",
+    scopes: 'session',
+    body: Fields({ policy: ReviewPolicyBody }, { $id: 'ReviewPolicyStatementRequest' }),
+    responses: { 200: { description: 'What to sign.', schema: StatementBody } },
+    errors: ['signature_required'],
   }),
   beginSignedReview: route({
     method: 'POST',

@@ -3,6 +3,7 @@ import { TEXT_LENGTHS } from '../../limits.ts';
 import { ReviewPolicyBody } from '../../reviews/policy.ts';
 import { route } from '../../route.ts';
 import { Fields, LongText, Nullable, PageQuery, page, QueryInteger, Timestamp } from '../../schema.ts';
+import { SignatureIn } from '../../signing/fields.ts';
 
 /** The newest version of a document that a request may name. */
 const MAX_VERSION = 2_147_483_647;
@@ -10,6 +11,7 @@ const MAX_VERSION = 2_147_483_647;
 const ReviewPolicyRequest = Fields(
   {
     policy: ReviewPolicyBody,
+    signature: Type.Optional(SignatureIn()),
     note: Type.Optional(
       LongText(
         { max: TEXT_LENGTHS.description },
@@ -61,11 +63,11 @@ export const routes = {
     tag: 'Reviews and labels',
     summary: 'Set the review policy',
     description:
-      'Takes the whole policy, which becomes the next version and counts from the next decision on; requests that are already pending keep their tier and limits. With the header `if-match: "sha256:…"`, it succeeds only if the current version has this hash, else 409 `review_policy_changed`. A `note` says why; it is not part of the hash. Every name must be that of a member or key that may review.',
+      'Takes the whole policy, which becomes the next version and counts from the next decision on; requests that are already pending keep their tier and limits. With the header `if-match: "sha256:…"`, it succeeds only if the current version has this hash, else 409 `review_policy_changed`. A `note` says why; it is not part of the hash. Every name must be that of a member or key that may review. A policy with a `signed` tier, and one that replaces it, needs the signature of an administrator.',
     scopes: ['admin'],
     body: ReviewPolicyRequest,
     responses: { 200: { description: 'The new version.', schema: ReviewPolicyVersion } },
-    errors: ['review_policy_changed'],
+    errors: ['review_policy_changed', 'signature_required', 'signature_invalid'],
   }),
   listReviewPolicyVersions: route({
     method: 'GET',

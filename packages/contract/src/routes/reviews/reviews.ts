@@ -81,6 +81,7 @@ export const routes = {
       'review_final',
       'already_reviewed',
       'approval_limit_exceeded',
+      'signature_required',
       'signature_invalid',
       'authority_changed',
       'budget_frozen',

@@ -1,7 +1,7 @@
 import { isOwnRequest, whyFinal, whyUnreviewable } from '@purser/rules/domain/reviews';
 import { whyNotAllowed } from '@purser/rules/policy/may-pay';
 import { countsVoices } from '@purser/rules/reviews/places';
-import { claimFault, factsOf, reviewClaim } from '@purser/rules/signing/history';
+import { claimFault, factsOf, needsSignature, reviewClaim } from '@purser/rules/signing/history';
 import type { Refusal } from '../../lane/command.ts';
 import { unknownQuestion } from '../../questions/answers-of-records.ts';
 import { activeKeyOf } from '../signing/given-signature.ts';
@@ -47,7 +47,10 @@ const unknownQuestions: Check = ({ decision, input }) => {
 const badSignature: Check = (given) => {
   const { set, input, origin, decision } = given;
   const { signature } = input;
-  if (signature === null) return null;
+  if (signature === null) {
+    if (input.action !== 'ALLOW' || input.is_prepared || !needsSignature(decision)) return null;
+    return { code: 'signature_required', message: 'An approval of this tier must be signed.' };
+  }
   const invalid = (why: string) =>
     ({ code: 'signature_invalid', message: `The signature is not good: ${why}.` }) as const;
   const { principal_id } = origin.actor;

@@ -6,7 +6,7 @@ import type { Queryable } from '../database.ts';
 import { type PageRows, pageRows, type SizedRow, withinBytes } from '../pages.ts';
 import { type InWorkspace, makeInsert } from '../rows.ts';
 
-const COLUMNS = 'version, hash, policy, created_at, key_id, principal_id, note, seq';
+const COLUMNS = 'version, hash, policy, created_at, key_id, principal_id, note, seq, signature';
 /** The total length of all parsed texts that are kept. */
 const MAX_PARSED_CHARACTERS = 8_000_000;
 
@@ -124,4 +124,5 @@ export const insertReviewPolicies = makeInsert<ReviewPolicyRow>('review_policies
   principal_id: 'text',
   note: 'text',
   seq: 'bigint',
+  signature: 'text',
 });

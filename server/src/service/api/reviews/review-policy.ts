@@ -13,6 +13,8 @@ import { expectedHash } from '../../http/call.ts';
 import { type Cursors, pageOf } from '../../http/cursors.ts';
 import { type Call, type Route, serve } from '../../http/route.ts';
 import { originOf } from '../../people/callers.ts';
+import type { Signing } from '../../people/signing.ts';
+import { takeGiven } from './signed-reviews.ts';
 
 function policyBody(row: ReviewPolicyRow) {
   const { version, hash, created_at, key_id, principal_id, note } = row;
@@ -28,8 +30,13 @@ function refuseAgents({ caller }: Pick<Call, 'caller'>): void {
 }
 
 /** Routes for the review policy and its versions. */
-export function makeReviewPolicyRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cursors }): Route[] {
-  const { db, lane, cursors } = options;
+export function makeReviewPolicyRoutes(options: {
+  db: pg.Pool;
+  lane: Lane;
+  cursors: Cursors;
+  signing: Signing;
+}): Route[] {
+  const { db, lane, cursors, signing } = options;
   return [
     serve(routes.getReviewPolicy, { shares: 'reads' })(async (call) => {
       refuseAgents(call);
@@ -43,6 +50,7 @@ export function makeReviewPolicyRoutes(options: { db: pg.Pool; lane: Lane; curso
         policy,
         note: note === '' ? null : note,
         expected_hash: expectedHash(call.headers['if-match']),
+        signature: await takeGiven(signing, call, call.body.signature),
       };
       const row = await lane.submit(call.caller.workspace_id, putReviewPolicy, input, originOf(call));
       return { status: 200, body: policyBody(row) };
