@@ -69,7 +69,7 @@ const decide = (body: unknown, at: RunningService = s, key?: string): Promise<Re
   });
 const verdict = ({ body }: Reply) => [body.decision, body.reason_code, body.capability];
 const UNCLEAR = ['REVIEW', 'PURPOSE_UNCLEAR', null];
-const LOWERED = /No second opinion: .* It is required here, so the purpose counts as unclear\.$/;
+const LOWERED = /No second opinion: .* The installation requires one, so the purpose counts as unclear\.$/;
 
 describe('an opinion that is required and missing makes an aligned spend unclear', () => {
   const failures: [string, Behaviour][] = [
@@ -84,7 +84,7 @@ describe('an opinion that is required and missing makes an aligned spend unclear
     const made = await decide(aligned(agent));
     expect(verdict(made)).toEqual(UNCLEAR);
     expect(made.body.purpose.rationale).toMatch(LOWERED);
-    expect(made.body.explanation).toContain('required here');
+    expect(made.body.explanation).toContain('installation requires one');
     // An answer in between, so that one case does not open the circuit for the next.
     model.behave(opines('PURPOSE_ALIGNED'));
     expect((await decide(aligned(agent))).body.decision).toBe('ALLOW');

@@ -325,7 +325,7 @@ describe('an authority says who judges', () => {
     model.behave(opines('PURPOSE_MISALIGNED'));
     const { body } = await decide(aligned(await judgedBy('rules')));
     expect([body.decision, body.purpose.assessment]).toEqual(['ALLOW', 'PURPOSE_ALIGNED']);
-    expect(body.purpose.rationale).toContain('the authority uses only the rules');
+    expect(body.purpose.rationale).toContain('the policy uses only the rules');
     expect(model.questions).toEqual([]);
   });
 
@@ -340,7 +340,7 @@ describe('an authority says who judges', () => {
     try {
       const alone = (await decide(aligned(agent), { at: without })).body;
       expect([alone.decision, alone.purpose.assessment]).toEqual(['REVIEW', 'PURPOSE_UNCLEAR']);
-      expect(alone.purpose.rationale).toContain('no model is configured');
+      expect(alone.purpose.rationale).toContain('the installation has no model');
     } finally {
       await without.stop();
     }
@@ -393,7 +393,7 @@ describe('what the model costs', () => {
       expect((await decide(aligned(agent), { at: counted })).body.purpose.method).toBe(WITH_MODEL);
       const { body } = await decide(aligned(agent), { at: counted });
       expect([body.decision, body.purpose.method]).toEqual(['ALLOW', METHOD]);
-      expect(body.purpose.rationale).toContain("the workspace's daily limit is reached");
+      expect(body.purpose.rationale).toContain('the workspace has used its daily limit');
       const { text } = await counted.call('GET', '/metrics', { key: null });
       const of = `workspace_id="${s.workspace_id}"`;
       expect(text).toContain(`purser_purpose_model_tokens_total{${of},kind="input"} 20000`);
@@ -432,7 +432,7 @@ describe('a model that gives no opinion leaves the built-in assessment, which sa
       'responded in the wrong form',
     ],
     ['a flood', sends(completion('x'.repeat(1_000_000))), 'responded with too much text'],
-    ['a broken connection', (response) => response.destroy(), 'could not be reached'],
+    ['a broken connection', (response) => response.destroy(), 'was unreachable'],
   ];
   test.each(cases)('%s', async (_, behaviour, why) => {
     model.behave(behaviour);

@@ -6,11 +6,21 @@ import { PHRASES, POLICY } from '@purser/rules/sentences/policy';
 import { PURPOSE, VOUCHED } from '@purser/rules/sentences/purpose';
 import { expect, test, vi } from 'vitest';
 import { Document, parse, stringify, visit } from 'yaml';
+import { NO_OPINION, OPINION } from '../../src/service/model-judge/sentences.ts';
+import { textsOfOpinions } from './opinion-inputs.ts';
 import { POLICY_INPUTS, REMEDY_INPUTS } from './policy-inputs.ts';
 import { PURPOSE_INPUTS } from './purpose-inputs.ts';
 
 /** Each is spied on: an entry is a branch of a sentence. */
-const TABLES = { policy: POLICY, phrases: PHRASES, purpose: PURPOSE, vouched: VOUCHED, remedies: REMEDIES };
+const TABLES = {
+  policy: POLICY,
+  phrases: PHRASES,
+  purpose: PURPOSE,
+  vouched: VOUCHED,
+  opinion: OPINION,
+  no_opinion: NO_OPINION,
+  remedies: REMEDIES,
+};
 type Table = Record<string, (...given: never[]) => string>;
 type Golden = Record<keyof typeof TABLES, Record<string, string[]>>;
 
@@ -49,7 +59,7 @@ function textsOfInputs(): string[] {
     );
   });
   const remedies = REMEDY_INPUTS.map((remedy) => remedySentence(remedy, 'EUR'));
-  return [...assessed, ...decided, ...remedies];
+  return [...assessed, ...decided, ...remedies, ...textsOfOpinions()];
 }
 
 /** The texts without the sentences in them. */
@@ -106,6 +116,6 @@ test('no sentence is in the passive without an agent, and texts of others are in
     const own = sentence.replace(/"[^"]*"/g, '""');
     expect(own).not.toMatch(/\b(?:is|was|were|been|be) (?:\w+ed|paid|known)\b(?! by)/);
     expect(own).not.toMatch(/Metro|JSTOR|Blitz|Evil/);
-    if (!phrases.includes(sentence)) expect(own).toMatch(/^["A-Z].*[.]$|^user:ada .*[.]$/);
+    if (!phrases.includes(sentence)) expect(own).toMatch(/^["A-Z].*[.:"]$|^user:ada .*[.]$/);
   }
 });

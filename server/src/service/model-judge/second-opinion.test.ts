@@ -114,8 +114,8 @@ describe('an opinion on an assessment', () => {
           expect(after).toEqual({
             ...built_in,
             ...(is_lowered ? { assessment: 'PURPOSE_UNCLEAR', confidence: 0.5 } : {}),
-            rationale: `${built_in.rationale} No second opinion: ${NO_OPINION[why]}.${
-              is_lowered ? ' It is required here, so the purpose counts as unclear.' : ''
+            rationale: `${built_in.rationale} ${NO_OPINION[why]()}${
+              is_lowered ? ' The installation requires one, so the purpose counts as unclear.' : ''
             }`,
           });
         },

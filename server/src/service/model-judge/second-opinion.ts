@@ -12,22 +12,10 @@ import { allowedMerchant } from '@purser/rules/purpose/allowed-merchants';
 import { historyKey, historyWords } from '@purser/rules/purpose/history';
 import type { LabelledSpend } from './prompt.ts';
 import type { Opinion } from './read-opinion.ts';
+import { NO_OPINION, OPINION } from './sentences.ts';
 
-/** Reasons for a missing opinion; each text completes "No second opinion: ". */
-export const NO_OPINION = {
-  timeout: 'the model did not respond in time',
-  unreachable: 'the model could not be reached',
-  http_error: 'the model responded with an error',
-  too_large: 'the model responded with too much text',
-  not_understood: 'the model responded in the wrong form',
-  busy: 'the model was busy with other spends',
-  rate_limited: 'the model asked for a pause',
-  daily_limit: "the workspace's daily limit is reached",
-  rules_only: 'the authority uses only the rules',
-  not_configured: 'no model is configured',
-  circuit_open: 'the model failed recently and calls are paused',
-  stopping: 'the service was stopping',
-} as const;
+export { NO_OPINION };
+
 export type NoOpinion = keyof typeof NO_OPINION;
 
 export type Asked = { opinion: Opinion } | { none: NoOpinion };
@@ -129,24 +117,20 @@ export function withOpinion(
     },
   });
 
-  if (RANK[to] === RANK[from]) return stay('agreed', `The model ${model} agrees.`);
+  if (RANK[to] === RANK[from]) return stay('agreed', OPINION.agrees(model));
   if (RANK[to] < RANK[from]) {
     return follow(
       'lowered',
-      `The model ${model} calls it ${WORD[to]}: "${opinion.rationale}" The built-in assessor called it ${WORD[from]}: ${built_in.rationale}`,
+      `${OPINION.lowers(model, WORD[to], opinion.rationale, WORD[from])} ${built_in.rationale}`,
       built_in.evidence,
     );
   }
   const may_clear = options.may_clear && to === 'PURPOSE_ALIGNED' && isClearable(built_in);
   if (may_clear && opinion.saw_all && opinion.quotes_operator) {
-    const said = from === 'PURPOSE_UNCLEAR' ? 'found it unclear' : 'called it misaligned';
-    return follow(
-      'cleared',
-      `The model ${model} calls it aligned, which the operator allows to count: "${opinion.rationale}" The built-in assessor ${said}: ${built_in.rationale}`,
-      built_in.evidence,
-    );
+    const clears = from === 'PURPOSE_UNCLEAR' ? OPINION.clears_unclear : OPINION.clears_misaligned;
+    return follow('cleared', `${clears(model, opinion.rationale)} ${built_in.rationale}`, built_in.evidence);
   }
-  return stay('not_raised', `The model ${model} calls it ${WORD[to]}, which does not raise the assessment.`);
+  return stay('not_raised', OPINION.not_raised(model, WORD[to]));
 }
 
 /**
@@ -165,7 +149,7 @@ export function modelQuestion(
     kind: 'model',
     merchant_key,
     about,
-    sentence: `The model ${model} doubts this: "${rationale}"`,
+    sentence: OPINION.doubts(model, rationale),
     answered: settledBy(answers.get(question_id), action, authority),
   };
 }
@@ -189,7 +173,7 @@ export function withSettledDoubt(
   return {
     ...storedAssessment(built_in),
     method: `${built_in.method}+model/${model}`,
-    rationale: `${built_in.rationale} ${sentence} This does not count: ${by} approved it on ${at.slice(0, 10)}.`,
+    rationale: `${built_in.rationale} ${sentence} ${OPINION.settled(by, at.slice(0, 10))}`,
   };
 }
 
@@ -218,7 +202,7 @@ export function withoutOpinion(
   why: NoOpinion,
   options: { is_required: boolean; is_vouched_for: boolean },
 ): Assessment {
-  const rationale = `${built_in.rationale} No second opinion: ${NO_OPINION[why]}.`;
+  const rationale = `${built_in.rationale} ${NO_OPINION[why]()}`;
   const is_lowered =
     options.is_required && !options.is_vouched_for && built_in.assessment === 'PURPOSE_ALIGNED';
   if (!is_lowered) return { ...built_in, rationale };
@@ -226,6 +210,6 @@ export function withoutOpinion(
     ...built_in,
     assessment: 'PURPOSE_UNCLEAR',
     confidence: UNJUDGED_CONFIDENCE,
-    rationale: `${rationale} It is required here, so the purpose counts as unclear.`,
+    rationale: `${rationale} ${OPINION.required()}`,
   };
 }
