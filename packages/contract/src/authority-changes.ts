@@ -71,6 +71,8 @@ const opposite = (widens: Widens): Widens => (widens === 'yes' ? 'no' : widens =
 const amountOf = ({ value, currency }: Side, money: FormatMoney): string =>
   typeof value === 'number' ? money(value, currency) : textOf(value);
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const durationOrNull = (value: unknown): string | null =>
+  value === undefined ? null : spanInWords(Number(value));
 const textOrNull = (value: unknown): string | null => (value === undefined ? null : textOf(value));
 
 /** Compares moments; `isWider` says which direction allows more. The same moment may be written in several ways. */
@@ -231,6 +233,7 @@ const COMPARE: Readonly<Record<Extract<Comparison, string>, Compare>> = {
   limit: compareNumbers('yes', 'yes', amountOf),
   allowance: compareNumbers('yes', 'no', amountOf),
   window: compareNumbers('no', 'yes', ({ value }) => spanInWords(Number(value))),
+  duration: (was, is) => value(durationOrNull(was.value), durationOrNull(is.value), 'no'),
   outcome: compareOutcomes,
   attention: compareAttention,
   corrections: compareCorrections,

@@ -3,7 +3,18 @@ import { WEEKDAYS } from './calendar.ts';
 import { type DefaultsOf, defaultsOf, type FieldRow, outcome, schemasOf } from './field-rows.ts';
 import { TEXT_LENGTHS } from './limits.ts';
 import { PURPOSE_ROWS, type Purpose, PurposeBody } from './purpose/fields.ts';
-import { Currency, Fields, Formed, InstantIn, LimitMinor, Line, OneOf, PayeeId, TimeZone } from './schema.ts';
+import {
+  Currency,
+  Fields,
+  Formed,
+  InstantIn,
+  LimitMinor,
+  Line,
+  OneOf,
+  PayeeId,
+  TimeZone,
+  WholeNumber,
+} from './schema.ts';
 import type { Stage } from './stages.ts';
 import { VELOCITY_ROWS } from './velocity-limits.ts';
 
@@ -108,6 +119,22 @@ export const AUTHORITY_ROWS = {
     'Larger amounts need a review.',
     8000,
   ),
+  review_ttl_seconds: {
+    label: 'Reviews expire after',
+    stages: [],
+    is_assessed: false,
+    compare: 'duration',
+    schema: Type.Optional(
+      WholeNumber(
+        { min: 60, max: 604_800 },
+        {
+          description:
+            'How long a request waits for a review in ENFORCE before it expires; by default as the installation sets it.',
+          examples: [14_400],
+        },
+      ),
+    ),
+  },
   monthly_budget_minor: limit(
     'Monthly budget',
     'monthly_budget',

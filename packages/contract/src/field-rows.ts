@@ -9,6 +9,7 @@ export type Widens = 'yes' | 'no' | 'maybe';
  * How two values of a field are compared, which also says what widens:
  * - `limit`: a higher one and none. `allowance`: a higher one; none allows nothing. `window`: a shorter one and none.
  * - `outcome`: a milder one. `attention`: a lower level. `switch`: yes. `demand`: no. `from`: an earlier moment and none. `until`: a later one and none.
+ * - `duration`: neither a longer nor a shorter one lets the agent spend more by itself.
  * - `notice`: never; it changes what is notified. `words`: nobody can tell. `velocity`, `hours` and `corrections` have rules of their own.
  * - A list: an entry more, an entry fewer. `open`: everything is allowed where it is left out.
  */
@@ -24,6 +25,7 @@ export type Comparison =
   | 'from'
   | 'until'
   | 'notice'
+  | 'duration'
   | 'words'
   | 'velocity'
   | 'hours'

@@ -89,7 +89,13 @@ export class Totals {
       amount_minor,
       currency,
       period,
-      expires_at: newHoldExpiresAt(agent.mode, decision, capability, now_ms, REVIEW_TTL_SECONDS),
+      expires_at: newHoldExpiresAt(
+        agent.mode,
+        decision,
+        capability,
+        now_ms,
+        facts.authority?.review_ttl_seconds ?? REVIEW_TTL_SECONDS,
+      ),
       budget: budgetStatus(held, limit_minor),
       ...limits,
     };

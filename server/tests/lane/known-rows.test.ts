@@ -65,6 +65,7 @@ const KEY_OF: Record<string, (name: string) => object> = {
   counters: (name) => wanted.get(name) as WantedCounter,
   keys: (key_id) => ({ key_id }),
   shared_budgets: () => ({}),
+  review_policies: () => ({}),
   webhooks: () => ({}),
   channels: () => ({}),
   notice_bursts: (agent_id) => ({ agent_id }),

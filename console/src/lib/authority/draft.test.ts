@@ -55,6 +55,7 @@ const EVERYTHING: Authority = {
     { name: 'ads', window: 'MONTH', per: 'AGENT', limit_amount_minor: 0, merchants: ['Google Ads'] },
   ],
   duplicate_window_seconds: 5_400,
+  review_ttl_seconds: 14_400,
   on_duplicate: 'DENY',
   alert_percents: [50, 80, 100],
 };

@@ -61,6 +61,9 @@ export interface Draft extends Record<DraftName<AmountField> | ChoiceField | Lin
   /** A number of `duplicate_unit`s. */
   duplicate_window: string;
   duplicate_unit: string;
+  /** A number of `review_ttl_unit`s. */
+  review_ttl: string;
+  review_ttl_unit: string;
 }
 
 /** Drafts of the fields that need nothing but their kind: amounts, choices, lists of text. */
@@ -98,6 +101,8 @@ export const EMPTY_DRAFT: Draft = {
   alert_percents: '',
   duplicate_window: '',
   duplicate_unit: 'minutes',
+  review_ttl: '',
+  review_ttl_unit: 'minutes',
 };
 
 /** The authority's time zone, or UTC if the browser does not know it. */
@@ -108,6 +113,7 @@ export function draftOf(authority: Authority): Draft {
   const { purpose, currency } = authority;
   const zone = knownZone(authority.time_zone);
   const duplicate = spanDraft(authority.duplicate_window_seconds);
+  const review_ttl = spanDraft(authority.review_ttl_seconds);
   return {
     ...plainDrafts(authority),
     objective: purpose.objective,
@@ -129,6 +135,8 @@ export function draftOf(authority: Authority): Draft {
     alert_percents: percentsToInput(authority.alert_percents),
     duplicate_window: duplicate.length,
     duplicate_unit: duplicate.unit,
+    review_ttl: review_ttl.length,
+    review_ttl_unit: review_ttl.unit,
   };
 }
 
@@ -177,6 +185,10 @@ export function authorityOf(
     ? secondsOf({ length: draft.duplicate_window, unit: draft.duplicate_unit })
     : null;
   if (is_duplicate && duplicate_window_seconds === null) problems.duplicate_window = 'must be a whole number';
+  const has_ttl = draft.review_ttl.trim() !== '';
+  const ttl_span = { length: draft.review_ttl, unit: draft.review_ttl_unit };
+  const review_ttl_seconds = has_ttl ? secondsOf(ttl_span) : null;
+  if (has_ttl && review_ttl_seconds === null) problems.review_ttl = 'must be a whole number';
   const allowed_payees = payeesOf(draft.allowed_payees, problems);
   const alerts = percentsFromInput(draft.alert_percents);
   if ('problem' in alerts) problems.alert_percents = alerts.problem;
@@ -204,6 +216,7 @@ export function authorityOf(
   put(authority, 'budgets', draft.budgets);
   put(authority, 'alert_percents', 'problem' in alerts ? null : alerts.percents);
   put(authority, 'duplicate_window_seconds', duplicate_window_seconds);
+  put(authority, 'review_ttl_seconds', review_ttl_seconds);
   for (const name of CHOICES) {
     // An omitted choice stays omitted, so that the authority keeps its hash.
     const is_explicit = draft[name] !== AUTHORITY_DEFAULTS[name] || authority[name] !== undefined;

@@ -15,6 +15,7 @@ const moment = (at: string, time_zone: string) =>
 
 function amounts(authority: Authority): string[] {
   const { currency, per_transaction_limit_minor, review_threshold_minor, monthly_budget_minor } = authority;
+  const { review_ttl_seconds } = authority;
   const money = (amount_minor: number) => formatMoney(amount_minor, currency);
   return [
     per_transaction_limit_minor === undefined
@@ -23,6 +24,9 @@ function amounts(authority: Authority): string[] {
     review_threshold_minor === undefined
       ? ''
       : `A request for more than ${money(review_threshold_minor)} needs review.`,
+    review_ttl_seconds === undefined
+      ? ''
+      : `A request that waits for a review expires after ${spanInWords(review_ttl_seconds)}.`,
     monthly_budget_minor === undefined
       ? ''
       : `The agent may spend ${money(monthly_budget_minor)} per calendar month (UTC).`,

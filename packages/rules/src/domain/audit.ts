@@ -164,7 +164,8 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   if (member !== undefined) {
     const { is_pending, email_proved_at, away_until, away_delegate, ...rest } = member;
     // Sealed as before members could be away where they never were.
-    form.member = away_until === null ? rest : { ...rest, away_until, away_delegate };
+    const was_never_away = away_until === null && away_delegate === null;
+    form.member = was_never_away ? rest : { ...rest, away_until, away_delegate };
   }
   if (review_policy !== undefined) {
     const { signature, ...rest } = review_policy;

@@ -45,6 +45,22 @@ export interface AllowCase {
   currency: string;
 }
 
+/** A member or key that may review, as far as it matters who may decide a request. */
+export interface Decider {
+  principal_id: string;
+  away_until: string | null;
+  away_delegate: string | null;
+}
+
+/** Returns the members who are away at `now_ms`, with their delegates. */
+export function absentAt(members: readonly Decider[], now_ms: number): AbsentApprover[] {
+  return members.flatMap(({ principal_id, away_until, away_delegate }) =>
+    away_until !== null && away_delegate !== null && Date.parse(away_until) > now_ms
+      ? [{ principal_id, delegate: away_delegate }]
+      : [],
+  );
+}
+
 /** The place that an ALLOW uses, or why there is none. */
 export type ReviewPlace =
   | { ok: true; on_behalf_of: string | null }
@@ -150,4 +166,39 @@ function withinLimit(given: AllowCase, places: readonly (string | null)[]): Revi
       return { ok: true, on_behalf_of };
   }
   return refused('approval_limit_exceeded', 'The amount is over your limit in the review policy.');
+}
+
+/** A decision in ENFORCE that is pending, with everything that says who may decide it. */
+export interface PendingDecision {
+  decision: Pick<DecisionCore, 'review_tier' | 'created_at' | 'currency' | 'reservation'> & {
+    requested_by: { principal_id: string | null };
+  };
+  /** The person behind the requesting key, or its topmost key. */
+  requester_voice: string;
+  /** The approvals so far. */
+  given: readonly GivenApproval[];
+  /** The limits of the policy version that applies to the decision. */
+  limits: AllowCase['limits'];
+}
+
+/**
+ * Returns the principals of the members who may allow a pending request at `now_ms`: its approvers, those of the escalation from
+ * its time on, and the delegates of those who are away. Nobody who requested it or whose approval counts already is among them.
+ */
+export function mayDecide(
+  { decision, requester_voice, given, limits }: PendingDecision,
+  members: readonly Decider[],
+  now_ms: number,
+): string[] {
+  const { review_tier: tier = null, currency, reservation, requested_by } = decision;
+  const requester = [requested_by.principal_id, requester_voice];
+  const absent = absentAt(members, now_ms);
+  const is_escalated = isEscalated(decision, now_ms);
+  return members.flatMap(({ principal_id }) => {
+    if (requested_by.principal_id === principal_id) return [];
+    if (countsVoices(tier) && requester_voice === principal_id) return [];
+    const approver = { principal_id, voice: principal_id, has_foreign_principal: false };
+    const about = { tier, is_escalated, approver, given, absent, requester, limits, currency };
+    return placeOf({ ...about, held_minor: reservation.amount_minor }).ok ? [principal_id] : [];
+  });
 }

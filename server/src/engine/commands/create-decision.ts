@@ -300,7 +300,13 @@ function reserve(
     amount_minor,
     currency,
     period,
-    expires_at: newHoldExpiresAt(agent.mode, decision, capability, set.now_ms, review_ttl_seconds),
+    expires_at: newHoldExpiresAt(
+      agent.mode,
+      decision,
+      capability,
+      set.now_ms,
+      authority?.review_ttl_seconds ?? review_ttl_seconds,
+    ),
     budget: budgetStatus(held, limit_minor),
     ...limits,
   };

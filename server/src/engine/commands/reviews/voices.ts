@@ -1,8 +1,8 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { Origin } from '@purser/rules/domain/audit';
 import {
-  type AbsentApprover,
   type Approver,
+  absentAt,
   approvalsAmong,
   countsVoices,
   isEscalated,
@@ -31,17 +31,6 @@ export function approverOf(
   return { principal_id, voice, has_foreign_principal };
 }
 
-/** The members who are away at the batch timestamp and may review; the command must need `reviewers`. */
-export function absentNow(set: WorkingSet): AbsentApprover[] {
-  return set.people
-    .reviewers()
-    .flatMap(({ principal_id, away_until, away_delegate }) =>
-      away_until !== null && away_delegate !== null && away_until > set.now
-        ? [{ principal_id, delegate: away_delegate }]
-        : [],
-    );
-}
-
 /**
  * Returns the reviewer's standing under the tier and the limits of a decision; null where no review policy applies to it. Throws
  * where another version of the policy was loaded.
@@ -62,7 +51,7 @@ export function standingOf(
     is_escalated: isEscalated(decision, set.now_ms),
     approver,
     given: approvalsAmong(set.records.reviewsOf(decision.decision_id)),
-    absent: absentNow(set),
+    absent: absentAt(set.people.reviewers(), set.now_ms),
     requester: [requested_by.principal_id, requester_voice],
     limits: approver_limits,
     held_minor: reservation.amount_minor,
