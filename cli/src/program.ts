@@ -27,6 +27,7 @@ import {
 } from './questions.ts';
 import { report } from './report.ts';
 import { type ReviewOptions, review } from './review.ts';
+import { getReviewPolicy, putReviewPolicy } from './review-policy.ts';
 import { listSigningKeys } from './signing-keys.ts';
 import { VERSION } from './version.ts';
 
@@ -79,6 +80,7 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     addReview,
     addQuestions,
     addSigningKeys,
+    addReviewPolicy,
     addChannels,
     addEvents,
     addMcp,
@@ -187,6 +189,21 @@ function addReview(program: Command, context: Context, run: Run): void {
     .option('--no-follow', 'exit after these')
     .option(...JSON_FLAG)
     .action(run((options: TailOptions) => tail(context, options)));
+}
+
+function addReviewPolicy(program: Command, context: Context, run: Run): void {
+  const policy = program
+    .command('review-policy')
+    .description('keep the review policy, which says who may allow a request, as a file');
+  policy
+    .command('get [version]')
+    .description('write the policy, or an earlier version of it, as JSON to standard output')
+    .action(run((version: string | undefined) => getReviewPolicy(context, version)));
+  policy
+    .command('put <file>')
+    .description('put a JSON file as the next version; needs an admin key')
+    .option('--note <text>', 'reason, recorded with the version')
+    .action(run((file: string, options: { note?: string }) => putReviewPolicy(context, file, options)));
 }
 
 function addChannels(program: Command, context: Context, run: Run): void {

@@ -289,6 +289,27 @@ export class Agents extends Resource {
   }
 }
 
+/** The review policy: who may allow a request, and how many must. */
+export class ReviewPolicies extends Resource {
+  /** The newest version, or the one that is named. */
+  retrieve(query?: t.GetReviewPolicyQuery, options?: Options): APIPromise<t.ReviewPolicyVersion> {
+    return this.call('GET', '/v1/review-policy', { query, options });
+  }
+  /** Puts the next version; with `ifMatch`, the hash of a version, only if that is the newest. */
+  put(
+    body: t.ReviewPolicyRequest,
+    options?: RequestOptions & { ifMatch?: string | undefined },
+  ): APIPromise<t.ReviewPolicyVersion> {
+    const { ifMatch, ...rest } = options ?? {};
+    const headers = ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` };
+    const given = { ...rest, headers: { ...headers, ...rest.headers } };
+    return this.call('PUT', '/v1/review-policy', { body, options: given });
+  }
+  versions(query?: t.ListReviewPolicyVersionsQuery, options?: Options): PagePromise<t.ReviewPolicyVersion> {
+    return this.pages('/v1/review-policy/versions', { query, options });
+  }
+}
+
 /** Budgets that several agents share. Authorities name a budget by its slug. */
 export class Budgets extends Resource {
   /** Not sent again after a lost connection. */
@@ -548,6 +569,13 @@ export class MyAccount extends Resource {
   }
   update(body: t.UpdateMeRequest, options?: Options): APIPromise<t.Me> {
     return this.call('PATCH', '/v1/me', { body, options });
+  }
+  /** Lends the person's place in reviews. */
+  setAway(body: t.AwayRequest, options?: Options): APIPromise<t.Away> {
+    return this.call('PUT', '/v1/me/away', { body, options });
+  }
+  endAway(options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/me/away', { options });
   }
   /** Goes to another of the person's workspaces. */
   switchWorkspace(body: t.SwitchWorkspaceRequest, options?: Options): APIPromise<t.Me> {

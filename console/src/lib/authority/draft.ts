@@ -180,15 +180,14 @@ export function authorityOf(
     problems.valid_until = 'must be later than “Valid from”';
   const active_hours = hoursOf(draft.active_hours, problems);
   const velocity_limits = limitsOf(draft.velocity_limits, currency, problems);
-  const is_duplicate = draft.duplicate_window.trim() !== '';
-  const duplicate_window_seconds = is_duplicate
-    ? secondsOf({ length: draft.duplicate_window, unit: draft.duplicate_unit })
-    : null;
-  if (is_duplicate && duplicate_window_seconds === null) problems.duplicate_window = 'must be a whole number';
-  const has_ttl = draft.review_ttl.trim() !== '';
-  const ttl_span = { length: draft.review_ttl, unit: draft.review_ttl_unit };
-  const review_ttl_seconds = has_ttl ? secondsOf(ttl_span) : null;
-  if (has_ttl && review_ttl_seconds === null) problems.review_ttl = 'must be a whole number';
+  const secondsFrom = (name: 'duplicate_window' | 'review_ttl', unit: string) => {
+    const length = draft[name];
+    const seconds = length.trim() === '' ? null : secondsOf({ length, unit });
+    if (length.trim() !== '' && seconds === null) problems[name] = 'must be a whole number';
+    return seconds;
+  };
+  const duplicate_window_seconds = secondsFrom('duplicate_window', draft.duplicate_unit);
+  const review_ttl_seconds = secondsFrom('review_ttl', draft.review_ttl_unit);
   const allowed_payees = payeesOf(draft.allowed_payees, problems);
   const alerts = percentsFromInput(draft.alert_percents);
   if ('problem' in alerts) problems.alert_percents = alerts.problem;

@@ -9,6 +9,7 @@ import { type HoursDraft, OFFICE_HOURS } from '../../lib/authority/hours.ts';
 import { timeZones } from '../../lib/authority/zones.ts';
 import styles from './Authority.module.css';
 import type { FieldOf } from './fields.ts';
+import { SpanFields } from './VelocityLimits.tsx';
 
 /** The service's maximum. */
 const MAX_ROWS = 14;
@@ -28,6 +29,7 @@ export function Times({
   onHours: (hours: readonly HoursDraft[]) => void;
 }) {
   const zones = useMemo(timeZones, []);
+  const ttl = field('review_ttl');
   const change = (at: number, to: Partial<HoursDraft>) =>
     onHours(hours.map((row, i) => (i === at ? { ...row, ...to } : row)));
   return (
@@ -56,6 +58,17 @@ export function Times({
           {...field('valid_until')}
         />
       </div>
+      <SpanFields
+        label="Reviews expire after"
+        hint="Without it, as the installation sets it."
+        span={{ length: ttl.value, unit: field('review_ttl_unit').value }}
+        problem={ttl.problem}
+        may={may}
+        onSpan={({ length, unit }) => {
+          if (length !== undefined) ttl.onValue(length);
+          if (unit !== undefined) field('review_ttl_unit').onValue(unit);
+        }}
+      />
       <div className={styles.rows}>
         <h3>Active hours</h3>
         {hours.length === 0 && <p className={styles.status}>Any time.</p>}

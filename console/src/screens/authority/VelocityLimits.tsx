@@ -196,7 +196,7 @@ function Limit({
 }
 
 /** A number and its unit. */
-function SpanFields({
+export function SpanFields({
   label,
   hint,
   span,

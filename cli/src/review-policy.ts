@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises';
+import type { ReviewPolicyRequest } from '@purser/sdk';
+import type { Context } from './context.ts';
+import { EXIT } from './failure.ts';
+
+/** Writes the review policy, or one of its versions, as JSON that `put` reads. */
+export async function getReviewPolicy(context: Context, version: string | undefined): Promise<number> {
+  const client = await context.client();
+  const found = await client.reviewPolicy.retrieve(version === undefined ? {} : { version: Number(version) });
+  context.say(JSON.stringify(found.policy, null, 2));
+  return EXIT.ok;
+}
+
+/** Puts a file as the next version, unless somebody else changes the policy meanwhile. */
+export async function putReviewPolicy(
+  context: Context,
+  file: string,
+  { note }: { note?: string },
+): Promise<number> {
+  const client = await context.client();
+  const policy = JSON.parse(await readFile(file, 'utf8')) as ReviewPolicyRequest['policy'];
+  const { hash: ifMatch } = await client.reviewPolicy.retrieve();
+  const body = { policy, ...(note === undefined ? {} : { note }) };
+  const { version } = await client.reviewPolicy.put(body, { ifMatch });
+  context.say(`Version ${version} of the review policy is in force.`);
+  return EXIT.ok;
+}
