@@ -148,6 +148,61 @@ describe('a request that waits for a review', () => {
     expect(['OBSOLETE', 'FAILED']).toContain(statuses.find(({ channel_id }) => channel_id === id)?.status);
   });
 
+  test('has a reminder and an escalation when the review policy wants them, OBSOLETE once it has expired', async () => {
+    const hook = await receiver();
+    const { id } = await channel('webhook', hook);
+    const policy = {
+      groups: { finance: ['user:ada'], board: ['user:bo'] },
+      tiers: [
+        {
+          currency: 'EUR',
+          from_minor: 5_000,
+          approvals: 1,
+          approvers: ['finance'],
+          escalation: { after_seconds: 3_600, approvers: ['board'] },
+        },
+      ],
+      remind_before_seconds: 7_200,
+    };
+    for (const principal_id of ['user:ada', 'user:bo'])
+      await post('/v1/api-keys', { name: principal_id, scopes: ['review'], principal_id });
+    const put = await s.call('PUT', '/v1/review-policy', { body: { policy } });
+    expect(put.status, put.text).toBe(200);
+    const decision = await ask(await enforced(), 6_000);
+    await s.call('PUT', '/v1/review-policy', { body: { policy: {} } });
+    const made = async () => {
+      const found = await notices(`decision=${decision.decision_id}&channel=${id}`);
+      return found.map(({ kind, status, due_at }) => [kind, status, Date.parse(due_at)]);
+    };
+    await until(
+      async () => (await made()).some(([kind, status]) => kind === 'REQUESTED' && status === 'SENT') || null,
+    );
+    const [created_ms, expires_ms] = [decision.created_at, decision.reservation.expires_at].map(
+      Date.parse,
+    ) as [number, number];
+    expect(await made()).toEqual(
+      expect.arrayContaining([
+        ['REMINDER', 'SCHEDULED', expires_ms - 7_200_000],
+        ['ESCALATED', 'SCHEDULED', created_ms + 3_600_000],
+      ]),
+    );
+    await s.sql('update decision_states set expires_at = now() where decision_id = $1', [
+      decision.decision_id,
+    ]);
+    expect((await made()).filter(([, status]) => status === 'OBSOLETE').map(([kind]) => kind)).toEqual(
+      expect.arrayContaining(['REMINDER', 'ESCALATED']),
+    );
+    // When they are due, nothing is sent.
+    await s.sql('update webhook_deliveries set due_at = now()::timestamptz(3) where endpoint_id = $1', [id]);
+    await s.sql('update webhook_queues set due_at = now() where endpoint_id = $1', [id]);
+    await until(
+      async () =>
+        (await s.sql('select 1 from webhook_deliveries where endpoint_id = $1', [id])).rows.length === 0 ||
+        null,
+    );
+    expect(hook.received).toHaveLength(1);
+  });
+
   test('from the sixth of an agent in a minute on, a channel gets one summary with all of them', async () => {
     const hook = await receiver();
     const { id } = await channel('webhook', hook);
@@ -168,7 +223,9 @@ describe('a request that waits for a review', () => {
     const due_ms = Date.parse(summary.due_at);
     expect(due_ms % 60_000).toBe(5_000);
     // The end of the minute comes early.
-    await s.sql('update webhook_deliveries set due_at = now() where event_id = $1', [summary.id]);
+    await s.sql('update webhook_deliveries set due_at = now()::timestamptz(3) where event_id = $1', [
+      summary.id,
+    ]);
     await s.sql('update webhook_queues set due_at = now() where endpoint_id = $1', [id]);
     const told = await until(
       () => hook.received.find(({ event }) => event.type === 'review.summary') ?? null,
