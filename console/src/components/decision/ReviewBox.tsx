@@ -6,6 +6,7 @@ import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { deniedByDefault, doubtsOf } from '../../lib/questions.ts';
 import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
+import { needsSignature, shownOfReview, signStatement } from '../../lib/signing/statements.ts';
 import { words } from '../../lib/words.ts';
 import { Author, RecordedAs } from '../Author.tsx';
 import { Button } from '../Button.tsx';
@@ -18,6 +19,7 @@ import { Time } from '../Value.tsx';
 import styles from './ReviewBox.module.css';
 import { refusalOf } from './refusals.ts';
 import { draftOf, dropDraft, keepDraft, keepRefusal, useRefusedReviews } from './review-drafts.ts';
+import { SignedFacts } from './SignedFacts.tsx';
 
 type Verdict = 'ALLOW' | 'DENY';
 
@@ -146,6 +148,8 @@ function Verdict({
   const reasons = REVIEW_REASONS[verdict];
   const [draft] = useState(() => draftOf(decision_id));
   const [is_sent_here, setSentHere] = useState(false);
+  const me = useMe();
+  const is_signed = verdict === 'ALLOW' && needsSignature(decision);
   const doubts = doubtsOf(decision);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(
     () => new Set(draft.questions ?? deniedByDefault(decision)),
@@ -158,10 +162,20 @@ function Verdict({
     },
     async ({ reason_code, comment }) => {
       setSentHere(true);
-      const sent = purser.decisions.review(decision_id, {
+      const signed = {
         action: verdict,
         reason_code,
         ...(comment.trim() === '' ? {} : { comment }),
+      };
+      const signature = is_signed
+        ? await signStatement(
+            await purser.decisions.beginSignedReview(decision_id, signed),
+            shownOfReview(decision, me, signed),
+          )
+        : undefined;
+      const sent = purser.decisions.review(decision_id, {
+        ...signed,
+        ...(signature === undefined ? {} : { signature }),
         ...denied,
         // In Shadow a second review corrects the first.
         ...(decision.review === null ? {} : { supersedes: decision.review.review_id }),
@@ -220,6 +234,7 @@ function Verdict({
       <div className={styles.settles}>
         <ReviewSettles review_action={verdict} decisions={[decision]} named={denied.questions} />
       </div>
+      {is_signed && <SignedFacts decision={decision} />}
       <div className={styles.foot}>
         <Button
           kind={verdict === 'ALLOW' ? undefined : 'danger-primary'}

@@ -28,6 +28,16 @@ const REFUSALS: Record<string, Refusal | undefined> = {
     title: 'This is your own request.',
     text: 'You sent the request, or created the key that did, or a key that led to it. Another member must review it.',
   },
+  signature_required: {
+    title: 'You have no active signing key.',
+    text: 'This approval must be signed. Add a signing key under “Your account”, and have an administrator endorse it.',
+    may_deny: true,
+  },
+  signature_invalid: {
+    title: 'The signature was not accepted.',
+    text: 'Your passkey, or its signing key, is not good for this approval, or the statement expired. Sign again.',
+    may_deny: true,
+  },
   not_reviewable: {
     title: 'There is nothing to review.',
     text: 'Only a request that needs review can be reviewed.',

@@ -18,6 +18,7 @@ import { words } from '../../lib/words.ts';
 import styles from './Me.module.css';
 import { Passkeys, passkeysQuery } from './Passkeys.tsx';
 import { Sessions } from './Sessions.tsx';
+import { SigningKeys } from './SigningKeys.tsx';
 
 export default function Me() {
   const me = useMe();
@@ -70,6 +71,7 @@ export default function Me() {
       </CardGrid>
       <OwnNotifications />
       {options.data?.passkey === true && <Passkeys />}
+      {options.data?.passkey === true && <SigningKeys />}
       <Sessions />
     </Page>
   );
