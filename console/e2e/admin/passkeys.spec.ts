@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { expectSettled } from '../support/axe.ts';
+import { expectAccessible, expectSettled } from '../support/axe.ts';
 import { operate } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
 import { endSession, sessionCookie } from '../support/workspace.ts';
@@ -109,4 +109,53 @@ test('a person with only a passkey renews the session and the proof with it, and
   const { data } = await workspace.call('GET', '/v1/api-keys');
   const made = data.filter((each: { name: string }) => each.name.startsWith('Key after'));
   expect(made, 'each was made once').toHaveLength(2);
+});
+
+test('a signing key signs an approval whose tier demands it, and the page says what is signed', async ({
+  page,
+  me,
+  workspace,
+}) => {
+  const { call, agent, spend } = workspace;
+  await agent();
+  await addAuthenticator(page);
+  await page.goto('/console/me');
+  await page.getByLabel('Passkey name').fill('Laptop');
+  await page.getByRole('button', { name: 'Add passkey' }).click();
+  await expect(page.getByRole('row', { name: /^Laptop/ })).toBeVisible();
+  await page.getByLabel('Signing key name').fill('Approvals');
+  await page.getByRole('button', { name: 'Add signing key' }).click();
+  const row = page.getByRole('row', { name: /^Approvals/ });
+  await expect(row).toContainText(/SHA256:[A-Za-z0-9+/]{43}=/);
+  await expect(row).toContainText('Active');
+  await expectSettled(page, 'Your account');
+
+  const policy = { tiers: [{ currency: 'EUR', from_minor: 0, approvals: 1, signed: true }] };
+  const status = await page.evaluate(async (given) => {
+    const send = (method: string, path: string, body: object) =>
+      fetch(path, {
+        method,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    const begun = await (await send('POST', '/v1/review-policy/statement', { policy: given })).json();
+    const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(begun.options);
+    const made = (await navigator.credentials.get({ publicKey })) as PublicKeyCredential;
+    const signature = { statement: begun.statement, response: made.toJSON() };
+    return (await send('PUT', '/v1/review-policy', { policy: given, signature })).status;
+  }, policy);
+  expect(status).toBe(200);
+  await call('PATCH', '/v1/agents/infra-bot', { mode: 'ENFORCE' });
+  const { key } = await call('POST', '/v1/api-keys', { name: 'Production', agent_id: 'infra-bot' });
+  const { decision_id } = await spend({ amount_minor: 24_900, key });
+  await page.goto(`/console/decisions/${decision_id}`);
+  await page.getByRole('button', { name: 'Allow' }).click();
+  await expect(page.getByText('Your passkey signs this approval.')).toBeVisible();
+  await expect(page.getByRole('form')).toContainText('249.00');
+  await expectAccessible(page, 'an approval to sign');
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await expect(page.getByText('Allowed').first()).toBeVisible();
+  const { data } = await call('GET', `/v1/decisions/${decision_id}/reviews`);
+  expect(data[0].signature.statement).toContain(decision_id);
+  expect(me.email).toBeTruthy();
 });
