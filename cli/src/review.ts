@@ -10,6 +10,12 @@ const WATCH_MS = 5_000;
 const DEFAULT_REASONS = { ALLOW: 'REVIEWED_OK', DENY: 'REVIEWED_NOT_OK' } as const;
 type Action = keyof typeof DEFAULT_REASONS;
 
+/** How far the approvals are; nothing where one is enough. */
+function progressLines({ review_progress }: Decision): string[] {
+  if (review_progress === undefined || review_progress.required === 1) return [];
+  return [`  Approvals: ${review_progress.given.length} of ${review_progress.required}.`];
+}
+
 /** The lines that a reviewer needs about a spend. */
 function reviewLines(decision: Decision): string[] {
   const { decision_id, agent, action, requested_amount_minor, currency, purpose, explanation, task } =
@@ -25,6 +31,7 @@ function reviewLines(decision: Decision): string[] {
     ...(task ? [`  Its task: “${oneLine(task, 1_000)}”`] : []),
     `  Purpose: ${purpose.assessment}. ${oneLine(purpose.rationale, 1_000)}`,
     ...evidence,
+    ...progressLines(decision),
     until === null ? '  The review does not expire.' : `  The review expires at ${until}.`,
   ];
 }

@@ -145,6 +145,7 @@ describe('the form of an authority', () => {
   test('an authority is described in plain words', () => {
     expect(summaryOf(EVERYTHING)).toEqual([
       'A request may be for at most EUR 200.00.',
+      'A request that waits for a review expires after 4 hours.',
       'The agent may spend EUR 1,500.50 per calendar month (UTC).',
       'At most EUR 500.00 and 5 requests per day at each merchant (day); anything beyond that is denied.',
       'At most 1 request in any 10 minutes (burst); anything beyond that needs review.',

@@ -21,6 +21,7 @@ import { Card, Facts, Loading, Page } from '../../components/Page.tsx';
 import { DecisionQuestions, hasQuestions } from '../../components/questions/DecisionQuestions.tsx';
 import { CodeBlock, Countdown, Id, Money, Time } from '../../components/Value.tsx';
 import { downloadText } from '../../lib/download.ts';
+import { progressInWords } from '../../lib/reviews/progress.ts';
 import { localTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import styles from './DecisionPage.module.css';
@@ -54,6 +55,7 @@ export default function DecisionPage() {
 
 function Whole({ decision, above }: { decision: Decision; above: React.ReactNode }) {
   const { decision_id, action, agent, mode, currency, review_state } = decision;
+  const progress = progressInWords(decision);
   const [is_reviewing, setReviewing] = useState(false);
   const is_refused = useRefusedReviews().has(decision_id);
   const changed = () => {
@@ -108,6 +110,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
                 )
               }
             >
+              {progress !== null && <p className={styles.why}>{progress}</p>}
               <ReviewBox decision={decision} onOpen={setReviewing} onDone={changed} />
             </Card>
           )}

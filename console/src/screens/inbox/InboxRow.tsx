@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { memo, useEffect, useRef } from 'react';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Countdown, Money, Time } from '../../components/Value.tsx';
+import { progressInWords } from '../../lib/reviews/progress.ts';
 import type { Search } from '../../lib/search.ts';
 import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
@@ -36,6 +37,7 @@ export const InboxRow = memo(function InboxRow({
   const { action, agent, reason_code, reservation, review_state, requested_amount_minor, currency } =
     decision;
   const is_pending = review_state === 'PENDING';
+  const progress = progressInWords(decision);
   return (
     <li ref={row} className={styles.row} data-current={is_current || undefined}>
       {onToggle === undefined ? (
@@ -61,6 +63,7 @@ export const InboxRow = memo(function InboxRow({
           {is_refused && <strong>Not recorded · </strong>}
           {is_aside && 'Set aside · '}
           {agent.slug} · {reasonWords(reason_code)}
+          {progress !== null && ` · ${progress}`}
         </span>
         <span className={styles.due}>
           {is_pending && reservation.expires_at !== null ? (

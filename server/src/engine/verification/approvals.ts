@@ -48,12 +48,22 @@ export async function loadReviewedDecisions(
   }
   if (ids.size === 0) return new Map();
   const found = await loadDecisionRows(db, workspace_id, [...ids]);
-  return new Map(found.map((row) => [row.decision_id, factsOfRow(row)]));
+  return new Map(
+    found.flatMap((row) => {
+      const facts = factsOfRow(row);
+      return facts === null ? [] : [[row.decision_id, facts] as const];
+    }),
+  );
 }
 
-function factsOfRow(row: Parameters<typeof decisionDataHash>[0]): DecisionFacts {
-  const decision = JSON.parse(row.document) as Decision;
-  return { ...factsOf(decision), decision_hash: shownHash(decisionDataHash(row)) };
+/** The facts of a row; null where its document was altered so that it is no JSON, which its own event reports. */
+function factsOfRow(row: Parameters<typeof decisionDataHash>[0]): DecisionFacts | null {
+  try {
+    const decision = JSON.parse(row.document) as Decision;
+    return { ...factsOf(decision), decision_hash: shownHash(decisionDataHash(row)) };
+  } catch {
+    return null;
+  }
 }
 
 /** Checks the signatures of a page, whose links were checked, in the order of the chain. */
