@@ -1,8 +1,10 @@
+import { OPERATOR } from '@purser/rules/domain/audit';
 import { fingerprintOf } from '@purser/rules/signing/public-keys';
 import { describe, expect } from 'vitest';
+import { resetSigningKeys } from '../../src/engine/commands/signing/revoke-signing-keys.ts';
 import type { Forgery } from '../support/authenticator.ts';
 import { openBrowser, setUp } from '../support/browser.ts';
-import { refusal } from '../support/running-service.ts';
+import { makeTestCore, refusal } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
 import { addPasskey, endorse, enrol, joinWithPasskey, type Signer, signed } from '../support/signers.ts';
 
@@ -149,5 +151,21 @@ test('a passkey of another person or of an earlier credential epoch enrols nothi
   expect(refusal(await send(second, { name: 'Key', ...signed(second, begun) }))).toEqual([
     403,
     'signature_invalid',
+  ]);
+});
+
+test('after a reset by the operator no key is active, and the next one is another root', async () => {
+  const core = makeTestCore(s.database.connection);
+  const origin = { actor: OPERATOR, request_id: null, client_address: null };
+  expect(await core.lane.submit(s.workspace_id, resetSigningKeys, {}, origin)).toBeGreaterThan(0);
+  expect(await core.lane.submit(s.workspace_id, resetSigningKeys, {}, origin)).toBe(0);
+  await core.close();
+  expect(new Set((await keys()).map(({ status }) => status))).toEqual(new Set(['REVOKED']));
+  expect((await enrol(ada)).body).toMatchObject({ status: 'ACTIVE', endorsed_by: null });
+  const { valid, signer_roots } = await verdict();
+  expect(valid).toBe(true);
+  expect(signer_roots).toMatchObject([
+    { fingerprint: ada.fingerprint, until_seq: expect.any(Number) },
+    { fingerprint: ada.fingerprint, until_seq: null },
   ]);
 });

@@ -234,7 +234,7 @@ function Verdict({
       <div className={styles.settles}>
         <ReviewSettles review_action={verdict} decisions={[decision]} named={denied.questions} />
       </div>
-      {is_signed && <SignedFacts decision={decision} />}
+      <div className={styles.settles}>{is_signed && <SignedFacts decision={decision} />}</div>
       <div className={styles.foot}>
         <Button
           kind={verdict === 'ALLOW' ? undefined : 'danger-primary'}
