@@ -163,6 +163,15 @@ export class SigningHistory {
 
   /** Takes what an audit record sealed. Returns why a key is not what the record says; null: nothing is wrong. */
   audited(seq: number, created_at: string, state: Record<string, unknown>): LedgerBreak | null {
+    try {
+      return this.#audited(seq, created_at, state);
+    } catch {
+      // Written by somebody who could also make its hash right.
+      return { seq, kind: 'SIGNATURE_INVALID', detail: `The record of event ${seq} cannot be read.` };
+    }
+  }
+
+  #audited(seq: number, created_at: string, state: Record<string, unknown>): LedgerBreak | null {
     const member = state.member as (KnownMember & { user_id: string }) | undefined;
     if (member !== undefined) this.#members.set(member.user_id, member);
     const policy = state.review_policy as SealedPolicy | undefined;
