@@ -60,6 +60,7 @@ describe('POST /v1/decisions/:id/reviews', () => {
         supersedes: null,
         principal_id: 'user:ada',
         by_key_maker: false,
+        on_behalf_of: null,
         questions: [],
         remember: null,
         effective_decision: 'ALLOW',
