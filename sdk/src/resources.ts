@@ -570,6 +570,16 @@ export class MyAccount extends Resource {
   update(body: t.UpdateMeRequest, options?: Options): APIPromise<t.Me> {
     return this.call('PATCH', '/v1/me', { body, options });
   }
+  /** When and how the person is notified of requests. */
+  notifications(options?: Options): APIPromise<t.NotificationSettings> {
+    return this.call('GET', '/v1/me/notifications', { options });
+  }
+  updateNotifications(
+    body: t.NotificationSettingsRequest,
+    options?: Options,
+  ): APIPromise<t.NotificationSettings> {
+    return this.call('PUT', '/v1/me/notifications', { body, options });
+  }
   /** Lends the person's place in reviews. */
   setAway(body: t.AwayRequest, options?: Options): APIPromise<t.Away> {
     return this.call('PUT', '/v1/me/away', { body, options });
