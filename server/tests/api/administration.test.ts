@@ -115,6 +115,33 @@ describe('agents and authorities', () => {
   });
 });
 
+test('the time zone of a workspace is set by its exact name, audited, and sealed', async () => {
+  const own = await s.addWorkspace({ plan: 'team' });
+  const call = (method: string, path: string, body?: object) =>
+    s.call(method, path, { key: own.admin_key, ...(body === undefined ? {} : { body }) });
+  const set = (time_zone: unknown) => call('PATCH', '/v1/workspace', { time_zone: time_zone as string });
+  const zone = async () => (await call('GET', '/v1/workspace')).body.time_zone;
+  const verified = async () => (await call('GET', '/v1/ledger/verify')).body.valid;
+  expect(await zone()).toBe('UTC');
+  for (const wrong of ['berlin', 'europe/berlin', '+02:00', '', 7, null]) {
+    const { status, body } = await set(wrong);
+    expect([wrong, status, body.error?.message]).toEqual([wrong, 400, expect.stringContaining('time_zone')]);
+  }
+  expect((await set('Asia/Kathmandu')).body.time_zone).toBe('Asia/Kathmandu');
+  expect([await zone(), await verified()]).toEqual(['Asia/Kathmandu', true]);
+  const { data } = (await call('GET', '/v1/audit?action=workspace.updated')).body;
+  expect(data.map((each: { changes: object }) => each.changes)).toEqual([
+    { time_zone: { from: 'UTC', to: 'Asia/Kathmandu' } },
+  ]);
+  await s.sql("update workspaces set time_zone = 'Asia/Tokyo' where workspace_id = $1", [own.workspace_id]);
+  expect(await verified()).toBe(false);
+  await s.sql("update workspaces set time_zone = 'Asia/Kathmandu' where workspace_id = $1", [
+    own.workspace_id,
+  ]);
+  await set('UTC');
+  expect([await zone(), await verified()]).toEqual(['UTC', true]);
+});
+
 describe('keys', () => {
   test('a key’s kind follows from its scopes, its value is shown once, and its bounds hold', async () => {
     const agent = (await post('/v1/agents', { slug: 'gamma' })).body;

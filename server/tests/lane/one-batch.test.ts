@@ -511,7 +511,9 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
   }),
   updateWorkspace: (_seen, step) => ({
     command: updateWorkspace,
-    input: [{ name: uid(step) }, { mode: 'ENFORCE' }, { mode: 'SHADOW' }][step.a % 3],
+    input: [{ name: uid(step) }, { mode: 'ENFORCE' }, { mode: 'SHADOW' }, { time_zone: 'Asia/Tokyo' }][
+      step.a % 4
+    ],
   }),
   listMerchants: (seen, step) => ({
     command: listMerchants,

@@ -45,7 +45,7 @@ const BY_BODY: Record<string, { path: (world: World) => string; free: object[]; 
   },
   'PATCH /v1/workspace': {
     path: () => '/v1/workspace',
-    free: [{ name: 'Renamed' }],
+    free: [{ name: 'Renamed' }, { time_zone: 'Europe/Berlin' }],
     weighing: [{ mode: 'ENFORCE' }, { mode: 'SHADOW' }, { separation_of_duties: 'REQUESTER' }],
   },
   'PATCH /v1/budgets/:id': {

@@ -14,6 +14,7 @@ import {
   QueryBound,
   QuerySeveral,
   Timestamp,
+  TimeZone,
 } from '../schema.ts';
 import { MODES } from '../values/agents.ts';
 import { ACTOR_TYPES, LEDGER_EVENT_TYPES } from '../values/ledger.ts';
@@ -48,6 +49,10 @@ export const WorkspaceBody = Fields(
     separation_of_duties: OneOf(SEPARATIONS_OF_DUTIES, {
       description:
         'Decides if the person who created the requesting key, directly or through other keys, may review. `MAKER`: no. `REQUESTER`: yes, unless they requested the spend themselves. `AUTO`: like `MAKER` while another member may review, otherwise like `REQUESTER`.',
+    }),
+    time_zone: TimeZone({
+      description:
+        'The time zone in which the console shows days. Monthly budgets and the days of reports stay UTC.',
     }),
     created_at: Timestamp(),
   },
@@ -109,6 +114,9 @@ const UpdateBody = Fields(
       OneOf(MODES, { description: 'The mode of new agents. Existing agents keep theirs.' }),
     ),
     separation_of_duties: Type.Optional(OneOf(SEPARATIONS_OF_DUTIES)),
+    time_zone: Type.Optional(
+      TimeZone({ description: 'The time zone in which the console shows days; `UTC` at first.' }),
+    ),
   },
   { examples: [{ name: 'Staging' }] },
 );
@@ -140,7 +148,7 @@ export const routes = {
     path: '/v1/workspace',
     operationId: 'updateWorkspace',
     tag: 'Workspace',
-    summary: "Change the workspace's name, the mode of new agents, or who may review",
+    summary: "Change the workspace's name, the mode of new agents, who may review, or the time zone",
     description: 'A request that changes nothing answers 200 and writes nothing. ENFORCE needs a paid plan.',
     scopes: ['admin'],
     weighs: 'by_request',

@@ -147,9 +147,13 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     ...form
   } = state as Record<string, unknown> & AuditedState;
   if (workspace !== undefined) {
-    // Sealed as before there was a separation of duties where it is the default.
-    const { separation_of_duties, ...rest } = workspace;
-    form.workspace = separation_of_duties === 'AUTO' ? rest : workspace;
+    // Sealed as before there were a separation of duties and a time zone where these are the default.
+    const { separation_of_duties, time_zone, ...rest } = workspace;
+    form.workspace = {
+      ...rest,
+      ...(separation_of_duties === 'AUTO' ? {} : { separation_of_duties }),
+      ...(time_zone === 'UTC' ? {} : { time_zone }),
+    };
   }
   if (agent !== undefined) {
     // Sealed as before there were directories where there is none.

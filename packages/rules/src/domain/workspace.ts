@@ -16,6 +16,8 @@ export interface Workspace {
   trial_started_at: string | null;
   trial_ends_at: string | null;
   separation_of_duties: SeparationOfDuties;
+  /** The time zone in which days are shown. Limits and periods keep their own. */
+  time_zone: string;
   created_at: string;
 }
 

@@ -31,6 +31,7 @@ export const createWorkspace: Command<CreateWorkspaceInput, { workspace: Workspa
       trial_started_at: trial_days === null ? null : set.now,
       trial_ends_at: trial_days === null ? null : new Date(set.now_ms + trial_days * DAY_MS).toISOString(),
       separation_of_duties: 'AUTO',
+      time_zone: 'UTC',
       created_at: set.now,
     };
     set.putWorkspace(workspace);

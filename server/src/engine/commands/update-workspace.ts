@@ -9,9 +9,10 @@ export interface UpdateWorkspaceInput {
   /** The mode of new agents; those that there are keep theirs. */
   mode?: Mode;
   separation_of_duties?: SeparationOfDuties;
+  time_zone?: string;
 }
 
-/** Changes a workspace's name, the mode of its new agents, or who may review besides the requester. Without a difference nothing is written. */
+/** Changes a workspace's name, the mode of its new agents, who may review besides the requester, or the time zone of its days. Without a difference nothing is written. */
 export const updateWorkspace: Command<UpdateWorkspaceInput, Workspace> = {
   name: 'updateWorkspace',
   needs: () => ({ workspace: true }),
@@ -19,8 +20,8 @@ export const updateWorkspace: Command<UpdateWorkspaceInput, Workspace> = {
     const before = set.workspace();
     if (before === undefined) return refuse('not_found', 'No such workspace.');
     const { name = before.name, mode = before.mode } = input;
-    const { separation_of_duties = before.separation_of_duties } = input;
-    const changed = { name, mode, separation_of_duties };
+    const { separation_of_duties = before.separation_of_duties, time_zone = before.time_zone } = input;
+    const changed = { name, mode, separation_of_duties, time_zone };
     const workspace = { ...before, ...changed };
     if (canonicalJson(workspace) === canonicalJson(before)) return done(before);
     if (mode === 'ENFORCE' && before.mode !== 'ENFORCE' && !mayEnforce(before)) {

@@ -70,7 +70,7 @@ export function makeWorkspaceRoutes(options: WorkspaceRouteOptions): Route[] {
   return [
     serve(routes.getWorkspace, { shares: 'reads' })(handleGet(options)),
     serve(routes.updateWorkspace, {
-      isWeighty: ({ body: { name, ...changes } }) => Object.keys(changes).length > 0,
+      isWeighty: ({ body: { name, time_zone, ...changes } }) => Object.keys(changes).length > 0,
     })(handleUpdate(options)),
     serve(routes.stopWorkspace)(async (call) => stopOrResume(options, call, call.body)),
     serve(routes.resumeWorkspace)(async (call) => stopOrResume(options, call, { reason: null })),
@@ -166,6 +166,7 @@ async function bodyOf(
     quotas: { agents: { used, limit: agentQuota(workspace, clock_ms) } },
     stopped,
     separation_of_duties: workspace.separation_of_duties,
+    time_zone: workspace.time_zone,
     created_at: workspace.created_at,
   };
 }
