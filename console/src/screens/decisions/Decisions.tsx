@@ -25,6 +25,7 @@ import { reasonWords } from '../../lib/words.ts';
 import { CountedBars, RowBars } from './Bars.tsx';
 import styles from './Decisions.module.css';
 import { isCounted } from './decision-days.ts';
+import { ExportForPeople } from './ExportForPeople.tsx';
 import { Facets } from './Facets.tsx';
 import { FILTERS, SYSTEM_VIEWS } from './filters.ts';
 
@@ -127,6 +128,7 @@ export default function Decisions() {
           <Button busy={exporting.busy} onClick={() => void exporting.run()}>
             Export CSV
           </Button>
+          <ExportForPeople filters={asked} />
         </>
       }
     >

@@ -177,6 +177,21 @@ export async function loadPendingInvitations(
   return result.rows;
 }
 
+/** Returns the names of the people with these principals, former members included, by principal. */
+export async function loadMemberNames(
+  db: Queryable,
+  workspace_id: string,
+  principal_ids: readonly string[],
+): Promise<Map<string, string>> {
+  const result = await db.query<{ principal_id: string; name: string }>({
+    name: 'load_member_names',
+    text: `select m.principal_id, u.name from members m join users u on u.user_id = m.user_id
+      where m.workspace_id = $1 and m.principal_id = any($2)`,
+    values: [workspace_id, principal_ids],
+  });
+  return new Map(result.rows.map(({ principal_id, name }) => [principal_id, name]));
+}
+
 /** A member as the list shows it. */
 export interface ListedMember extends Member {
   name: string;

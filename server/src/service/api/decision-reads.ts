@@ -2,7 +2,7 @@ import type { ListQuery } from '@purser/contract/decision-filters';
 import type { Decision } from '@purser/contract/decisions';
 import { COLUMNS, EXPORT_TYPES, routes } from '@purser/contract/routes/decision-reads';
 import type { Caller } from '@purser/rules/domain/keys';
-import { ApiError } from '@purser/rules/errors';
+import { ApiError, invalidField } from '@purser/rules/errors';
 import { csvLine } from '@purser/rules/values/csv';
 import { linesInSlices } from '@purser/rules/values/slices';
 import type pg from 'pg';
@@ -16,6 +16,7 @@ import {
 import { readAhead } from '../../engine/storage/pages.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import type { FindAgentId } from '../decisions/authority-cache.ts';
+import { peopleTable } from '../decisions/people-table.ts';
 import { agentScopeOf, type DecisionView } from '../decisions/present-decisions.ts';
 import type { Cursors } from '../http/cursors.ts';
 import { type Handler, type Route, serve } from '../http/route.ts';
@@ -30,6 +31,17 @@ const csvOf = (decision: Decision): string => {
 };
 
 type Filtered = Omit<Static<typeof ListQuery>, 'limit' | 'cursor'>;
+
+/** A kind of file: how it begins, and what writes the decisions of a page. */
+interface ExportForm {
+  head: string | null;
+  linesOf: (page: readonly Decision[]) => Promise<(decision: Decision) => string>;
+}
+
+const MACHINE_FORMS: Record<keyof typeof EXPORT_TYPES, ExportForm> = {
+  csv: { head: csvLine(COLUMNS), linesOf: async () => csvOf },
+  jsonl: { head: null, linesOf: async () => (decision) => `${JSON.stringify(decision)}\n` },
+};
 
 /** The decisions that a query selects, and their order; null if the caller may see none. */
 interface Search {
@@ -99,13 +111,33 @@ function handleList(options: DecisionReadOptions): Handler<typeof routes.listDec
   };
 }
 
+interface Asked {
+  format: keyof typeof EXPORT_TYPES;
+  audience: Static<typeof routes.exportDecisions.query>['audience'] | undefined;
+  context: string | undefined;
+}
+
+/** The form that a query asks for. Throws `invalid_request` for fields that do not go together. */
+function formOf(
+  { lists_db }: Pick<DecisionReadOptions, 'lists_db'>,
+  caller: Caller,
+  { format, audience, context }: Asked,
+): ExportForm {
+  if (audience === 'people') {
+    if (format !== 'csv') throw invalidField('audience', 'goes with format=csv');
+    return peopleTable(lists_db, caller, [...new Set(context?.split(',') ?? [])]);
+  }
+  if (context !== undefined) throw invalidField('context', 'goes with audience=people');
+  return MACHINE_FORMS[format];
+}
+
 function handleExport(options: DecisionReadOptions): Handler<typeof routes.exportDecisions> {
-  return async ({ caller, query: { format, ...asked } }) => {
+  return async ({ caller, query: { format, audience, context, ...asked } }) => {
+    const form = formOf(options, caller, { format, audience, context });
     const search = await searchOf(options, caller, asked);
-    const lineOf = format === 'csv' ? csvOf : (decision: Decision) => `${JSON.stringify(decision)}\n`;
     async function* chunks(): AsyncGenerator<string, void, void> {
-      if (format === 'csv') yield csvLine(COLUMNS);
-      if (search !== null) yield* exported(options, caller, search, lineOf);
+      if (form.head !== null) yield form.head;
+      if (search !== null) yield* exported(options, caller, search, form);
     }
     return {
       status: 200,
@@ -133,7 +165,7 @@ async function* exported(
   { lists_db, view }: DecisionReadOptions,
   caller: Caller,
   { filters, order }: Search,
-  lineOf: (decision: Decision) => string,
+  { linesOf }: ExportForm,
 ): AsyncGenerator<string, void, void> {
   const begun = new Date((await readClock(lists_db)) + 1).toISOString();
   const to = filters.to === undefined || filters.to > begun ? begun : filters.to;
@@ -144,6 +176,6 @@ async function* exported(
   });
   for await (const { rows } of pages) {
     const shown = await view.present(caller, rows);
-    if (shown.length > 0) yield (await linesInSlices(shown, lineOf)).join('');
+    if (shown.length > 0) yield (await linesInSlices(shown, await linesOf(shown))).join('');
   }
 }
