@@ -167,8 +167,10 @@ function told(reply: Reply): unknown {
 
 /** Fields whose values are the customer's own and name nothing of ours. */
 const NAMES_NOTHING = ['payee_id', 'payee_ids', 'principal_id', 'external_reference'];
-/** What is looked up nowhere: a new name, and the agent of a spend that is thought up. */
+/** Fields that are looked up nowhere: a new name, the agent of an imagined spend, and a passkey's own id. */
 const LOOKED_UP_NOWHERE = [
+  'POST /v1/decisions/:id/reviews signature.response.id',
+  'PUT /v1/review-policy signature.response.id',
   'POST /v1/agents slug',
   'POST /v1/budgets slug',
   'POST /v1/authority/test steps.decide.agent',

@@ -7,6 +7,7 @@ import { caseOf, makeWorld, nameOf, ROUTES } from '../support/every-route.ts';
 import { superuserConnection } from '../support/postgres.ts';
 import { fieldOf, makeTestCore, refusal } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
+import { addPasskey } from '../support/signers.ts';
 
 const { test, s } = serviceTest({ plan: 'enterprise' });
 
@@ -37,6 +38,8 @@ test('routes of the account without a body take {} too, and other methods take n
   await core.close();
   expect(routes.length).toBeGreaterThan(0);
   const ada = await setUp(s);
+  // A signing key is made from a passkey.
+  await addPasskey(s, ada);
   for (const { path } of [...routes, { path: '/v1/auth/sign-out' }]) {
     const reply = await ada.call('POST', path, { body: {} });
     // No workspace has the id `:id`; what is refused for its body is 400.

@@ -7,6 +7,8 @@ import { OPERATOR, type Origin } from '@purser/rules/domain/audit';
 import { authorityHash } from '@purser/rules/domain/authorities';
 import { AnswersRead } from '@purser/rules/domain/question-history';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
+import { fingerprintOfKey } from '@purser/rules/signing/signing-keys';
+import { type Claim, endorsementClaim, enrolmentClaim, statementOf } from '@purser/rules/signing/statements';
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -29,6 +31,7 @@ import { createChannel } from '../../src/engine/commands/notices/create-channel.
 import { deleteChannel } from '../../src/engine/commands/notices/delete-channel.ts';
 import { noteFailing } from '../../src/engine/commands/notices/note-failing.ts';
 import { rewrapChannel } from '../../src/engine/commands/notices/rewrap-channel.ts';
+import { sendDigest } from '../../src/engine/commands/notices/send-digest.ts';
 import { testChannel } from '../../src/engine/commands/notices/test-channel.ts';
 import { updateChannel } from '../../src/engine/commands/notices/update-channel.ts';
 import { acceptMembership } from '../../src/engine/commands/people/accept-membership.ts';
@@ -37,17 +40,23 @@ import { joinWorkspace } from '../../src/engine/commands/people/join-workspace.t
 import { removeMember } from '../../src/engine/commands/people/remove-member.ts';
 import { revokeInvitation } from '../../src/engine/commands/people/revoke-invitation.ts';
 import { revokeSessions } from '../../src/engine/commands/people/revoke-sessions.ts';
+import { setAway } from '../../src/engine/commands/people/set-away.ts';
 import { updateMember } from '../../src/engine/commands/people/update-member.ts';
 import { answerQuestion } from '../../src/engine/commands/questions/answer-question.ts';
 import { forgetAnswer } from '../../src/engine/commands/questions/forget-answer.ts';
 import { replayWebhook } from '../../src/engine/commands/replay-webhook.ts';
 import { createNote } from '../../src/engine/commands/reviews/create-note.ts';
-import { makeCreateReview } from '../../src/engine/commands/reviews/create-review.ts';
+import { makeCreateReview, prepareSignedReview } from '../../src/engine/commands/reviews/create-review.ts';
+import { putReviewPolicy } from '../../src/engine/commands/reviews/put-review-policy.ts';
+import { NO_POLICY } from '../../src/engine/commands/reviews/review-case.ts';
 import { revokeApiKey } from '../../src/engine/commands/revoke-api-key.ts';
 import { rewrapApiKeys } from '../../src/engine/commands/rewrap-api-keys.ts';
 import { rewrapWebhookSecrets } from '../../src/engine/commands/rewrap-webhook-secrets.ts';
 import { rotateWebhookSecret } from '../../src/engine/commands/rotate-webhook-secret.ts';
 import { setPlan } from '../../src/engine/commands/set-plan.ts';
+import { endorseSigningKey } from '../../src/engine/commands/signing/endorse-signing-key.ts';
+import { enrolSigningKey } from '../../src/engine/commands/signing/enrol-signing-key.ts';
+import { resetSigningKeys, revokeSigningKey } from '../../src/engine/commands/signing/revoke-signing-keys.ts';
 import { stopWorkspace } from '../../src/engine/commands/stop-workspace.ts';
 import { testWebhook } from '../../src/engine/commands/test-webhook.ts';
 import { updateAgent } from '../../src/engine/commands/update-agent.ts';
@@ -61,6 +70,7 @@ import { makePool } from '../../src/engine/storage/database.ts';
 import { loadAnswers } from '../../src/engine/storage/derived/questions.ts';
 import { readPastSpends } from '../../src/service/decisions/read-past-spends.ts';
 import { addWorkspace, type Core } from '../../src/service/installation/runtime.ts';
+import { makeAuthenticator } from '../support/authenticator.ts';
 import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, stopClock } from '../support/running-service.ts';
@@ -134,8 +144,10 @@ async function look(workspace_id: string) {
     channels: await all('select channel_id from channels where workspace_id = $1 order by 1'),
     events: await all('select event_id from webhook_events where workspace_id = $1 order by 1'),
     members: await all(
-      'select m.user_id, u.email from members m join users u using (user_id) where workspace_id = $1 order by 1',
+      `select m.user_id, m.principal_id, m.role, u.email from members m join users u using (user_id)
+       where workspace_id = $1 order by 1`,
     ),
+    signing_keys: await all('select * from signing_keys where workspace_id = $1 order by signing_key_id'),
     invitations: await all('select invitation_id, email from invitations where workspace_id = $1 order by 1'),
     questions: await all('select agent_id, question_id from questions where workspace_id = $1 order by 1, 2'),
     entries: await all('select entry_id, agent_id from merchant_entries where workspace_id = $1 order by 1'),
@@ -199,6 +211,52 @@ const ASSESSMENT = {
   vouched_by: null,
   is_final: false,
 };
+/** The passkeys of the members, in order of their joining; the same in both workspaces. */
+const PASSKEYS = [makeAuthenticator('https://purser.example'), makeAuthenticator('https://purser.example')];
+const passkeyOf = (seen: Seen, user_id: string) =>
+  PASSKEYS[seen.members.findIndex((each) => each.user_id === user_id) % 2] ?? PASSKEYS[0];
+/** Signs a claim with a passkey, now. */
+function signedBy(passkey: (typeof PASSKEYS)[number] | undefined, claim: Claim) {
+  const head = { seq: 1, hash: `sha256:${'0'.repeat(64)}` };
+  const statement = statementOf(claim, { head, issued_at: new Date(now_ms).toISOString() });
+  const challenge = sha256(statement).toString('base64url');
+  return { given: { statement, response: passkey?.get({ challenge }) }, fault: null };
+}
+const NOBODY_JOINED = {
+  user_id: 'usr_00000000000000000000000000',
+  principal_id: 'user:nobody',
+  role: 'viewer',
+};
+const NO_SIGNING_KEY = 'sig_00000000000000000000000000';
+
+function reviewOf(seen: Seen, step: Step) {
+  const decision = decisionOf(seen, step.a);
+  const { decision_id } = decision;
+  const made = 'document' in decision ? JSON.parse(decision.document) : null;
+  const earlier = seen.reviews.filter((each) => each.decision_id === decision_id).at(-1);
+  const review_policy_version = made?.review_policy_version ?? 0;
+  return {
+    decision_id,
+    ...readDecision(made ?? undefined),
+    ...NO_POLICY,
+    ...(review_policy_version === 0 ? {} : { review_policy_version }),
+    named: null,
+    action: step.b % 2 === 0 ? 'ALLOW' : 'DENY',
+    reason_code: 'CHECKED',
+    comment: null,
+    supersedes: step.c % 3 === 0 ? null : (earlier?.review_id ?? null),
+    signature: null,
+    remember:
+      made === null || step.c % 4 > 0
+        ? null
+        : {
+            remember: step.b % 2 === 0 ? 'ALWAYS' : 'NEVER',
+            agent_id: made.agent.id,
+            is_reviewer: false,
+          },
+  };
+}
+
 const lasting = makeCreateDecision({ review_ttl_seconds: TTL_S, capability_ttl_seconds: TTL_S });
 const createReview = makeCreateReview({ capability_ttl_seconds: TTL_S });
 
@@ -273,30 +331,28 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     };
     return { command: createOutcome, input };
   },
-  createReview: (seen, step) => {
-    const decision = decisionOf(seen, step.a);
-    const { decision_id } = decision;
-    const made = 'document' in decision ? JSON.parse(decision.document) : null;
-    const earlier = seen.reviews.filter((each) => each.decision_id === decision_id).at(-1);
-    const input = {
-      decision_id,
-      ...readDecision(made ?? undefined),
-      named: null,
-      action: step.b % 2 === 0 ? 'ALLOW' : 'DENY',
-      reason_code: 'CHECKED',
-      comment: null,
-      supersedes: step.c % 3 === 0 ? null : (earlier?.review_id ?? null),
-      remember:
-        made === null || step.c % 4 > 0
-          ? null
+  createReview: (seen, step) => ({ command: createReview, input: reviewOf(seen, step) }),
+  beginSignedReview: (seen, step) => ({
+    command: prepareSignedReview,
+    input: { ...reviewOf(seen, step), is_prepared: true },
+  }),
+  putReviewPolicy: (_seen, step) => ({
+    command: putReviewPolicy,
+    input: {
+      policy:
+        step.a % 3 === 0
+          ? {}
           : {
-              remember: step.b % 2 === 0 ? 'ALWAYS' : 'NEVER',
-              agent_id: made.agent.id,
-              is_reviewer: false,
+              tiers: [
+                { currency: 'EUR', from_minor: [50, 150, 250][step.b % 3], approvals: 1 + (step.c % 2) },
+              ],
+              remind_before_seconds: 60,
             },
-    };
-    return { command: createReview, input };
-  },
+      note: null,
+      expected_hash: null,
+      signature: null,
+    },
+  }),
   createNote: (seen, step) => ({
     command: createNote,
     input: {
@@ -501,6 +557,74 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       after: `W${step.b % 3}`,
     },
   }),
+  sendDigest: (seen, step) => {
+    const person = pick(seen.members, step.a) ?? NOBODY_JOINED;
+    return {
+      command: sendDigest,
+      input: {
+        person: { recipient_id: person.user_id, name: person.principal_id, filter: null, quiet_hours: null },
+        due_at: new Date(Date.UTC(2026, 10, 24, 8, step.b % 3)).toISOString(),
+        summed: { count: 1, agents: ['one'], amounts: [], expires_at: null },
+      },
+    };
+  },
+  enrolSigningKey: (seen, step) => {
+    const { user_id, principal_id } = pick(seen.members, step.a) ?? NOBODY_JOINED;
+    const passkey = passkeyOf(seen, user_id);
+    const claim = enrolmentClaim({ workspace_id: seen.workspace_id, principal_id, user_id });
+    return {
+      command: enrolSigningKey,
+      input: {
+        user_id,
+        name: `k${step.b % 3}`,
+        credential_id: passkey?.id,
+        public_key: Buffer.from(passkey?.cose ?? []).toString('base64url'),
+        rp_id: 'purser.example',
+        origin: 'https://purser.example',
+        ...signedBy(passkey, claim),
+      },
+    };
+  },
+  endorseSigningKey: (seen, step) => {
+    const key = pick(seen.signing_keys, step.a);
+    const by = seen.members.find(({ role, user_id }) => role === 'admin' && user_id !== key?.user_id);
+    const { user_id, principal_id } = by ?? NOBODY_JOINED;
+    const named = key === undefined ? undefined : { ...key, fingerprint: fingerprintOfKey(key) };
+    const claim =
+      named === undefined ? { type: 'none' } : endorsementClaim(seen.workspace_id, named, principal_id);
+    return {
+      command: endorseSigningKey,
+      input: {
+        signing_key_id: key?.signing_key_id ?? NO_SIGNING_KEY,
+        user_id,
+        ...signedBy(passkeyOf(seen, user_id), claim),
+      },
+    };
+  },
+  revokeSigningKey: (seen, step) => {
+    const key = pick(seen.signing_keys, step.a);
+    return {
+      command: revokeSigningKey,
+      input: {
+        signing_key_id: key?.signing_key_id ?? NO_SIGNING_KEY,
+        user_id: key?.user_id ?? NOBODY_JOINED.user_id,
+      },
+    };
+  },
+  resetSigningKeys: () => ({ command: resetSigningKeys, input: {} }),
+  setAway: (seen, step) => {
+    const until = new Date(now_ms + 86_400_000 * (1 + (step.b % 3))).toISOString();
+    return {
+      command: setAway,
+      input: {
+        user_id: pick(seen.members, step.a)?.user_id ?? NOBODY_JOINED.user_id,
+        away:
+          step.c % 3 === 0
+            ? null
+            : { until, delegate: pick(seen.members, step.b)?.principal_id ?? NOBODY_JOINED.principal_id },
+      },
+    };
+  },
   setPlan: (_seen, step) => ({
     command: setPlan,
     input: { plan: ['free', 'team', 'enterprise'][step.a % 3] },
@@ -691,6 +815,8 @@ async function shown(workspace_id: string, answers: readonly JobResult[]): Promi
       .replaceAll(workspace_id.toLowerCase(), 'w')
       .replace(/sk_…\w+/g, '(hint)')
       .replace(/sha256:[0-9a-f]{64}/g, '(hash)')
+      // What a passkey signed differs each time.
+      .replace(/[\w-]{43,}/g, '(signed)')
       .replace(/(vel|dup)_[0-9a-f]{32}/g, nameOf)
       .replace(/[0-9A-HJKMNP-TV-Z]{26}/g, nameOf)
       .replace(/(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d)\d(\.\d+)?(Z|\+00)/g, '$1')
@@ -748,6 +874,7 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
         'createBudget',
         'joinWorkspace',
         'createInvitation',
+        'enrolSigningKey',
       ),
     },
     { weight: 4, arbitrary: fc.constantFrom(...Object.keys(COMMANDS)) },
@@ -761,6 +888,8 @@ const SWEEP: Step = { name: 'expireReservations', a: 0, b: 1, c: 0 };
 const BEGINNING: Step[] = [
   { name: 'createBudget', a: 0, b: 0, c: 4 },
   { name: 'createBudget', a: 1, b: 1, c: 3 },
+  { name: 'joinWorkspace', a: 0, b: 0, c: 0 },
+  { name: 'joinWorkspace', a: 1, b: 0, c: 0 },
   { name: 'createAgent', a: 0, b: 0, c: 4 },
   { name: 'createAgent', a: 1, b: 1, c: 5 },
   { name: 'createWebhook', a: 0, b: 0, c: 0 },

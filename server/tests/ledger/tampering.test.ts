@@ -268,6 +268,8 @@ const ALLOWED: Record<string, string[]> = {
   // Tells the operator of a rotation which keys still need an old secret key. Nobody is known or refused by it.
   'api_key_digests.secret_id': [...(EDITS.text as string[]), 'null'],
   'webhook_endpoints.secrets': ["(COLUMN::text || ' ')::json"],
+  'channels.filter': ["(COLUMN::text || ' ')::json"],
+  'channels.quiet_hours': ["(COLUMN::text || ' ')::json"],
   'ledger_heads.time_ms': ['coalesce(COLUMN, 0) + 1', 'coalesce(COLUMN, 0) + 1000'],
 };
 

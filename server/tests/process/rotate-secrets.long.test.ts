@@ -166,6 +166,7 @@ test('a secret key is replaced on running nodes, one after another, and nothing 
   const unused = await newKey(a, ['read']);
   const hook = await made(a, '/v1/webhooks', { url: `${receiver.url}/a`, events: ['decision.created'] });
   expect(await isDelivered(a, hook)).toBe(true);
+  await made(a, '/v1/channels', { name: 'Pager', type: 'webhook', url: `${receiver.url}/pager` });
   const token_a = await newCapability(a, 501);
   const token_b = await newCapability(a, 502);
   const token_c = await newCapability(a, 503);

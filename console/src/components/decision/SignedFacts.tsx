@@ -1,4 +1,5 @@
 import type { Decision } from '@purser/sdk';
+import { visible } from '../../lib/visible.ts';
 import { Notice } from '../Notice.tsx';
 import { Money } from '../Value.tsx';
 
@@ -7,8 +8,8 @@ export function SignedFacts({ decision }: { decision: Decision }) {
   const { decision_id, action, currency, reservation } = decision;
   return (
     <Notice title="Your passkey signs this approval.">
-      <Money amount_minor={reservation.amount_minor} currency={currency} /> to {action.merchant}, decision{' '}
-      <code>{decision_id}</code>.
+      <Money amount_minor={reservation.amount_minor} currency={currency} /> to {visible(action.merchant)},
+      decision <code>{decision_id}</code>.
     </Notice>
   );
 }

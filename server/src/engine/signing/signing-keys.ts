@@ -21,8 +21,11 @@ export class SigningKeys {
   }
 
   put(key: SigningKeyRow): void {
-    const others = this.#keys.filter(({ signing_key_id }) => signing_key_id !== key.signing_key_id);
-    this.#keys = [...others, key];
+    const is_known = this.find(key.signing_key_id) !== undefined;
+    // Each keeps its place, so that commands that change all of them write the chain in the order of the ids.
+    this.#keys = is_known
+      ? this.#keys.map((each) => (each.signing_key_id === key.signing_key_id ? key : each))
+      : [...this.#keys, key];
     this.changes.set(key.signing_key_id, key);
     this.#noteChange();
   }

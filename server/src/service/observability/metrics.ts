@@ -1,5 +1,6 @@
 import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
 import { MODES } from '@purser/contract/values/agents';
+import { CHANNEL_TYPES, NOTICE_STATUSES } from '@purser/contract/values/channels';
 import { DECISIONS } from '@purser/contract/values/decisions';
 import { MAIL_RESULTS, type MailResult } from '@purser/contract/values/mail';
 import { ATTEMPT_STATUSES } from '@purser/contract/values/webhooks';
@@ -178,6 +179,9 @@ function makeRequestMetrics(registry: Registry) {
   for (const result of MAIL_RESULTS) mails.inc({ result: result.toLowerCase() }, 0);
   for (const reason of Object.keys(REFUSAL_REASONS)) refusals.inc({ reason }, 0);
   for (const status of ATTEMPT_STATUSES) webhook_attempts.inc({ status }, 0);
+  for (const channel of [...CHANNEL_TYPES, 'person']) {
+    for (const status of NOTICE_STATUSES) notices.inc({ channel, status }, 0);
+  }
   for (const decision of DECISIONS) {
     for (const mode of MODES) {
       for (const reason_code of REASON_CODES) decisions.inc({ decision, mode, reason_code }, 0);

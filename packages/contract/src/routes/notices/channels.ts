@@ -122,7 +122,10 @@ const CreateBody = Fields(
     quiet_hours: Type.Optional(QuietHoursBody),
     show_claims: Type.Optional(ShowClaims),
   },
-  { $id: 'CreateChannelRequest' },
+  {
+    $id: 'CreateChannelRequest',
+    examples: [{ name: 'Pager', type: 'webhook', url: 'https://pager.example.com/purser' }],
+  },
 );
 
 const UpdateBody = Fields(

@@ -19,7 +19,10 @@ const ReviewPolicyRequest = Fields(
       ),
     ),
   },
-  { $id: 'ReviewPolicyRequest' },
+  {
+    $id: 'ReviewPolicyRequest',
+    examples: [{ policy: { tiers: [{ currency: 'EUR', from_minor: 100_000, approvals: 1 }] } }],
+  },
 );
 
 const ReviewPolicyVersion = Fields(
