@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
+import { templates } from './templates.ts';
 
 const DIST = fileURLToPath(new URL('./dist/', import.meta.url));
 const COMPRESSIBLE = /\.(html|js|css|svg)$/;
@@ -29,7 +30,7 @@ function precompress(): Plugin {
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: '/console/',
-  plugins: [react(), precompress()],
+  plugins: [react(), templates(), precompress()],
   resolve: {
     alias: {
       '@purser/contract': fileURLToPath(new URL('../packages/contract/src', import.meta.url)),

@@ -35,7 +35,16 @@ const SERVED = [
 const DEVELOPED = [...SERVED, 'agents', 'adapters', 'cli', 'tools'];
 /** Built by Vite and not by the compiler: everything that goes into what the browser is given. */
 const BUNDLED = {
-  console: ['index.html', 'vite.config.ts', 'public', 'src', '../sdk/src', '../packages/contract/src'],
+  console: [
+    'index.html',
+    'vite.config.ts',
+    'templates.ts',
+    'public',
+    'src',
+    '../sdk/src',
+    '../packages/contract/src',
+    '../examples/authorities',
+  ],
 };
 /** Packages that carry more than their own sources, with the script that adds it once they are compiled. */
 const BUNDLES = {

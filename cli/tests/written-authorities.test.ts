@@ -32,7 +32,7 @@ describe('the authorities of the guide', () => {
   test('are those of the files beside it, in the same order, and each is named', async () => {
     const written = await Promise.all(files.map((file) => readAuthorityFile(`${EXAMPLES}/${file}`)));
     expect(blocksOf(GUIDE)).toEqual(written.map(({ authority }) => authority));
-    expect(files).toHaveLength(10);
+    expect(files).toHaveLength(16);
     expect(files.filter((file) => !GUIDE.includes(`(../../examples/authorities/${file})`))).toEqual([]);
   });
 

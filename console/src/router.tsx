@@ -29,6 +29,7 @@ const OPEN: Record<string, Screen> = {
 const SCREENS: Record<string, Screen> = {
   '/': () => import('./screens/overview/Overview.tsx'),
   '/agents': () => import('./screens/agents/Agents.tsx'),
+  '/new-agent': () => import('./screens/authority/new-agent/NewAgent.tsx'),
   '/agents/$slug': () => import('./screens/agent/AgentPage.tsx'),
   '/agents/$slug/authority': () => import('./screens/authority/AuthorityEditor.tsx'),
   '/agents/$slug/merchants': () => import('./screens/merchants/Merchants.tsx'),

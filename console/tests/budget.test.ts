@@ -39,10 +39,12 @@ function loadedFirst(): Set<string> {
 }
 
 describe('what is loaded first', () => {
-  test('is at most 170 kB of JavaScript, gzipped', () => {
-    const bytes = sum(loadedFirst());
+  test('is at most 150 kB of JavaScript, gzipped, with the first screen', () => {
+    const overview = neededBy('src/screens/overview/Overview.tsx');
+    expect(overview.size).toBeGreaterThan(3);
+    const bytes = sum(new Set([...loadedFirst(), ...overview]));
     expect(bytes).toBeGreaterThan(50 * KB);
-    expect(bytes).toBeLessThanOrEqual(170 * KB);
+    expect(bytes).toBeLessThanOrEqual(150 * KB);
   });
   test('is without the component library', () => {
     expect([...loadedFirst()].filter((file) => file.includes('base-ui'))).toEqual([]);
@@ -62,10 +64,10 @@ test('what is loaded later is at most 40 kB a file, and 80 kB the one with the c
   expect(heavy).toEqual([]);
 });
 
-test('all styles together are at most 22 kB, gzipped', () => {
+test('all styles together are at most 26 kB, gzipped', () => {
   const styles = readdirSync(join(DIST, 'assets')).filter((name) => name.endsWith('.css'));
   expect(styles.length).toBeGreaterThan(0);
-  expect(sum(styles.map((name) => join('assets', name)))).toBeLessThanOrEqual(22 * KB);
+  expect(sum(styles.map((name) => join('assets', name)))).toBeLessThanOrEqual(26 * KB);
 });
 
 test('every text file has its compressed forms beside it', () => {

@@ -5,7 +5,7 @@ import { expect, test } from '../support/test.ts';
 /** Screens with actions that the history records, and the button that opens their dialog, if any. */
 const DONE_AT: readonly (readonly [path: string, button?: string])[] = [
   ['/reviews'],
-  ['/agents', 'New agent'],
+  ['/new-agent'],
   ['/agents', 'Stop all agents'],
   ['/agents/infra-bot'],
   ['/agents/infra-bot', 'Revoke'],

@@ -161,9 +161,8 @@ test('two people who edit an authority at once do not overwrite each other', asy
 test('a new user creates an agent and sets its policy', async ({ page, workspace }) => {
   await page.goto('/console/agents');
   await page.getByRole('button', { name: 'New agent' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Slug').fill('first-bot');
-  await dialog.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByLabel('Slug').fill('first-bot');
+  await page.getByRole('button', { name: 'Create agent' }).click();
   await expect.poll(async () => (await workspace.call('GET', '/v1/agents')).data.length).toBe(1);
   await page.goto('/console/agents/first-bot/authority');
   await page.getByLabel('Objective').fill('Keep the staging servers running');

@@ -49,3 +49,21 @@ test('a long unbroken name widens no screen', async ({ page, workspace }) => {
   await expect(page.getByRole('heading', { level: 1, name: merchant })).toBeVisible();
   await expectNoSidewaysScroll(page, 'the decision');
 });
+
+test('the first decision is on the first screen, and all filters are one tap away', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await workspace.spend({ amount_minor: 30_000, merchant: 'Hetzner Online' });
+  await page.goto('/console/decisions');
+  const row = page.getByRole('link', { name: 'Hetzner Online' });
+  await expect(row).toBeInViewport();
+  const top = (await row.boundingBox())?.y ?? Number.POSITIVE_INFINITY;
+  expect(top, 'the first row begins in the upper half').toBeLessThan(480);
+  await expect(page.getByLabel('Mode', { exact: true })).toHaveCount(0);
+  await page.getByRole('button', { name: 'More filters' }).tap();
+  await page.getByLabel('Mode', { exact: true }).selectOption('SHADOW');
+  await expect(page).toHaveURL(/mode=SHADOW/);
+  await expect(row).toBeVisible();
+});

@@ -1,6 +1,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { expectAccessible, expectNoSidewaysScroll, expectSettled } from '../support/axe.ts';
 import { fill } from '../support/fill.ts';
+import { expectStill, watchShifts } from '../support/layout-shift.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { SCREENS, type ScreenAt, screensOf } from '../support/screens.ts';
 import { expect, test } from '../support/test.ts';
@@ -9,15 +10,23 @@ import { endSession } from '../support/workspace.ts';
 async function look(page: Page, [path, heading]: ScreenAt): Promise<void> {
   await page.goto(`/console${path}`);
   await expectSettled(page, heading);
+  await expectStill(page, path);
   await expectAccessible(page, path);
   await expectNoSidewaysScroll(page, path);
 }
 
-test('every screen of an empty workspace is accessible and fits its width', async ({ page }) => {
+test.beforeEach(async ({ page }) => watchShifts(page));
+
+test('every screen of an empty workspace is accessible, fits its width and does not move', async ({
+  page,
+}) => {
   for (const screen of SCREENS) await test.step(screen[0], () => look(page, screen));
 });
 
-test('every screen of a full workspace is accessible and fits its width', async ({ page, workspace }) => {
+test('every screen of a full workspace is accessible, fits its width and does not move', async ({
+  page,
+  workspace,
+}) => {
   const receiver = await startReceiver();
   try {
     const filled = await fill(workspace, receiver.url);
@@ -72,7 +81,6 @@ const DIALOGS: readonly (readonly [path: string, button: string])[] = [
   ['/webhooks/ENDPOINT', 'Resend a period'],
   ['/webhooks/ENDPOINT', 'Edit'],
   ['/webhooks/ENDPOINT', 'Delete'],
-  ['/agents', 'New agent'],
   ['/agents/travel', 'Switch to Enforce'],
   ['/agents/infra-bot', 'Switch to Shadow'],
   ['/agents/infra-bot', 'Revoke'],
@@ -132,7 +140,6 @@ test('a secret shown once appears in an accessible dialog', async ({ page, works
     ['/webhooks', 'Add endpoint', { URL: 'http://127.0.0.1:9/once' }, 'Add endpoint'],
     [`/webhooks/${webhook_id}`, 'Rotate secret', {}, 'Rotate'],
     ['/team', 'Invite', { 'E-mail': `once-${process.pid}@example.com` }, 'Create invite link'],
-    ['/agents', 'New agent', { Slug: 'shown-once' }, 'Create agent'],
   ];
   for (const [path, button, typed, done] of acts) {
     await test.step(`${path}: ${button}`, async () => {

@@ -9,6 +9,7 @@ export const SCREENS: readonly ScreenAt[] = [
   ['/reviews', 'Inbox'],
   ['/decisions', 'Decisions'],
   ['/agents', 'Agents'],
+  ['/new-agent', 'New agent'],
   ['/budgets', 'Budgets'],
   ['/report', 'Shadow report'],
   ['/keys', 'Keys'],

@@ -1,7 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useExampleCurrency } from '../api/agent-names.ts';
 import { useDebouncedInput } from '../lib/hooks/use-debounced-input.ts';
+import { useMedia } from '../lib/hooks/use-media.ts';
 import { formatMoney } from '../lib/money.ts';
 import type { Search } from '../lib/search.ts';
 import { Button } from './Button.tsx';
@@ -53,6 +54,7 @@ export function Filters({
   search,
   to,
   keep = [],
+  children,
 }: {
   filters: readonly Filter[];
   search: Search;
@@ -60,6 +62,8 @@ export function Filters({
   to: string;
   /** Parameters that “Clear all” keeps because they are not filters. */
   keep?: readonly string[];
+  /** Shown below the fields; on a phone only while all fields are. */
+  children?: ReactNode;
 }) {
   const navigate = useNavigate();
   useKeys({ f: goToFilters });
@@ -78,9 +82,12 @@ export function Filters({
       [param]: value,
     });
   const active = filters.filter(({ param }) => search[param] !== undefined);
-  const has_more = filters.some(({ more }) => more === true);
+  // On a phone the fields would fill the screen before the first row.
+  const is_phone = useMedia('(max-width: 40rem)');
+  const isMore = ({ more }: Filter, i: number) => more === true || (is_phone && i > 0);
+  const has_more = filters.some(isMore);
   const [is_open, setOpen] = useState(active.some(({ more }) => more === true));
-  const shown = filters.filter(({ more }) => more !== true || is_open);
+  const shown = filters.filter((filter, i) => !isMore(filter, i) || is_open);
   return (
     <search className={styles.filters}>
       <div className={styles.fields}>
@@ -145,6 +152,7 @@ export function Filters({
           )}
         </div>
       )}
+      {(!is_phone || is_open) && children}
     </search>
   );
 }

@@ -2,29 +2,25 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useAgentNames, useExampleCurrency } from '../api/agent-names.ts';
 import { purser } from '../api/client.ts';
+import { useAgentSample } from '../api/samples.ts';
+import { curl } from '../lib/samples/snippets.ts';
+import type { TemplateRequest } from '../lib/samples/templates.ts';
 import { buttonClass } from './Button.tsx';
 import styles from './FirstSteps.module.css';
-import { Empty } from './Page.tsx';
+import { Empty, Loading } from './Page.tsx';
 import { CodeBlock } from './Value.tsx';
 
-const FIRST = { merchant: 'Hetzner Online', amount_minor: 5440, description: 'Server for staging' };
 /** An unknown merchant, whose purpose the assessor cannot judge. */
-const UNCLEAR = { merchant: 'Ostwind Trading', amount_minor: 4900, description: 'Spare parts' };
+const UNCLEAR = {
+  type: 'purchase',
+  merchant: 'Ostwind Trading',
+  amount_minor: 4900,
+  description: 'Spare parts',
+};
 
-/** A sample payment request as a terminal command. */
-export function decisionCurl(agent: string, currency: string, spend = FIRST): string {
-  const { merchant, amount_minor, description } = spend;
-  const body = { agent, action: { type: 'purchase', merchant, amount_minor, currency, description } };
-  const pretty = JSON.stringify(body, null, 1)
-    .replace(/\n\s*/g, ' ')
-    .replace(', "action"', ',\n       "action"')
-    .replace(', "amount_minor"', ',\n         "amount_minor"');
-  return [
-    `curl -s ${location.origin}/v1/decisions -H "x-api-key: $PURSER_API_KEY" \\`,
-    `  -H 'content-type: application/json' -H "idempotency-key: $(date +%s)" \\`,
-    `  -d '${pretty}'`,
-  ].join('\n');
-}
+/** A sample payment request as a terminal command, for an agent's key or an admin key. */
+export const decisionCurl = (agent: string, request: TemplateRequest): string =>
+  curl({ url: location.origin, key: '$PURSER_API_KEY', agent, request });
 
 /** The agent to use in examples. Undefined if none is active. */
 function useExampleAgent(): string | undefined {
@@ -47,13 +43,13 @@ function Example({ code }: { code: string }) {
 export function FirstDecision({ agent }: { agent?: string }) {
   const example = useExampleAgent();
   const slug = agent ?? example;
-  const currency = useExampleCurrency(slug);
+  const sample = useAgentSample(slug);
   if (slug === undefined) {
     return (
       <Empty
         title="No decisions yet"
         action={
-          <Link to="/agents" search={{ new: '1' }} className={buttonClass('primary')}>
+          <Link to="/new-agent" className={buttonClass('primary')}>
             Create an agent
           </Link>
         }
@@ -63,7 +59,10 @@ export function FirstDecision({ agent }: { agent?: string }) {
     );
   }
   return (
-    <Empty title="No decisions yet" action={<Example code={decisionCurl(slug, currency)} />}>
+    <Empty
+      title="No decisions yet"
+      action={sample === undefined ? <Loading lines={3} /> : <Example code={decisionCurl(slug, sample)} />}
+    >
       <p>Each payment request appears here with its decision and the reason. Send one:</p>
     </Empty>
   );
@@ -79,7 +78,7 @@ export function FirstReview() {
   });
   if (agent === undefined || is_first !== true) return null;
   return (
-    <Empty title="Try it out" action={<Example code={decisionCurl(agent, currency, UNCLEAR)} />}>
+    <Empty title="Try it out" action={<Example code={decisionCurl(agent, { ...UNCLEAR, currency })} />}>
       <p>
         This merchant is unknown. Unless the agent’s policy allows requests with an unclear purpose, this one
         comes here for review:

@@ -1,8 +1,11 @@
-import { type ReactNode, useEffect, useId } from 'react';
+import { useIsFetching } from '@tanstack/react-query';
+import { createContext, type ReactNode, useEffect, useId, useState } from 'react';
 import { cx } from '../lib/cx.ts';
 import styles from './Page.module.css';
 
-/** The layout of a screen with heading, actions and content. Sets the document title. */
+/**
+ * The layout of a screen with heading, actions and content, which appear together. Sets the document title.
+ */
 export function Page({
   title,
   above,
@@ -22,6 +25,7 @@ export function Page({
   children: ReactNode;
 }) {
   useTitle(title);
+  const is_whole = useWhole();
   return (
     <div className={cx(styles.page, width === 'wide' && styles.wide, width === 'narrow' && styles.narrow)}>
       <header className={styles.head}>
@@ -30,12 +34,50 @@ export function Page({
           <h1>{title}</h1>
           {badges}
         </div>
-        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
-        {lead !== undefined && <p className={styles.lead}>{lead}</p>}
+        {actions !== undefined && (
+          <div className={styles.actions} hidden={!is_whole}>
+            {actions}
+          </div>
+        )}
+        {lead !== undefined && lead !== false && (
+          <p className={styles.lead} hidden={!is_whole}>
+            {lead}
+          </p>
+        )}
       </header>
-      {children}
+      {!is_whole && <Loading lines={10} />}
+      <div className={styles.whole} hidden={!is_whole}>
+        {children}
+      </div>
     </div>
   );
+}
+
+/** A screen appears at the latest after this time, though some of its data is still loading. Milliseconds. */
+const LATEST_MS = 1_500;
+/** Data that depends on other data is asked for within this time after it. Milliseconds. */
+const NEXT_MS = 40;
+
+/**
+ * True once all data of a screen has loaded for the first time. If its content appears only then, nothing on it moves
+ * while the rest arrives.
+ */
+function useWhole(): boolean {
+  const [is_whole, setWhole] = useState(false);
+  const loading = useIsFetching({ predicate: ({ state }) => state.status === 'pending' });
+  // The queries of the content begin in its own effects, which run before this one.
+  const [is_mounted, setMounted] = useState(false);
+  useEffect(() => {
+    setMounted(true);
+    const timer = setTimeout(() => setWhole(true), LATEST_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  useEffect(() => {
+    if (!is_mounted || loading > 0) return;
+    const timer = setTimeout(() => setWhole(true), NEXT_MS);
+    return () => clearTimeout(timer);
+  }, [is_mounted, loading]);
+  return is_whole;
 }
 
 /** Sets the document title. */
@@ -44,6 +86,9 @@ export function useTitle(title: string): void {
     document.title = title === 'Purser' ? title : `${title} · Purser`;
   }, [title]);
 }
+
+/** The heading of the card around something. */
+export const CardTitle = createContext<string | undefined>(undefined);
 
 /** A section with a heading. `flush` removes the padding, as for tables. */
 export function Card({
@@ -66,7 +111,9 @@ export function Card({
           {aside}
         </div>
       )}
-      <div className={flush === true ? styles.flush : styles.cardBody}>{children}</div>
+      <CardTitle value={title}>
+        <div className={flush === true ? styles.flush : styles.cardBody}>{children}</div>
+      </CardTitle>
     </section>
   );
 }

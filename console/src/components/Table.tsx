@@ -1,8 +1,9 @@
-import { memo, type ReactNode, useEffect, useRef } from 'react';
+import { memo, type ReactNode, use, useEffect, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
 import { Button } from './Button.tsx';
 import { Blocks, WHOLE_ROWS } from './list/Blocks.tsx';
 import { FindHint } from './list/FindHint.tsx';
+import { CardTitle } from './Page.tsx';
 import styles from './Table.module.css';
 
 export interface Column<Row> {
@@ -36,9 +37,16 @@ export function Table<Row>({
   keyOf: (row: Row) => string | number;
 }) {
   const is_long = rows.length > WHOLE_ROWS;
+  // The card is the region of this name already.
+  const Region = use(CardTitle) === label ? 'div' : 'section';
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section className={styles.scroll} aria-label={label} tabIndex={0} data-table>
+    <Region
+      className={styles.scroll}
+      role={Region === 'div' ? 'group' : undefined}
+      aria-label={label}
+      tabIndex={0}
+      data-table
+    >
       <table className={styles.table} aria-rowcount={is_long ? rows.length + 1 : undefined}>
         <thead>
           <tr>
@@ -71,7 +79,7 @@ export function Table<Row>({
         />
       </table>
       {is_long && <FindHint />}
-    </section>
+    </Region>
   );
 }
 

@@ -37,6 +37,7 @@ describe('an image', () => {
     'scripts/prepare.mjs',
     'console/index.html',
     'console/src/main.tsx',
+    'examples/authorities/02-limits.yaml',
     'sdk/src/index.ts',
     'server/package.json',
     'server/tsconfig.json',

@@ -82,7 +82,7 @@ export function Shell() {
       <a href="#main" className={styles.skip}>
         Skip to content
       </a>
-      <div className={styles.side} data-open={is_open || undefined}>
+      <header className={styles.side} data-open={is_open || undefined}>
         <div className={styles.brand}>
           <img src="/console/icon.svg" alt="" />
           <div>
@@ -136,7 +136,7 @@ export function Shell() {
             </span>
           </Link>
         </nav>
-      </div>
+      </header>
       <main id="main" ref={main} className={styles.main} tabIndex={-1}>
         <StopBanner />
         <div role="status">

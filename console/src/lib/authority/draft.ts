@@ -7,7 +7,7 @@ import {
 } from '@purser/contract/authority';
 import { payeeInWords } from '@purser/contract/authority-words';
 import type { AllowedPayee, Authority } from '@purser/sdk';
-import { exponentOf, fromInput, toInput } from '../money.ts';
+import { formatMoney, fromInput, toInput } from '../money.ts';
 import { percentsFromInput, percentsToInput } from '../percents.ts';
 import type { Corrections } from './corrections.ts';
 import { type HoursDraft, hoursOf } from './hours.ts';
@@ -260,9 +260,10 @@ export function fieldOf(name = ''): { field: string; line: number | null } | und
   return { field, line: entry === undefined ? null : Number(entry) + 1 };
 }
 
-/** The hint below an amount's field. */
-export function minorHint(text: string, currency: string): string | undefined {
+/** The hint below an amount's field: the amount as it is shown everywhere else. Undefined while it is none. */
+export function amountHint(text: string, currency: string): string | undefined {
   const read = fromInput(text, currency);
-  if ('problem' in read || read.amount_minor === null) return undefined;
-  return exponentOf(currency) === 0 ? undefined : `${read.amount_minor} in minor units`;
+  return 'problem' in read || read.amount_minor === null
+    ? undefined
+    : formatMoney(read.amount_minor, currency);
 }

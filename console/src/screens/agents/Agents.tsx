@@ -1,7 +1,7 @@
 import type { AgentWithBudgets, ListAgentsQuery } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { purser } from '../../api/client.ts';
 import { useHiddenCount } from '../../api/hidden-count.ts';
 import { type PageQuery, useList } from '../../api/lists.ts';
@@ -19,7 +19,6 @@ import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
 import { pick, type Search } from '../../lib/search.ts';
 import { utcDay } from '../../lib/time.ts';
-import { NewAgent } from './NewAgent.tsx';
 
 const FILTERS: readonly Filter[] = [
   { param: 'q', name: 'Name', type: 'search', placeholder: 'Slug or name' },
@@ -133,13 +132,6 @@ export default function Agents() {
   const days = useDays();
   const columns = useMemo(() => columnsOf(days), [days]);
   const navigate = useNavigate();
-  // A link may open the form directly. The URL then returns to the list's.
-  const is_asked = may && pick(given, ['new']).new !== undefined;
-  const [is_making, setMaking] = useState(is_asked);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only for the URL that was opened
-  useEffect(() => {
-    if (is_asked) void navigate({ to: '/agents', search, replace: true });
-  }, [is_asked]);
   // Revoked agents are hidden unless a filter asks for them.
   const query = { status: 'active,paused', ...search };
   const fetchPage = (page: PageQuery) => purser.agents.list({ ...query, ...page } as ListAgentsQuery);
@@ -154,7 +146,7 @@ export default function Agents() {
   );
   const is_filtered = Object.keys(search).length > 0;
   const make = (
-    <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => setMaking(true)}>
+    <Button kind="primary" why={!may && WHY_NOT.admin} onClick={() => void navigate({ to: '/new-agent' })}>
       New agent
     </Button>
   );
@@ -207,7 +199,6 @@ export default function Agents() {
             )}
           </Card>
         ))}
-      {is_making && <NewAgent onClose={() => setMaking(false)} />}
     </Page>
   );
 }

@@ -2,6 +2,7 @@ import type { Authority, AuthorityVersion } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
+import { useDraftSamples } from '../../api/samples.ts';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { Button } from '../../components/Button.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -14,6 +15,7 @@ import { Diff } from './Diff.tsx';
 import { Reading } from './Reading.tsx';
 import { SaveForm } from './SaveForm.tsx';
 import { SimulationCard } from './SimulationCard.tsx';
+import { TryRequest } from './TryRequest.tsx';
 import { useEditor } from './use-editor.ts';
 import { useSimulation } from './use-simulation.ts';
 import { Versions } from './Versions.tsx';
@@ -52,6 +54,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
   const editor = useEditor(slug, current);
   const { may, base, json, authority, changes } = editor;
   const simulation = useSimulation(slug, authority, may);
+  const samples = useDraftSamples(authority);
   return (
     <div className={styles.columns}>
       <div className={styles.form}>
@@ -87,6 +90,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
         <SaveForm slug={slug} current={current} editor={editor} />
       </div>
       <div className={styles.beside}>
+        {may && <TryRequest authority={authority} samples={samples} />}
         {may && <SimulationCard simulation={simulation} currency={authority?.currency ?? 'EUR'} />}
         <Summary authority={authority} />
         <Reading authority={authority} onCorrect={may ? editor.correct : undefined} />

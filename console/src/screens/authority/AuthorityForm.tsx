@@ -1,7 +1,8 @@
 import type { Simulation } from '@purser/sdk';
+import type { ReactNode } from 'react';
 import { AreaField, SelectField, TextField } from '../../components/Field.tsx';
 import { Card } from '../../components/Page.tsx';
-import { type Draft, minorHint, type Problems } from '../../lib/authority/draft.ts';
+import type { Draft, Problems } from '../../lib/authority/draft.ts';
 import { Attention } from './Attention.tsx';
 import styles from './Authority.module.css';
 import type { Edit, FieldOf } from './fields.ts';
@@ -15,25 +16,19 @@ const BECOMES = [
   ['DENY', 'Deny'],
 ] as const;
 
-/** The fields of a policy, or its JSON. */
-export function AuthorityForm({
-  compared,
-  draft,
-  json,
-  problems,
-  may,
-  edit,
-  setJson,
-}: {
-  /** The levels of attention on past requests; undefined before the first simulation. */
-  compared: Simulation['attention'] | undefined;
+/** The levels of attention on past requests; undefined before the first simulation. */
+type Compared = Simulation['attention'] | undefined;
+
+/** The props of the controls of a draft. */
+export interface Fields {
   draft: Draft;
-  json: string | null;
   problems: Problems;
   may: boolean;
   edit: Edit;
-  setJson: (text: string) => void;
-}) {
+}
+
+/** Returns the props of text controls, and of those for amounts in major units. */
+function controlsOf({ draft, problems, may, edit }: Fields) {
   const field: FieldOf = (name) => ({
     value: draft[name],
     problem: problems[name],
@@ -48,121 +43,132 @@ export function AuthorityForm({
     inputMode: 'decimal' as const,
     prefix: draft.currency,
     placeholder: 'No limit',
-    hint: minorHint(draft[name], draft.currency) ?? meaning,
+    hint: meaning,
   });
-  if (json !== null) {
-    return (
-      <Card>
-        <div className={styles.json}>
-          <AreaField
-            label="Policy as JSON"
-            value={json}
-            spellCheck={false}
-            disabled={!may}
-            problem={Object.values(problems)[0]}
-            hint="Amounts are whole numbers in minor units."
-            onValue={setJson}
-          />
-        </div>
-      </Card>
-    );
-  }
+  return { field, amount };
+}
+
+/** The field for the purpose of the agent, in one text. */
+export function ObjectiveField(fields: Fields) {
+  const { field } = controlsOf(fields);
+  return (
+    <AreaField
+      label="Objective"
+      required
+      hint="What the agent is for. Each request is judged against this text."
+      {...field('objective')}
+    />
+  );
+}
+
+/** The currency and the three limits. */
+export function LimitFields({ children, ...fields }: Fields & { children?: ReactNode }) {
+  const { field, amount } = controlsOf(fields);
   return (
     <>
-      <Card title="Purpose">
-        <AreaField
-          label="Objective"
-          required
-          hint="What the agent is for. Each request is judged against this text."
-          {...field('objective')}
+      <div className={styles.amounts}>
+        <TextField
+          label="Currency"
+          maxLength={3}
+          list="currencies"
+          autoComplete="off"
+          {...field('currency')}
         />
-        <AreaField
-          label="Success criteria"
-          optional
-          hint="One per line."
-          rows={2}
-          {...field('success_criteria')}
-        />
-        <AreaField
-          label="Constraints"
-          optional
-          hint="What the agent must not buy, one per line: “No gift cards”."
-          rows={2}
-          {...field('constraints')}
-        />
-        <AreaField
-          label="Context"
-          optional
-          hint="Anything else that helps to understand the purpose."
-          rows={2}
-          {...field('context')}
-        />
-        <Attention {...field('attention')} compared={compared} />
-        <SelectField
-          label="Description of a request"
-          options={[
-            ['', 'Optional'],
-            ['true', 'Required: without one, the purpose is unclear'],
-          ]}
-          {...field('require_description')}
-        />
-        <SelectField
-          label="Requests shown to the model"
-          hint="If this installation asks a model about purposes."
-          options={[
-            ['', 'As the installation is set up'],
-            ['UNCLEAR', 'Only those that the rules find unclear or against the purpose'],
-            ['ALL', 'All'],
-          ]}
-          {...field('ask_model')}
-        />
-        <SelectField
-          label="Unclear purpose"
-          options={[
-            ['REVIEW', 'Review'],
-            ['ALLOW', 'Allow'],
-          ]}
-          {...field('on_purpose_unclear')}
-        />
-      </Card>
-      <Card title="Limits">
-        <div className={styles.amounts}>
-          <TextField
-            label="Currency"
-            maxLength={3}
-            list="currencies"
-            autoComplete="off"
-            {...field('currency')}
-          />
-          <TextField
-            label="Per-transaction limit"
-            {...amount(
-              'per_transaction_limit',
-              'Larger amounts are denied, or reduced if the agent accepts less.',
-            )}
-          />
-          <TextField
-            label="Review threshold"
-            {...amount('review_threshold', 'Larger amounts need review.')}
-          />
-          <TextField label="Monthly budget" {...amount('monthly_budget', 'Per calendar month (UTC).')} />
-          <TextField
-            label="Alert percentages"
-            optional
-            inputMode="numeric"
-            placeholder="50, 80, 100"
-            hint="Usage of the monthly budget or a velocity limit at which webhooks and channels are notified."
-            {...field('alert_percents')}
-          />
-        </div>
-        <datalist id="currencies">
-          {['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'DKK', 'NOK', 'PLN', 'CAD', 'AUD', 'KWD'].map(
-            (each) => (
-              <option key={each} value={each} />
-            ),
+        <TextField
+          label="Per-transaction limit"
+          {...amount(
+            'per_transaction_limit',
+            'Larger amounts are denied, or reduced if the agent accepts less.',
           )}
-        </datalist>
-      </Card>
+        />
+        <TextField label="Review threshold" {...amount('review_threshold', 'Larger amounts need review.')} />
+        <TextField label="Monthly budget" {...amount('monthly_budget', 'Per calendar month (UTC).')} />
+        {children}
+      </div>
+      <datalist id="currencies">
+        {['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'DKK', 'NOK', 'PLN', 'CAD', 'AUD', 'KWD'].map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+function PurposeRules({ compared, ...fields }: Fields & { compared: Compared }) {
+  const { field } = controlsOf(fields);
+  return (
+    <>
+      <AreaField
+        label="Success criteria"
+        optional
+        hint="One per line."
+        rows={2}
+        {...field('success_criteria')}
+      />
+      <AreaField
+        label="Constraints"
+        optional
+        hint="What the agent must not buy, one per line: “No gift cards”."
+        rows={2}
+        {...field('constraints')}
+      />
+      <AreaField
+        label="Context"
+        optional
+        hint="Anything else that helps to understand the purpose."
+        rows={2}
+        {...field('context')}
+      />
+      <Attention {...field('attention')} compared={compared} />
+      <SelectField
+        label="Description of a request"
+        options={[
+          ['', 'Optional'],
+          ['true', 'Required: without one, the purpose is unclear'],
+        ]}
+        {...field('require_description')}
+      />
+      <SelectField
+        label="Requests shown to the model"
+        hint="If this installation asks a model about purposes."
+        options={[
+          ['', 'As the installation is set up'],
+          ['UNCLEAR', 'Only those that the rules find unclear or against the purpose'],
+          ['ALL', 'All'],
+        ]}
+        {...field('ask_model')}
+      />
+      <SelectField
+        label="Unclear purpose"
+        options={[
+          ['REVIEW', 'Review'],
+          ['ALLOW', 'Allow'],
+        ]}
+        {...field('on_purpose_unclear')}
+      />
+    </>
+  );
+}
+
+function AlertPercents(fields: Fields) {
+  const { field } = controlsOf(fields);
+  return (
+    <TextField
+      label="Alert percentages"
+      optional
+      inputMode="numeric"
+      placeholder="50, 80, 100"
+      hint="Usage of the monthly budget or a velocity limit at which webhooks and channels are notified."
+      {...field('alert_percents')}
+    />
+  );
+}
+
+function OtherRules(fields: Fields) {
+  const { draft, problems, may, edit } = fields;
+  const { field, amount } = controlsOf(fields);
+  return (
+    <>
       <VelocityLimits
         field={field}
         limits={draft.velocity_limits}
@@ -242,6 +248,62 @@ export function AuthorityForm({
         may={may}
         onHours={(hours) => edit('active_hours', hours)}
       />
+    </>
+  );
+}
+
+/** Everything that a policy may say besides its objective and its three limits. */
+export function MoreRules(fields: Fields) {
+  return (
+    <>
+      <Card title="Purpose in detail">
+        <PurposeRules {...fields} compared={undefined} />
+      </Card>
+      <Card title="Alerts">
+        <AlertPercents {...fields} />
+      </Card>
+      <OtherRules {...fields} />
+    </>
+  );
+}
+
+/** The fields of a policy, or its JSON. */
+export function AuthorityForm({
+  compared,
+  json,
+  setJson,
+  ...fields
+}: Fields & { compared: Compared; json: string | null; setJson: (text: string) => void }) {
+  const { problems, may } = fields;
+  if (json !== null) {
+    return (
+      <Card>
+        <div className={styles.json}>
+          <AreaField
+            label="Policy as JSON"
+            value={json}
+            spellCheck={false}
+            disabled={!may}
+            problem={Object.values(problems)[0]}
+            hint="Amounts are whole numbers in minor units."
+            onValue={setJson}
+          />
+        </div>
+      </Card>
+    );
+  }
+  return (
+    <>
+      <Card title="Purpose">
+        <ObjectiveField {...fields} />
+        <PurposeRules {...fields} compared={compared} />
+      </Card>
+      <Card title="Limits">
+        <LimitFields {...fields}>
+          <AlertPercents {...fields} />
+        </LimitFields>
+      </Card>
+      <OtherRules {...fields} />
     </>
   );
 }

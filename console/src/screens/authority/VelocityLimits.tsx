@@ -2,7 +2,7 @@ import { Button } from '../../components/Button.tsx';
 import { AreaField, SelectField, TextField } from '../../components/Field.tsx';
 import { Card } from '../../components/Page.tsx';
 import type { Problems } from '../../lib/authority/draft.ts';
-import { minorHint } from '../../lib/authority/draft.ts';
+import { amountHint } from '../../lib/authority/draft.ts';
 import { newLimit, type Span, UNIT_OPTIONS, type VelocityDraft } from '../../lib/authority/velocity.ts';
 import styles from './Authority.module.css';
 import type { FieldOf } from './fields.ts';
@@ -159,7 +159,7 @@ function Limit({
           inputMode="decimal"
           prefix={currency}
           placeholder="Any amount"
-          hint={minorHint(limit.amount, currency)}
+          hint={amountHint(limit.amount, currency)}
           {...field('amount', 'limit_amount_minor')}
         />
         <TextField

@@ -7,7 +7,7 @@ import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
-import { minorHint } from '../../lib/authority/draft.ts';
+import { amountHint } from '../../lib/authority/draft.ts';
 import { timeZones } from '../../lib/authority/zones.ts';
 import { MAX_DEPTH, nestedBudgets, PERIODS } from '../../lib/budgets.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
@@ -143,7 +143,7 @@ export function BudgetForm({
           {...form.field('limit')}
           hint={
             of === undefined
-              ? minorHint(form.values.limit, currency)
+              ? amountHint(form.values.limit, currency)
               : `${formatMoney(of.standing.used_minor, currency)} used. A lower limit stops new spending and takes nothing back.`
           }
         />

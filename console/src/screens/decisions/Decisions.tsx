@@ -135,8 +135,9 @@ export default function Decisions() {
       {place.tabs}
       {exporting.error !== null && <ErrorNotice error={exporting.error} />}
       <Views search={filters} place={place} />
-      <Filters filters={shown} search={{ ...filters, ...kept }} to={place.path} keep={KEPT} />
-      <Facets filters={filters} kept={kept} place={place} rows={list.rows} has_more={list.hasNextPage} />
+      <Filters filters={shown} search={{ ...filters, ...kept }} to={place.path} keep={KEPT}>
+        <Facets filters={filters} kept={kept} place={place} rows={list.rows} has_more={list.hasNextPage} />
+      </Filters>
       {is_counted && <CountedBars filters={filters} place={place} />}
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && !is_counted && <Loading lines={10} />}

@@ -148,6 +148,8 @@ export default function Inbox() {
 
   return (
     <div className={styles.inbox} data-fills data-open={id !== undefined || undefined}>
+      {/* A phone shows an open review without the list and its heading. */}
+      {!is_wide && id !== undefined && <h1 className="visually-hidden">Inbox</h1>}
       <section className={styles.left} aria-label="Requests for review">
         <Header tab={tab} exporting={exporting} />
         <div role="status" className={is_after ? undefined : 'visually-hidden'}>

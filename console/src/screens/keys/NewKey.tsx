@@ -1,13 +1,14 @@
 import type { NewApiKey } from '@purser/sdk';
 import { useState } from 'react';
-import { useAgentNames, useExampleCurrency } from '../../api/agent-names.ts';
+import { useAgentNames } from '../../api/agent-names.ts';
 import { purser } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
 import { useMe } from '../../api/queries.ts';
+import { useAgentSample } from '../../api/samples.ts';
 import { Button } from '../../components/Button.tsx';
+import { Connect } from '../../components/connect/Connect.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
-import { decisionCurl } from '../../components/FirstSteps.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { ShownOnce } from '../../components/ShownOnce.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
@@ -117,27 +118,27 @@ function KeyForm({
 }
 
 function MadeKey({ made, onClose }: { made: NewApiKey; onClose: () => void }) {
-  const { byId } = useAgentNames();
-  const slug = made.agent_id === null ? undefined : byId.get(made.agent_id)?.slug;
-  const currency = useExampleCurrency(slug);
+  const { agents, byId } = useAgentNames();
+  const is_bound = made.agent_id !== null;
+  const named = is_bound
+    ? byId.get(made.agent_id as string)
+    : agents.find((each) => each.status === 'active');
+  const sample = useAgentSample(named?.slug);
   const can_request = made.scopes.includes('authorize');
   return (
     <>
       <ShownOnce title="Copy this key now." label="the key" secret={made.key}>
         <CodeBlock label="a line for .env" code={`PURSER_API_KEY=${made.key}`} />
-        {can_request ? (
-          <>
-            <p>Set that variable in your shell and try it:</p>
-            <CodeBlock label="a request" code={decisionCurl(slug ?? 'infra-bot', currency)} />
-          </>
-        ) : (
-          made.kind !== 'payment_adapter' && (
-            <CodeBlock
-              label="a request"
-              code={`curl -s ${location.origin}/v1/decisions?limit=5 -H "x-api-key: $PURSER_API_KEY"`}
-            />
-          )
-        )}
+        {can_request
+          ? sample !== undefined && (
+              <Connect secret={made.key} agent={is_bound ? undefined : named?.slug} samples={[sample]} />
+            )
+          : made.kind !== 'payment_adapter' && (
+              <CodeBlock
+                label="a request"
+                code={`curl -s ${location.origin}/v1/decisions?limit=5 -H "x-api-key: $PURSER_API_KEY"`}
+              />
+            )}
         {made.kind === 'payment_adapter' && (
           <Notice>Give it to the program that pays. See “Writing a payment adapter” in the guides.</Notice>
         )}

@@ -2,20 +2,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
 import { useMay, workspaceQuery } from '../../api/queries.ts';
+import { buttonClass } from '../../components/Button.tsx';
 import { Card } from '../../components/Page.tsx';
-import type { Search } from '../../lib/search.ts';
 import styles from './Overview.module.css';
 
 interface Step {
   name: string;
   hint: string;
   to: string;
-  search?: Search;
   is_done: boolean;
 }
 
-/** The steps, each done or not by what the workspace contains. */
-function useSteps(): Step[] | null {
+/** The steps, each done or not by what the workspace contains. Null while that is unknown, and for who cannot do them. */
+export function useSteps(): Step[] | null {
   const may = useMay('admin');
   const workspace = useQuery(workspaceQuery).data;
   const agents = useQuery({
@@ -41,14 +40,13 @@ function useSteps(): Step[] | null {
     enabled: has_webhooks,
   }).data;
   const is_known = agents !== undefined && decided !== undefined && reviewed !== undefined;
-  if (!may || !is_known || labelled === undefined) return null;
+  if (!may || !is_known || labelled === undefined || (has_webhooks && webhooks === undefined)) return null;
   const without = agents.find((each) => each.authority_version === null && each.status !== 'revoked');
   const steps: Step[] = [
     {
       name: 'Create an agent',
       hint: 'A program that spends, with its own API key.',
-      to: '/agents',
-      search: { new: '1' },
+      to: '/new-agent',
       is_done: agents.length > 0,
     },
     {
@@ -93,9 +91,28 @@ function useSteps(): Step[] | null {
   return steps;
 }
 
+/** The start of a workspace without agents: the one thing to do next. */
+export function Start() {
+  return (
+    <Card title="First steps">
+      <div className={styles.start}>
+        <p className={styles.big}>Decide what your agents may spend</p>
+        <p className={styles.sub}>
+          Give an agent a purpose and three limits, try requests against them, and connect it. It starts in
+          Shadow: Purser decides and stops nothing.
+        </p>
+        <p className={styles.choices}>
+          <Link to="/new-agent" className={buttonClass('primary')}>
+            Create an agent
+          </Link>
+        </p>
+      </div>
+    </Card>
+  );
+}
+
 /** Checklist from an empty workspace to enforced decisions. Hidden once complete. */
-export function FirstSteps() {
-  const steps = useSteps();
+export function FirstSteps({ steps }: { steps: readonly Step[] | null }) {
   if (steps === null || steps.every((each) => each.is_done)) return null;
   const count = steps.filter((each) => each.is_done).length;
   return (
@@ -104,7 +121,7 @@ export function FirstSteps() {
       aside={<span className={styles.sub}>{`${count} of ${steps.length} done`}</span>}
     >
       <ol className={styles.steps}>
-        {steps.map(({ name, hint, to, search, is_done }) => (
+        {steps.map(({ name, hint, to, is_done }) => (
           <li key={name}>
             <span className={styles.mark} data-done={is_done || undefined} aria-hidden="true">
               ✓
@@ -116,9 +133,7 @@ export function FirstSteps() {
               </span>
             ) : (
               <span>
-                <Link to={to} search={search ?? {}}>
-                  {name}
-                </Link>
+                <Link to={to}>{name}</Link>
                 <br />
                 <span className={styles.sub}>{hint}</span>
               </span>

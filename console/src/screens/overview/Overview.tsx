@@ -13,7 +13,7 @@ import { Countdown, Money, Time } from '../../components/Value.tsx';
 import { utcDay } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
-import { FirstSteps } from './FirstSteps.tsx';
+import { FirstSteps, Start, useSteps } from './FirstSteps.tsx';
 import styles from './Overview.module.css';
 import { SystemStatus } from './SystemStatus.tsx';
 
@@ -21,6 +21,21 @@ const DAYS = 30;
 
 export default function Overview() {
   const workspace = useQuery(workspaceQuery).data;
+  const steps = useSteps();
+  // Without an agent nothing else has anything to show.
+  const is_empty = steps?.[0]?.is_done === false;
+  return (
+    <Page
+      title="Overview"
+      actions={!is_empty && <StopButton />}
+      lead={!is_empty && workspace && `${workspace.name}. All agents, last ${DAYS} days (UTC).`}
+    >
+      {is_empty ? <Start /> : <Summary steps={steps} />}
+    </Page>
+  );
+}
+
+function Summary({ steps }: { steps: ReturnType<typeof useSteps> }) {
   const from = utcDay(Date.now(), 1 - DAYS);
   const to = utcDay(Date.now());
   const overview = useQuery({
@@ -29,12 +44,8 @@ export default function Overview() {
   });
   const { data } = overview;
   return (
-    <Page
-      title="Overview"
-      actions={<StopButton />}
-      lead={workspace && `${workspace.name}. All agents, last ${DAYS} days (UTC).`}
-    >
-      <FirstSteps />
+    <>
+      <FirstSteps steps={steps} />
       {overview.isError && <ErrorNotice error={overview.error} onRetry={() => void overview.refetch()} />}
       <div className={styles.top}>
         <Card title="Pending review">
@@ -73,7 +84,7 @@ export default function Overview() {
           />
         </Card>
       </div>
-    </Page>
+    </>
   );
 }
 

@@ -153,6 +153,7 @@ function Plan({ workspace }: { workspace: Workspace }) {
 
 interface Readiness {
   status: string;
+  version: string;
   detail?: { skipped_events?: Record<string, number> };
 }
 
@@ -161,12 +162,6 @@ function Service() {
     queryKey: ['readiness'],
     queryFn: async () => purser.request<Readiness>('GET', '/readyz', {}, QUIET),
     refetchInterval: 15_000,
-  });
-  const version = useQuery({
-    queryKey: ['version'],
-    queryFn: async () =>
-      (await purser.request<{ info: { version: string } }>('GET', '/openapi.json', {}, QUIET)).info.version,
-    staleTime: Number.POSITIVE_INFINITY,
   });
   const skipped = Object.entries(ready.data?.detail?.skipped_events ?? {}).filter(([, count]) => count > 0);
   return (
@@ -187,7 +182,7 @@ function Service() {
               </Badge>
             ),
           ],
-          ['Version', version.data ?? '…'],
+          ['Version', ready.data?.version ?? '…'],
           ['Address', <code key="c">{location.origin}</code>],
           [
             'Documentation',

@@ -24,6 +24,7 @@ const Status = Fields({ status: Type.Literal('ok') });
 
 const Readiness = Fields({
   status: Type.Literal('ok'),
+  version: Type.String({ description: 'The version of Purser that answers.', examples: ['0.1.0'] }),
   detail: Fields({
     skipped_events: Fields(
       Object.fromEntries(FOLLOWERS.map((name) => [name, Type.Integer({ minimum: 0 })])) as Record<

@@ -75,7 +75,14 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
       if (options.isStopping())
         throw new ApiError('unavailable', 'Stopping.', { retry_after_s: 1, reason: 'stopping' });
       const detail = await readiness();
-      return { status: 200, body: { status: 'ok', detail: { ...detail, time_zone_data: TIME_ZONE_DATA } } };
+      return {
+        status: 200,
+        body: {
+          status: 'ok',
+          version: options.version,
+          detail: { ...detail, time_zone_data: TIME_ZONE_DATA },
+        },
+      };
     }),
     ...(options.metrics_route === null ? [] : [options.metrics_route]),
     serve(routes.getPublicKeys)(async () => ({
