@@ -55,6 +55,10 @@ const BUNDLES = {
 };
 /** Files rendered from the service's sources before the client is built, which needs the types. */
 const DOCUMENTS = ['openapi.json', 'sdk/src/generated.ts'];
+if (existsSync(join(ROOT, 'python', 'pyproject.toml')))
+  DOCUMENTS.push('python/src/purser/types.py', 'python/src/purser/_resources.py');
+/** Sources of the client that name the methods of every language. */
+const CLIENT_SOURCES = ['sdk/src/resources.ts', 'sdk/src/purser.ts'];
 const DOCUMENTS_MARK = join(ROOT, 'sdk', 'dist', '.documents');
 const DIST = join(ROOT, 'server', 'dist');
 const LOCK_FILE = join(ROOT, 'package-lock.json');
@@ -184,7 +188,8 @@ function hashOfSources(name) {
 function hashOfDocuments() {
   if (!existsSync(join(ROOT, 'sdk', 'tsconfig.json'))) return undefined;
   const sources = SERVED.filter((name) => name !== 'sdk' && name !== 'console');
-  return hashOf(sources.map(hashOfSources).join());
+  const named = CLIENT_SOURCES.map((path) => readText(join(ROOT, path)));
+  return hashOf([...sources.map(hashOfSources), ...named].join());
 }
 
 function areDocumentsStale() {

@@ -131,14 +131,19 @@ export async function spend<T extends PaymentResult>(
       }
       const decision = await untilAllowed(client, asked, request, options);
       if (isPaid(decision)) return { status: 'already_paid', decision, payment: null, outcome: null };
-      if (begun.get(name) === 'unguarded') {
-        throw new SpendUnfinished('It may have been paid while Purser was unreachable', decision);
-      }
+      refuseAfterUnguarded(name, decision);
       await passGate(decision, asked, call.id, options);
+      // Looked up again: another call of this process may have paid unguarded meanwhile.
+      refuseAfterUnguarded(name, decision);
       begin('guarded');
       return payAndReport(client, name, decision, pay, options);
     },
   );
+}
+
+function refuseAfterUnguarded(name: string, decision: Decision): void {
+  if (begun.get(name) !== 'unguarded') return;
+  throw new SpendUnfinished('It may have been paid while Purser was unreachable', decision);
 }
 
 /** Resolves for one caller of a name at most, unless the payment system itself recognizes repeats. */

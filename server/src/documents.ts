@@ -7,8 +7,10 @@ import { DEFAULT_EVENT_TYPES, TEST_EVENT_TYPE } from '@purser/contract/values/we
 import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
 import { REFUSAL_REASONS } from '@purser/rules/errors';
 import { renderConfigurationReference } from './service/config/config.ts';
+import type { ClientSources } from './service/openapi/client-methods.ts';
 import type { JsonSchema, OpenApi } from './service/openapi/document-types.ts';
 import { makeOpenApi } from './service/openapi/openapi.ts';
+import { checkMethods, renderPython } from './service/openapi/python-client.ts';
 import { exampleOf, fieldRows } from './service/openapi/schema-words.ts';
 import { renderTypes } from './service/openapi/typescript-types.ts';
 import { VERSION } from './version.ts';
@@ -151,13 +153,22 @@ function renderWebhookEvents(): string {
   ].join('\n');
 }
 
-/** The generated files that are built and not committed: path from the root of the repository → text. */
-export function renderBuilt(): Record<string, string> {
+/**
+ * The generated files that are built and not committed: path from the root of the repository → text. The methods of the
+ * Python client are those of the TypeScript client, whose sources name them.
+ */
+export function renderBuilt(client: ClientSources): Record<string, string> {
   const openapi = renderOpenApi();
   return {
     'openapi.json': `${JSON.stringify(openapi, null, 2)}\n`,
     'sdk/src/generated.ts': renderTypes(openapi),
+    ...renderPython(openapi, client),
   };
+}
+
+/** Throws if a route of the API has no method in the clients. */
+export function checkClients(client: ClientSources): void {
+  checkMethods(renderOpenApi(), client);
 }
 
 /** The generated files that are committed, since people read them on the web: path from the root → text. */
