@@ -34,7 +34,7 @@ function bringUpToDate(files) {
 
 // From the sources: the client's types are needed before anything is built.
 const loadDocuments = () => loadSource('server/src/documents.ts');
-/** What names the methods of every client. */
+/** The sources that name the methods of every client. */
 const client = {
   resources: readFileSync(join(ROOT, 'sdk/src/resources.ts'), 'utf8'),
   client: readFileSync(join(ROOT, 'sdk/src/purser.ts'), 'utf8'),

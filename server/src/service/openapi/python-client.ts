@@ -131,7 +131,7 @@ function renderMethod(given: ClientMethod, context: Context): string {
   ].join('');
 }
 
-/** What a method gives, and the method of its base class that sends it. */
+/** The type that a method gives, and the method of its base class that sends it. */
 function resultOf(
   { kind, streamed, method }: ClientMethod,
   operation: Operation,
