@@ -8,7 +8,6 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -16,13 +15,12 @@ import {
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { hashOf, listSources, ROOT, readText } from './source-files.mjs';
 
-/** The repository. */
-export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+export { ROOT } from './source-files.mjs';
 
-/** Build targets, in this order: for the service, and with what only tests and tools need. */
-const SERVED = [
+/** Build targets, in this order: the service, what it offers beside itself, and what only tests and tools need. */
+const SERVICE = [
   'packages/contract',
   'packages/embedded-postgres',
   'packages/purpose-data',
@@ -32,7 +30,8 @@ const SERVED = [
   'server',
   'console',
 ];
-const DEVELOPED = [...SERVED, 'agents', 'adapters', 'cli', 'tools'];
+const SERVED = [...SERVICE, 'agents', 'adapters', 'cli'];
+const DEVELOPED = [...SERVED, 'tools'];
 /** Built by Vite and not by the compiler: everything that goes into what the browser is given. */
 const BUNDLED = {
   console: [
@@ -61,6 +60,13 @@ if (existsSync(join(ROOT, 'python', 'pyproject.toml')))
 const CLIENT_SOURCES = ['sdk/src/resources.ts', 'sdk/src/purser.ts'];
 const DOCUMENTS_MARK = join(ROOT, 'sdk', 'dist', '.documents');
 const DIST = join(ROOT, 'server', 'dist');
+/** The packages that the service offers are made from these, beside what is built. */
+const OFFERED_FROM = [
+  ...['python/dist', 'server/package', 'server/migrations', 'LICENSE', 'package.json'],
+  ...['packages/contract', 'sdk', 'mcp', 'agents', 'adapters', 'cli'].map((name) => `${name}/README.md`),
+  ...['scripts/pack-packages.mjs', 'scripts/end-with-parent.mjs'],
+];
+const OFFERS_MARK = join(ROOT, 'dist', '.offered');
 const LOCK_FILE = join(ROOT, 'package-lock.json');
 /** The list that `npm install` writes of its installed packages. */
 const INSTALLED_LIST = join(ROOT, 'node_modules', '.package-lock.json');
@@ -86,18 +92,6 @@ export function fail(error) {
   const is_expected = error instanceof PrepareError;
   if (!is_expected || error.message !== '') console.error(is_expected ? error.message : error);
   process.exit(is_expected ? error.exit_code : 1);
-}
-
-function readText(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-function hashOf(text) {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 function checkNodeVersion() {
@@ -153,18 +147,6 @@ function sourcesOf(name) {
   return existsSync(src) ? src : join(ROOT, name);
 }
 
-const NO_SOURCES = new Set(['dist', 'node_modules', 'tests']);
-
-function listSources(dir) {
-  return readdirSync(dir, { withFileTypes: true })
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = join(dir, entry.name);
-      if (entry.isDirectory()) return NO_SOURCES.has(entry.name) ? [] : listSources(path);
-      return entry.name.endsWith('.test.ts') ? [] : [path];
-    });
-}
-
 /** By content: times differ between a clone, a copy and a container's layers of the same sources. */
 function hashOfSources(name) {
   const hash = createHash('sha256');
@@ -187,7 +169,7 @@ function hashOfSources(name) {
 /** A hash of everything that the documents are rendered from; undefined in a clone without a client. */
 function hashOfDocuments() {
   if (!existsSync(join(ROOT, 'sdk', 'tsconfig.json'))) return undefined;
-  const sources = SERVED.filter((name) => name !== 'sdk' && name !== 'console');
+  const sources = SERVICE.filter((name) => name !== 'sdk' && name !== 'console');
   const named = CLIENT_SOURCES.map((path) => readText(join(ROOT, path)));
   return hashOf([...sources.map(hashOfSources), ...named].join());
 }
@@ -208,6 +190,30 @@ async function renderDocuments(quiet) {
   );
   mkdirSync(dirname(DOCUMENTS_MARK), { recursive: true });
   writeFileSync(DOCUMENTS_MARK, hash);
+}
+
+/** A hash of all that the offered packages are made from; their builds have the hashes of their sources. */
+function hashOfOffers() {
+  const files = OFFERED_FROM.flatMap((path) => {
+    const at = join(ROOT, path);
+    if (!existsSync(at)) return [];
+    return statSync(at).isDirectory() ? listSources(at, new Set()) : [at];
+  });
+  const marks = SERVED.map((name) => readText(join(ROOT, name, 'dist', BUILT_MARK)));
+  return hashOf(
+    [...marks, ...files.map((file) => `${relative(ROOT, file)} ${hashOf(readFileSync(file))}`)].join('\n'),
+  );
+}
+
+function areOffersStale() {
+  return existsSync(join(ROOT, 'cli', 'tsconfig.json')) && readText(OFFERS_MARK) !== hashOfOffers();
+}
+
+async function makeOffers(quiet) {
+  rmSync(OFFERS_MARK, { force: true });
+  const script = join(ROOT, 'scripts/pack-packages.mjs');
+  await run('The packing of the packages', process.execPath, [script], quiet);
+  writeFileSync(OFFERS_MARK, hashOfOffers());
 }
 
 /** Those of the packages that are not built as their sources stand. */
@@ -361,19 +367,20 @@ async function alone(quiet, work) {
 export async function prepare({ quiet = false, with_dev = false } = {}) {
   checkNodeVersion();
   const isReady = () => {
-    const is_built = unbuilt(with_dev).length === 0 && !areDocumentsStale();
+    const is_built = unbuilt(with_dev).length === 0 && !areDocumentsStale() && !areOffersStale();
     return isInstalled(with_dev || !is_built) && is_built;
   };
   if (isReady()) return;
   await alone(quiet, async () => {
     // Looked at again: whoever we waited for has most likely done it.
     const is_stale = areDocumentsStale();
-    const is_unbuilt = is_stale || unbuilt(with_dev).length > 0;
+    const is_unbuilt = is_stale || areOffersStale() || unbuilt(with_dev).length > 0;
     if (!isInstalled(with_dev || is_unbuilt)) await install(quiet);
     if (is_unbuilt && !quiet) console.error('Building…');
     if (is_stale) await renderDocuments(quiet);
     // The client counts as unbuilt once its types changed.
     for (const name of unbuilt(with_dev)) await build(name, quiet);
+    if (areOffersStale()) await makeOffers(quiet);
   }).catch((error) => {
     if (error instanceof PrepareError || error.code === undefined) throw error;
     throw new PrepareError(

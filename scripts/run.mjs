@@ -2,22 +2,13 @@
 // one process, so that a signal reaches the server itself and its exit code is the exit code here.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { endWithParent } from './end-with-parent.mjs';
 import { fail, prepare, ROOT } from './prepare.mjs';
 
 const args = process.argv.slice(2);
 const main = join(ROOT, 'server', 'dist', 'main.js');
 
-// npm passes a signal to the shell between it and us, and some shells end without passing it on. When our parent
-// is gone although npm started us, the service is meant to end as well.
-if (process.env.npm_lifecycle_event !== undefined && process.platform !== 'win32') {
-  const parent_pid = process.ppid;
-  const timer = setInterval(() => {
-    if (process.ppid === parent_pid) return;
-    clearInterval(timer);
-    process.kill(process.pid, 'SIGTERM');
-  }, 200);
-  timer.unref();
-}
+endWithParent();
 
 // The output of a command is for programs to read; only the service may tell what it is doing first.
 await prepare({ quiet: args[0] !== 'serve' }).catch(fail);

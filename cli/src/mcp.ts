@@ -54,38 +54,47 @@ const FORMS: Record<McpClient, Form> = {
   },
 };
 
-/** The configuration of one client: of the program, or of a service that is reached at an address. The key is in none. */
-function configurationOf(client: McpClient, base_url: string, over: 'stdio' | 'http'): object {
+/**
+ * The configuration of one client: of a service that is reached at an address, or of the program, which npx gets from that
+ * service. The key is in none.
+ */
+function configurationOf(client: McpClient, base_url: string, program: string | null): object {
   const { key, list, remote, more } = FORMS[client];
   const server =
-    over === 'stdio'
+    program !== null
       ? {
           type: 'stdio',
           command: 'npx',
-          args: ['-y', '@purser/mcp'],
+          args: ['-y', program],
           env: { PURSER_API_KEY: key, PURSER_BASE_URL: base_url },
         }
       : { ...remote, url: new URL('/mcp', base_url).href, headers: { Authorization: `Bearer ${key}` } };
   return { ...more, [list]: { purser: server } };
 }
 
+/** The address of the program's package at a service. */
+async function programAt(base_url: string): Promise<string> {
+  const { VERSION } = await import('@purser/mcp');
+  return new URL(`/packages/purser-mcp-${VERSION}.tgz`, base_url).href;
+}
+
 /** Prints what to put into which file. */
-export function printConfiguration(
+export async function printConfiguration(
   context: Context,
   client: McpClient | undefined,
-  options: { http?: boolean; json?: boolean },
-): number {
+  options: { stdio?: boolean; json?: boolean },
+): Promise<number> {
   const base_url = context.env.PURSER_BASE_URL || 'http://127.0.0.1:8080';
   if (!URL.canParse(base_url)) throw new CommandError('PURSER_BASE_URL must be an http or https URL.');
-  const over = options.http ? 'http' : 'stdio';
+  const program = options.stdio ? await programAt(base_url) : null;
   const wanted = client === undefined ? CLIENTS : [client];
   if (options.json) {
-    context.json(Object.fromEntries(wanted.map((each) => [each, configurationOf(each, base_url, over)])));
+    context.json(Object.fromEntries(wanted.map((each) => [each, configurationOf(each, base_url, program)])));
     return EXIT.ok;
   }
   for (const each of wanted) {
     const { title, file } = FORMS[each];
-    context.say(`# ${title}: ${file}`, JSON.stringify(configurationOf(each, base_url, over), null, 2), '');
+    context.say(`# ${title}: ${file}`, JSON.stringify(configurationOf(each, base_url, program), null, 2), '');
   }
   context.say(
     "# The agent's key comes from PURSER_API_KEY, or the client prompts for it. Do not put it in these files.",

@@ -313,7 +313,8 @@ function addMcp(program: Command, context: Context, run: Run): void {
     .command('config')
     .description('print the configuration of a client')
     .addArgument(new Argument('[client]', 'the client; default: all').choices(CLIENTS))
-    .option('--http', "use the service's own /mcp endpoint")
+    .option('--http', "use the service's own /mcp endpoint (default)")
+    .addOption(new Option('--stdio', 'run the program, which npx gets from the service').conflicts('http'))
     .option(...JSON_FLAG)
     .action(
       run((client: McpClient | undefined, options: object) => printConfiguration(context, client, options)),

@@ -78,7 +78,9 @@ test('the packed programs start', async () => {
   const bin = (name: string) => join(folder, 'node_modules', '@purser', name, 'dist', 'main.js');
   expect(await node([bin('cli'), '--version'])).toBe(`${version}\n`);
   expect(await node([bin('mcp'), '--version'])).toMatch(/^\d+\.\d+\.\d+\n$/);
-  expect(await node([bin('cli'), 'mcp', 'config', 'cursor', '--json'])).toContain('"@purser/mcp"');
+  expect(await node([bin('cli'), 'mcp', 'config', 'cursor', '--stdio', '--json'])).toContain(
+    '/packages/purser-mcp-',
+  );
   for (const name of ['cli', 'mcp'])
     expect(await readFile(bin(name), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
 });

@@ -52,11 +52,15 @@ describe('mcp', () => {
       const local = {
         type: 'stdio',
         command: 'npx',
-        args: ['-y', '@purser/mcp'],
+        args: ['-y', `${s.url}/packages/purser-mcp-0.1.0.tgz`],
         env: { PURSER_API_KEY: key, PURSER_BASE_URL: s.url },
       };
       const at_address = { ...remote, url: `${s.url}/mcp`, headers: { Authorization: `Bearer ${key}` } };
-      for (const [flags, purser] of [[[], local] as const, [['--http'], at_address] as const]) {
+      for (const [flags, purser] of [
+        [['--stdio'], local],
+        [[], at_address],
+        [['--http'], at_address],
+      ] as const) {
         const { code, out } = await run(['mcp', 'config', client, ...flags]);
         expect(code).toBe(0);
         const printed = lines(out)

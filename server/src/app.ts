@@ -8,6 +8,7 @@ import { clockSuspect } from './engine/lane/batch.ts';
 import { checkReady } from './engine/migration/migrate.ts';
 import { makeHealthRoutes, makeMetricsRoute } from './service/api/health.ts';
 import { makeMcpRoute } from './service/api/mcp.ts';
+import { atFolder, makePackageRoutes } from './service/api/packages.ts';
 import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './service/api/routes.ts';
 import { makeSecondOpinion } from './service/api/second-opinion.ts';
 import { PUBLIC_SHARE, withPublicTurns } from './service/api/shared-resources.ts';
@@ -21,6 +22,7 @@ import { connectSharedCounts } from './service/http/shared-counts.ts';
 import { type Core, type Database, makeCore, newId } from './service/installation/runtime.ts';
 import type { Mailer } from './service/mail/mailer.ts';
 import { openMailer } from './service/mail/open-mailer.ts';
+import { OfferedPackages } from './service/packages/offered-packages.ts';
 import { bootstrap, prepareFirstPerson } from './service/people/first-start.ts';
 import type { Listening } from './service/processes/messages.ts';
 import type { Siblings } from './service/processes/siblings.ts';
@@ -33,6 +35,9 @@ import { VERSION } from './version.ts';
 
 /** The built console; the same place from the sources and from what is built of them. */
 const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../console/dist/', import.meta.url));
+
+/** The packages that the build offers. */
+const PACKAGES_DIRECTORY = fileURLToPath(new URL('../../dist/packages/', import.meta.url));
 
 /** A request is answered within this time, whatever the database does. */
 const REQUEST_DEADLINE_MS = 5_000;
@@ -148,6 +153,11 @@ function makeRoutes(
       onFailure: (error) => log.error({ err: error }, 'a tool of /mcp failed'),
     }),
   ];
+  const package_routes = makePackageRoutes({
+    packages: new OfferedPackages(PACKAGES_DIRECTORY),
+    site: people.site,
+    public_url: config.public_url,
+  });
   const { content_type } = core.metrics;
   const text = siblings?.share(core.metrics) ?? core.metrics.text;
   const metrics_route = makeMetricsRoute({ text, content_type }, core.now_ms);
@@ -157,7 +167,7 @@ function makeRoutes(
     metrics_route: config.metrics_port === null ? metrics_route : null,
     now_ms: core.now_ms,
     checkpoint_keys: core.secrets.verifyingKeys,
-    api_routes,
+    api_routes: [...api_routes, ...package_routes],
     version: VERSION,
   });
   const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
@@ -168,7 +178,12 @@ function makeRoutes(
     now_ms: core.now_ms,
     isAlone: (address) => core.presence.isAlone(address),
   });
-  const open_routes = [...health, ...makeConsoleRoutes(console_files)];
+  const open_routes = [
+    ...package_routes,
+    ...package_routes.flatMap(atFolder),
+    ...health,
+    ...makeConsoleRoutes(console_files),
+  ];
   const routes = [...api_routes, ...open_routes.map((route) => withPublicTurns(route, public_time))];
   return { routes, metrics_route };
 }

@@ -15,6 +15,7 @@ import { routes as merchants } from './routes/merchants.ts';
 import { routes as channels } from './routes/notices/channels.ts';
 import { routes as notices } from './routes/notices/notices.ts';
 import { routes as outcomes } from './routes/outcomes.ts';
+import { routes as packages } from './routes/packages.ts';
 import { routes as auth } from './routes/people/auth.ts';
 import { routes as me } from './routes/people/me.ts';
 import { routes as members } from './routes/people/members.ts';
@@ -71,5 +72,6 @@ export const ROUTES = {
   ...me,
   ...notifications,
   ...mcp,
+  ...packages,
   ...health,
 };

@@ -2,12 +2,14 @@ import { ROUTES } from '@purser/contract/routes';
 import { expect, test } from 'vitest';
 import { makeHealthRoutes, makeMetricsRoute } from '../../src/service/api/health.ts';
 import { makeMcpRoute } from '../../src/service/api/mcp.ts';
+import { makePackageRoutes } from '../../src/service/api/packages.ts';
 import { makeApiRoutes, makePeopleServices, makePersonRoutes } from '../../src/service/api/routes.ts';
 import { readConfig } from '../../src/service/config/config.ts';
 import { makeOwnLimiter } from '../../src/service/http/limiters.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
 import { deriveSecrets } from '../../src/service/installation/secrets.ts';
 import { makeMetrics } from '../../src/service/observability/metrics.ts';
+import { OfferedPackages } from '../../src/service/packages/offered-packages.ts';
 
 /** All routes with their handlers, none of which is called. */
 function servedRoutes() {
@@ -17,16 +19,21 @@ function servedRoutes() {
   const people = makePeopleServices(core, config, makeOwnLimiter);
   const mcp_route = makeMcpRoute({ core, site: people.site, onFailure: () => {} });
   const api_routes = [...makeApiRoutes(core, config), ...makePersonRoutes(core, config, people), mcp_route];
+  const packages = makePackageRoutes({
+    packages: new OfferedPackages('/nowhere'),
+    site: people.site,
+    public_url: null,
+  });
   const health = makeHealthRoutes({
     checkReady: () => Promise.reject(new Error('nothing is served')),
     isStopping: () => false,
     metrics_route: makeMetricsRoute(metrics, core.now_ms),
     now_ms: core.now_ms,
     checkpoint_keys: core.secrets.verifyingKeys,
-    api_routes,
+    api_routes: [...api_routes, ...packages],
     version: '0',
   });
-  return [...api_routes, ...health];
+  return [...api_routes, ...packages, ...health];
 }
 
 test('every route of the contract has a handler, and every handler has a route, in the order of the reference', () => {

@@ -67,7 +67,7 @@ function readCookie(headers: IncomingHttpHeaders, name: string): string | undefi
 }
 
 /** Returns whether a `Host` header names this machine itself. */
-function isLoopbackHost(host: string | undefined): boolean {
+export function isLoopbackHost(host: string | undefined): boolean {
   return new RegExp(`^(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d{1,${MAX_PORT_DIGITS}})?$`, 'i').test(
     host ?? '',
   );
