@@ -1,17 +1,10 @@
-// Packs what the service offers at `/packages/` into `dist/packages`: of each npm package all files but its package.json,
-// which the service adds with the addresses of the packages that it depends on, and the Python wheels as they were built.
-// The same sources give the same bytes.
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+// Packs what the service offers at `/packages/` into `dist/packages`: npm packages and the Python wheels that were built. A
+// package that depends on others of these is left without its package.json, which the service adds with their addresses. The
+// same sources give the same bytes.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { Header } from 'tar/header';
 import { ROOT } from './prepare.mjs';
 
@@ -86,16 +79,39 @@ function shownManifest({ devDependencies: _tests, scripts: _build, ...manifest }
   return manifest;
 }
 
-/** Writes the files of one package, and returns its line of the list. */
-function pack(manifest, files) {
-  const file = `${manifest.name.replace('@', '').replace('/', '-')}-${manifest.version}`;
-  const programs = new Set(Object.values(manifest.bin ?? {}));
-  const entries = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
-  const parts = entries.map(([path, at]) =>
-    entryOf(path, Buffer.isBuffer(at) ? at : readFileSync(at), programs.has(path)),
+/** The names of the packages that a package depends on and that are offered beside it. */
+const linked = ({ dependencies = {}, bundleDependencies = [] }) =>
+  Object.keys(dependencies).filter(
+    (name) => name.startsWith('@purser/') && !bundleDependencies.includes(name),
   );
-  writeFileSync(join(TO, `${file}.tar`), Buffer.concat(parts));
-  return { file: `${file}.tgz`, tar: `${file}.tar`, manifest };
+
+/** Writes a file that is the same at every address, and returns its line of the list. */
+function offer(file, name, version, content) {
+  writeFileSync(join(TO, file), content);
+  return {
+    file,
+    name,
+    version,
+    integrity: `sha512-${createHash('sha512').update(content).digest('base64')}`,
+  };
+}
+
+/** Writes one package, and returns its line of the list. */
+function pack(manifest, files) {
+  const { name, version, bin = {} } = manifest;
+  const file = `${name.replace('@', '').replace('/', '-')}-${version}`;
+  const programs = new Set(Object.values(bin));
+  const parts = [...files]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, at]) => entryOf(path, Buffer.isBuffer(at) ? at : readFileSync(at), programs.has(path)));
+  if (linked(manifest).length > 0) {
+    writeFileSync(join(TO, `${file}.tar`), Buffer.concat(parts));
+    return { file: `${file}.tgz`, tar: `${file}.tar`, manifest };
+  }
+  const first = entryOf('package.json', Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`));
+  // A tarball ends with two empty blocks.
+  const tarball = Buffer.concat([first, ...parts, Buffer.alloc(2 * BLOCK)]);
+  return offer(`${file}.tgz`, name, version, gzipSync(tarball, { level: 9 }));
 }
 
 const isRun = (path) => !/\.(map|d\.ts|ts)$/.test(path);
@@ -148,8 +164,7 @@ function copyWheels() {
     .flatMap((file) => {
       const [, name, version] = /^([A-Za-z0-9_.]+)-([^-]+)-.*\.whl$/.exec(file) ?? [];
       if (name === undefined) return [];
-      copyFileSync(join(WHEELS, file), join(TO, file));
-      return [{ file, name: name.replaceAll('_', '-'), version }];
+      return [offer(file, name.replaceAll('_', '-'), version, readFileSync(join(WHEELS, file)))];
     });
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -149,12 +149,12 @@ test('a wheel is offered as it was built', async () => {
   writeFileSync(join(directory, file), 'a wheel');
   writeFileSync(
     join(directory, 'packages.json'),
-    JSON.stringify([{ file, name: 'purser', version: '0.1.0' }]),
+    JSON.stringify([{ file, name: 'purser', version: '0.1.0', integrity: 'sha512-x' }]),
   );
   const packages = new OfferedPackages(directory);
   const [only] = await packages.list('http://a');
   expect(only).toMatchObject({ name: 'purser', version: '0.1.0', file });
-  expect(String((await packages.file(file, 'http://a'))?.content)).toBe('a wheel');
+  expect(String(await packages.file(file, 'http://a'))).toBe('a wheel');
 });
 
 test('without packed packages the list is empty', async () => {
@@ -162,10 +162,6 @@ test('without packed packages the list is empty', async () => {
 });
 
 test('no tarball is larger than its users need', async () => {
-  const sizes = readdirSync(join(ROOT, 'dist', 'packages'))
-    .filter((name) => name.endsWith('.tar'))
-    .map((name) => [name, readFileSync(join(ROOT, 'dist', 'packages', name)).length] as const);
-  expect(sizes.length).toBe(7);
   const sdk = (await offered()).find(({ name }) => name === '@purser/sdk');
   expect(gunzipSync(await fetched(String(sdk?.url))).length).toBeLessThan(2_000_000);
   const server = (await offered()).find(({ url }) => url.includes('/purser-0'));

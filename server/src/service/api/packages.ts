@@ -50,7 +50,7 @@ export function makePackageRoutes(options: PackageRouteOptions): Route[] {
         status: 200,
         // What it depends on has the address at which this client reached the service.
         headers: { 'cache-control': 'no-cache', vary: 'host' },
-        text: { content: found.content, content_type: 'application/octet-stream' },
+        text: { content: found, content_type: 'application/octet-stream' },
       };
     }),
   ];

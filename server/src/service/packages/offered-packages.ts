@@ -17,16 +17,20 @@ export interface OfferedPackage {
   integrity: string;
 }
 
-/** A package of npm, whose tarball is made of `tar` and its manifest; or a file that is offered as it is. */
-type Packed =
-  | { file: string; tar: string; manifest: Manifest }
-  | { file: string; name: string; version: string };
+/** A package of npm, whose tarball is made of `tar` and its manifest; or a file that is the same at every address. */
+type Packed = Linked | OfferedPackage;
+
+/** A package that depends on others of these: its files without its manifest. */
+interface Linked {
+  file: string;
+  tar: string;
+  manifest: Manifest;
+}
 
 interface Manifest {
   name: string;
   version: string;
-  dependencies?: Record<string, string>;
-  bundleDependencies?: string[];
+  dependencies: Record<string, string>;
 }
 
 interface MadeFile {
@@ -42,10 +46,7 @@ const MTIME = new Date('1985-10-26T08:15:00.000Z');
 
 const gzipped = promisify(gzip);
 
-const made = (content: Buffer): MadeFile => ({
-  content,
-  integrity: `sha512-${createHash('sha512').update(content).digest('base64')}`,
-});
+const nameOf = (of: Packed) => ('manifest' in of ? of.manifest.name : of.name);
 
 /** The block of a package's manifest, which is the first file of its tarball. */
 function manifestEntry(manifest: Manifest): Buffer {
@@ -79,36 +80,37 @@ export class OfferedPackages {
   readonly #directory: string;
   readonly #packed: readonly Packed[];
   readonly #files: ReadonlyMap<string, string>;
-  /** By name for those that are the same at every address, and by address and name for the others. */
-  readonly #fixed = new Map<string, Promise<MadeFile>>();
   readonly #at_address = new LRUCache<string, Map<string, Promise<MadeFile>>>({ max: MAX_ADDRESSES });
 
   constructor(directory: string) {
     this.#directory = directory;
     this.#packed = readList(directory);
-    this.#files = new Map(
-      this.#packed.flatMap((each) => ('manifest' in each ? [[each.manifest.name, each.file]] : [])),
-    );
+    this.#files = new Map(this.#packed.map((each) => [nameOf(each), each.file]));
   }
 
   /** All of them for clients that reach this service at `address`, which ends without a slash. */
   list(address: string): Promise<OfferedPackage[]> {
     return Promise.all(
       this.#packed.map(async (each) => {
-        const { name, version } = 'manifest' in each ? each.manifest : each;
+        if (!('manifest' in each)) return each;
+        const { name, version } = each.manifest;
         return { name, version, file: each.file, integrity: (await this.#made(each, address)).integrity };
       }),
     );
   }
 
-  /** One file for these clients; undefined if there is none of this name. */
-  async file(name: string, address: string): Promise<MadeFile | undefined> {
+  /** The bytes of one file for these clients; undefined if there is none of this name. */
+  async file(name: string, address: string): Promise<Buffer | undefined> {
     const found = this.#packed.find(({ file }) => file === name);
-    return found === undefined ? undefined : this.#made(found, address);
+    if (found === undefined) return undefined;
+    return 'manifest' in found
+      ? (await this.#made(found, address)).content
+      : readFile(join(this.#directory, name));
   }
 
-  #made(of: Packed, address: string): Promise<MadeFile> {
-    const kept = this.#isFixed(of) ? this.#fixed : this.#keptAt(address);
+  #made(of: Linked, address: string): Promise<MadeFile> {
+    const kept = this.#at_address.get(address) ?? new Map<string, Promise<MadeFile>>();
+    this.#at_address.set(address, kept);
     const found = kept.get(of.file);
     if (found !== undefined) return found;
     const making = this.#make(of, address);
@@ -117,35 +119,21 @@ export class OfferedPackages {
     return making;
   }
 
-  #keptAt(address: string): Map<string, Promise<MadeFile>> {
-    const kept = this.#at_address.get(address) ?? new Map<string, Promise<MadeFile>>();
-    this.#at_address.set(address, kept);
-    return kept;
-  }
-
-  #isFixed(of: Packed): boolean {
-    return !('manifest' in of) || this.#linked(of.manifest).length === 0;
-  }
-
-  /** The names of the packages that a package depends on and that come from this service. */
-  #linked({ dependencies = {}, bundleDependencies = [] }: Manifest): string[] {
-    return Object.keys(dependencies).filter(
-      (name) => this.#files.has(name) && !bundleDependencies.includes(name),
+  async #make({ manifest, tar }: Linked, address: string): Promise<MadeFile> {
+    const dependencies = Object.fromEntries(
+      Object.entries(manifest.dependencies).map(([name, version]) => {
+        const file = this.#files.get(name);
+        return [name, file === undefined ? version : `${address}/packages/${file}`];
+      }),
     );
-  }
-
-  async #make(of: Packed, address: string): Promise<MadeFile> {
-    if (!('manifest' in of)) return made(await readFile(join(this.#directory, of.file)));
-    const { manifest } = of;
-    const links = this.#linked(manifest).map((name) => [
-      name,
-      `${address}/packages/${this.#files.get(name)}`,
-    ]);
-    const dependencies = { ...manifest.dependencies, ...Object.fromEntries(links) };
-    const whole = Object.keys(dependencies).length === 0 ? manifest : { ...manifest, dependencies };
-    const files = await readFile(join(this.#directory, of.tar));
+    const files = await readFile(join(this.#directory, tar));
     // A tarball ends with two empty blocks.
-    const tarball = Buffer.concat([manifestEntry(whole), files, Buffer.alloc(2 * BLOCK)]);
-    return made(await gzipped(tarball, { level: 9 }));
+    const tarball = Buffer.concat([
+      manifestEntry({ ...manifest, dependencies }),
+      files,
+      Buffer.alloc(2 * BLOCK),
+    ]);
+    const content = await gzipped(tarball, { level: 9 });
+    return { content, integrity: `sha512-${createHash('sha512').update(content).digest('base64')}` };
   }
 }
