@@ -64,7 +64,7 @@ const DIST = join(ROOT, 'server', 'dist');
 const OFFERED_FROM = [
   ...['python/dist', 'server/package', 'server/migrations', 'LICENSE', 'package.json'],
   ...['packages/contract', 'sdk', 'mcp', 'agents', 'adapters', 'cli'].map((name) => `${name}/README.md`),
-  ...['scripts/pack-packages.mjs', 'scripts/end-with-parent.mjs'],
+  ...['scripts/offers'],
 ];
 const OFFERS_MARK = join(ROOT, 'dist', '.offered');
 const LOCK_FILE = join(ROOT, 'package-lock.json');
@@ -211,7 +211,7 @@ function areOffersStale() {
 
 async function makeOffers(quiet) {
   rmSync(OFFERS_MARK, { force: true });
-  const script = join(ROOT, 'scripts/pack-packages.mjs');
+  const script = join(ROOT, 'scripts/offers/pack-packages.mjs');
   await run('The packing of the packages', process.execPath, [script], quiet);
   writeFileSync(OFFERS_MARK, hashOfOffers());
 }

@@ -2,7 +2,7 @@
 // one process, so that a signal reaches the server itself and its exit code is the exit code here.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { endWithParent } from './end-with-parent.mjs';
+import { endWithParent } from '../server/package/bin/end-with-parent.mjs';
 import { fail, prepare, ROOT } from './prepare.mjs';
 
 const args = process.argv.slice(2);

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join, relative, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Header } from 'tar/header';
-import { ROOT } from './prepare.mjs';
+import { ROOT } from '../prepare.mjs';
 
 const TO = join(ROOT, 'dist', 'packages');
 const WHEELS = join(ROOT, 'python', 'dist');
@@ -121,7 +121,6 @@ function packServer() {
   const root = manifestOf('.');
   const files = new Map([
     ...filesBelow(join(ROOT, 'server/package')).map((path) => [path, join(ROOT, 'server/package', path)]),
-    ['bin/end-with-parent.mjs', join(ROOT, 'scripts/end-with-parent.mjs')],
     ['LICENSE', join(ROOT, 'LICENSE')],
   ]);
   for (const folder of ['server/dist', 'server/migrations', 'console/dist', 'dist/packages'])
