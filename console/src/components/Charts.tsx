@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { cx } from '../lib/cx.ts';
 import { bucketsOf, daysBetween } from '../lib/days.ts';
 import { useMedia } from '../lib/hooks/use-media.ts';
-import { localDay } from '../lib/time.ts';
+import { dayInWords } from '../lib/time.ts';
 import { words } from '../lib/words.ts';
 import styles from './Charts.module.css';
 
@@ -51,7 +51,7 @@ export function StackedBars({
     <figure>
       <div className={styles.bars}>
         {buckets.map((each) => {
-          const name = `${each.from === each.to ? '' : `${localDay(each.from)} to `}${localDay(each.to)}: ${ofKinds(each)}`;
+          const name = `${each.from === each.to ? '' : `${dayInWords(each.from)} to `}${dayInWords(each.to)}: ${ofKinds(each)}`;
           return (
             <Link
               key={each.from}
@@ -73,9 +73,9 @@ export function StackedBars({
         })}
       </div>
       <div className={styles.axis} aria-hidden="true">
-        <span>{localDay(first)}</span>
+        <span>{dayInWords(first)}</span>
         <span>highest {highest}</span>
-        {first !== last && <span>{localDay(last)}</span>}
+        {first !== last && <span>{dayInWords(last)}</span>}
       </div>
       <table className="visually-hidden">
         <caption>Decisions by day (UTC)</caption>

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { cx } from '../lib/cx.ts';
 import { useNow } from '../lib/hooks/use-now.ts';
 import { majorUnits } from '../lib/money.ts';
-import { duration, localTime, relative } from '../lib/time.ts';
+import { duration, listedTime, localTime } from '../lib/time.ts';
 import styles from './Value.module.css';
 
 /** An amount in major units with its currency: "EUR 54.40". */
@@ -23,12 +23,15 @@ export function Money({
   );
 }
 
-/** A time relative to now, or with `exact` the local time. The tooltip has the exact local and UTC times. */
+/**
+ * A time for lists: relative to now within a day, otherwise day and time. With `exact` always the whole time. The tooltip has
+ * the exact times in the workspace's zone and in UTC.
+ */
 export function Time({ at, exact = false }: { at: string; exact?: boolean }) {
   const now_ms = useNow(10_000);
   return (
     <time dateTime={at} title={`${localTime(at)} · ${at} (UTC)`}>
-      {exact ? localTime(at) : relative(Date.parse(at), now_ms)}
+      {exact ? localTime(at) : listedTime(Date.parse(at), now_ms)}
     </time>
   );
 }

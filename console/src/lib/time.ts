@@ -22,13 +22,46 @@ export function relative(at_ms: number, now_ms: number): string {
   return distance > 0 ? `${duration(distance)} ago` : `in ${duration(-distance)}`;
 }
 
-const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const LOCAL_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const OF_READER = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** A time in the reader's zone. */
-export const localTime = (at: string) => LOCAL.format(new Date(at));
-/** A UTC day such as "2026-11-22" in the reader's format. */
-export const localDay = (day: string) => LOCAL_DAY.format(new Date(`${day}T12:00:00`));
+/** Formats of a zone. Times name the zone where it is not the reader's own. */
+function formatsOf(time_zone: string) {
+  const name = time_zone === OF_READER ? {} : ({ timeZoneName: 'short' } as const);
+  const day = { year: 'numeric', month: 'short', day: 'numeric', timeZone: time_zone } as const;
+  const clock = { hour: 'numeric', minute: '2-digit' } as const;
+  return {
+    time_zone,
+    time: new Intl.DateTimeFormat('en-US', { ...day, ...clock, ...name }),
+    short: new Intl.DateTimeFormat('en-US', { ...day, ...clock }),
+  };
+}
+
+let formats = formatsOf(OF_READER);
+
+/** Sets the zone of all days and times of the page: the workspace's. A zone that the browser does not know is read as UTC. */
+export function setTimeZone(time_zone: string): void {
+  if (formats.time_zone === time_zone) return;
+  try {
+    formats = formatsOf(time_zone);
+  } catch {
+    formats = formatsOf('UTC');
+  }
+}
+
+/** The zone of all days and times of the page. */
+export const timeZone = (): string => formats.time_zone;
+
+/** A time in the workspace's zone, which it names where it is not the reader's own: "Nov 22, 2026, 9:30 AM GMT+1". */
+export const localTime = (at: string) => formats.time.format(new Date(at));
+
+/** For lists: the distance from now within a day, otherwise day and time in the workspace's zone. */
+export function listedTime(at_ms: number, now_ms: number): string {
+  return Math.abs(now_ms - at_ms) < DAY ? relative(at_ms, now_ms) : formats.short.format(at_ms);
+}
+
+const NAMED_DAY = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
+/** A day such as "2026-11-22", whatever zone it is of, in words: "Nov 22, 2026". */
+export const dayInWords = (day: string) => NAMED_DAY.format(new Date(`${day}T12:00:00Z`));
 
 /** The UTC day of a time plus `shift_days`, in the format of `from` and `to`. */
 export function utcDay(now_ms: number, shift_days = 0): string {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { TEXT_LENGTHS } from './limits.ts';
-import { Fields, Formed, Id, Line, Nullable, OneOf, Timestamp } from './schema.ts';
+import { Fields, Formed, Id, Line, Nullable, OneOf, Timestamp, TimeZone } from './schema.ts';
 import { EMAIL } from './values/people.ts';
 import { ROLES, SCOPES } from './values/scopes.ts';
 
@@ -41,7 +41,11 @@ export const MeBody = Fields(
     }),
     workspace: Nullable(
       Fields(
-        { id: Id('workspace'), name: Type.String() },
+        {
+          id: Id('workspace'),
+          name: Type.String(),
+          time_zone: TimeZone({ description: 'The time zone in which the console shows days and times.' }),
+        },
         {
           description:
             'The current workspace of the session. Null, like `role` and `principal_id`, if they have yet to accept a membership.',

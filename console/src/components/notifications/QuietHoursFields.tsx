@@ -65,6 +65,7 @@ const LIST = 'notification-zones';
 export function ZoneField(props: {
   label: string;
   hint?: string;
+  disabled?: boolean;
   value: string;
   problem: string | undefined;
   onValue: (value: string) => void;

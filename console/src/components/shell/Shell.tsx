@@ -5,6 +5,7 @@ import { useIdentityGuard } from '../../api/identity.ts';
 import { useLive } from '../../api/live.ts';
 import { useMe } from '../../api/queries.ts';
 import { screenOfKey } from '../../lib/palette.ts';
+import { setTimeZone } from '../../lib/time.ts';
 import { words } from '../../lib/words.ts';
 import { SelectField } from '../Field.tsx';
 import { Icon, type IconName } from '../icons.tsx';
@@ -54,6 +55,8 @@ const STALE_MESSAGES = {
 /** Layout of every screen after sign-in. */
 export function Shell() {
   const me = useMe();
+  // Before the screens below draw their times.
+  setTimeZone(me.workspace.time_zone);
   const { pending_reviews, stale_reason } = useLive();
   useIdentityGuard();
   const [is_open, setOpen] = useState(false);
@@ -143,7 +146,7 @@ export function Shell() {
           {stale_reason !== null && <p className={styles.old}>{STALE_MESSAGES[stale_reason]}</p>}
         </div>
         <PendingWorkspaces me={me} />
-        <Outlet />
+        <Outlet key={me.workspace.time_zone} />
       </main>
       {is_finding && (
         <Suspense fallback={null}>

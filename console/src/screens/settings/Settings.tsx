@@ -7,6 +7,7 @@ import { RecordedAs } from '../../components/Author.tsx';
 import { Badge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
+import { ZoneField } from '../../components/notifications/QuietHoursFields.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
 import { StopRow } from '../../components/Stop.tsx';
@@ -14,6 +15,8 @@ import { CodeBlock, Id, Time } from '../../components/Value.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Settings.module.css';
+
+const OWN_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export default function Settings() {
   const query = useQuery(workspaceQuery);
@@ -43,6 +46,7 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
     name: workspace.name,
     mode: workspace.mode as string,
     separation_of_duties: workspace.separation_of_duties as string,
+    time_zone: workspace.time_zone,
   };
   const form = useForm(saved, async (values) => {
     // Unchanged fields are left out, since some of them require a fresh proof of identity.
@@ -89,6 +93,14 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
             ['MAKER', 'Never the key’s creator'],
             ['REQUESTER', 'Also the key’s creator'],
           ]}
+        />
+        <ZoneField
+          label="Time zone of days and times"
+          disabled={!may}
+          hint={`For everybody in this workspace. Budgets per month and days of reports stay UTC.${
+            form.values.time_zone === OWN_ZONE ? '' : ` Your browser is in ${OWN_ZONE}.`
+          }`}
+          {...form.field('time_zone')}
         />
         <div className={styles.save}>
           <Button

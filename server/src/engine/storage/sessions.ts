@@ -89,6 +89,7 @@ export const endSessionsOf: Write<{ user_id: string; ended_at: string }> = (clie
 export interface Membership {
   workspace_id: string;
   name: string;
+  time_zone: string;
   role: Role;
   principal_id: string;
   away_until: string | null;

@@ -45,7 +45,7 @@ export async function meOf(db: Queryable, { user_id, session_id }: Pick<Self, 'u
   return {
     user: { id: user.user_id, email: user.email, name: user.name },
     has_password: user.password_hash !== null,
-    workspace: here && { id: here.workspace_id, name: here.name },
+    workspace: here && { id: here.workspace_id, name: here.name, time_zone: here.time_zone },
     role: here?.role ?? null,
     scopes: here === null ? [] : scopesOfRole(here.role),
     principal_id: here?.principal_id ?? null,

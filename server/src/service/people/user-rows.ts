@@ -56,7 +56,7 @@ export async function listUsers(
 export async function listMemberships(db: Queryable, user_id: string): Promise<Membership[]> {
   const result = await db.query<Membership & { workspace_id: string }>({
     name: 'list_memberships',
-    text: `select m.workspace_id, w.name, m.role, m.principal_id, m.away_until, m.away_delegate, ${IS_PENDING} as is_pending
+    text: `select m.workspace_id, w.name, w.time_zone, m.role, m.principal_id, m.away_until, m.away_delegate, ${IS_PENDING} as is_pending
       from members m join workspaces w on w.workspace_id = m.workspace_id join users u on u.user_id = m.user_id
       where m.user_id = $1 and m.removed_at is null order by m.joined_at, m.workspace_id`,
     values: [user_id],
