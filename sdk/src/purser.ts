@@ -24,6 +24,7 @@ export class Purser {
   readonly webhookDeliveries: resources.WebhookDeliveries;
   readonly events: resources.Events;
   readonly reports: resources.Reports;
+  readonly search: resources.Search;
   readonly ledger: resources.Ledger;
   readonly audit: resources.Audit;
   readonly workspace: resources.Workspaces;
@@ -55,6 +56,7 @@ export class Purser {
     this.webhookDeliveries = new resources.WebhookDeliveries(transport);
     this.events = new resources.Events(transport);
     this.reports = new resources.Reports(transport);
+    this.search = new resources.Search(transport);
     this.ledger = new resources.Ledger(transport);
     this.audit = new resources.Audit(transport);
     this.workspace = new resources.Workspaces(transport);

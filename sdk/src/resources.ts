@@ -453,6 +453,13 @@ export class Reports extends Resource {
   }
 }
 
+/** Everything with a text that contains `q`. */
+export class Search extends Resource {
+  list(query: t.SearchQuery, options?: Options): PagePromise<t.SearchHit> {
+    return this.pages('/v1/search', { query, options });
+  }
+}
+
 /** The hash-chained history. */
 export class Ledger extends Resource {
   events(query?: t.ListLedgerEventsQuery, options?: Options): PagePromise<t.LedgerEvent> {

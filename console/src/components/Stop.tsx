@@ -81,7 +81,8 @@ export function StopButton() {
   );
 }
 
-function StopDialog({ onClose }: { onClose: () => void }) {
+/** Asks for the reason of the emergency stop. The service refuses whoever may not stop. */
+export function StopDialog({ onClose }: { onClose: () => void }) {
   const may_resume = useMay('admin');
   const under_way = useStopImpact();
   const form = useForm(

@@ -24,12 +24,35 @@ describe('the palette', () => {
     expect(labels('infra')).toEqual([
       'Infrastructure bot',
       'Policy of Infrastructure bot',
-      'Decisions with “infra” in the merchant name',
+      'Decisions of merchants with “infra” in the name',
     ]);
     expect(labels('travel desk')).toContain('Travel desk');
   });
-  test('leads to the emergency stop', () => {
-    expect(labels('stop')).toContain('Stop all agents');
+  test.each([
+    ['stop', 'Stop all agents'],
+    ['halt', 'Stop all agents'],
+    ['new ag', 'New agent'],
+    ['dark', 'Dark theme'],
+  ])('has an action for %s', (text, label) => {
+    expect(labels(text)).toContain(label);
+  });
+  test('leads to what the service found, by its kind', () => {
+    const at = '2026-11-21T08:00:00.000Z';
+    const hits = [
+      {
+        kind: 'merchant' as const,
+        id: 'Hetz & Co',
+        title: 'Hetz & Co',
+        subtitle: 'Last requested by bot',
+        at,
+      },
+      { kind: 'decision' as const, id: 'dec_1', title: 'Hetz\u202e', subtitle: 'EUR 1.00, bot, ALLOW', at },
+    ];
+    const groups = placesFor('hetz', AGENTS, hits);
+    const of = (name: string) => groups.find(({ value }) => value === name)?.items[0];
+    expect(of('Merchants')).toMatchObject({ to: '/decisions', search: { merchant: 'Hetz & Co' } });
+    expect(of('Decisions')).toMatchObject({ to: '/decisions/dec_1', hint: 'EUR 1.00, bot, ALLOW' });
+    expect(of('Decisions')?.label).not.toContain('\u202e');
   });
   test('has a value of its own for every place', () => {
     const values = placesFor('a', AGENTS).flatMap((group) => group.items.map((each) => each.value));

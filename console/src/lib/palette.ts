@@ -1,4 +1,6 @@
+import type { SearchHit } from '@purser/sdk';
 import type { Search } from './search.ts';
+import { visible } from './visible.ts';
 
 /** A target of the palette. */
 export interface Destination {
@@ -8,7 +10,12 @@ export interface Destination {
   hint: string;
   to: string;
   search: Search;
+  /** What it does instead of going somewhere. */
+  act?: Act;
 }
+
+/** What the palette can do. */
+export type Act = 'stop' | 'dark' | 'light' | 'system';
 
 const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] = [
   ['Inbox', '/reviews', 'g i'],
@@ -55,19 +62,46 @@ const has = (text: string, ...words: string[]) =>
     .split(/\s+/)
     .every((part) => words.some((word) => word.toLowerCase().includes(part)));
 
-/** Finds the targets that match a typed text, the most specific first. */
+/** In an emergency people type the action, not its screen. `words`: others that people may type for it. */
+const ACTIONS: readonly (Pick<Destination, 'label' | 'hint' | 'act'> &
+  Partial<Destination> & { words: readonly string[] })[] = [
+  { label: 'Stop all agents', hint: 'asks first', act: 'stop', words: ['emergency', 'halt', 'freeze'] },
+  { label: 'New agent', hint: 'Agents', to: '/agents', search: { new: 'true' }, words: ['create', 'add'] },
+  { label: 'Dark theme', hint: 'this browser', act: 'dark', words: ['mode', 'night'] },
+  { label: 'Light theme', hint: 'this browser', act: 'light', words: ['mode', 'day'] },
+  { label: 'Theme of the system', hint: 'this browser', act: 'system', words: ['dark', 'light', 'auto'] },
+];
+
+const GROUPS = [
+  ['merchant', 'Merchants'],
+  ['budget', 'Budgets'],
+  ['key', 'Keys'],
+  ['person', 'People'],
+  ['decision', 'Decisions'],
+] as const satisfies readonly (readonly [SearchHit['kind'], string])[];
+
+/** Where a hit of the search is shown. */
+function placeOfHit({ kind, id }: SearchHit): { to: string; search: Search } {
+  if (kind === 'merchant') return { to: '/decisions', search: { merchant: id } };
+  if (kind === 'decision') return { to: `/decisions/${id}`, search: {} };
+  if (kind === 'agent') return { to: `/agents/${id}`, search: {} };
+  if (kind === 'budget') return { to: '/budgets', search: {} };
+  return { to: kind === 'key' ? '/keys' : '/team', search: {} };
+}
+
+/** Finds the targets that match a typed text, the most specific first. `hits`: what the service found for it. */
 export function placesFor(
   typed: string,
   agents: readonly { slug: string; name: string }[],
+  hits: readonly SearchHit[] = [],
 ): { value: string; items: Destination[] }[] {
   const text = typed.trim();
   const screens = SCREENS.filter(([label]) => has(text, label)).map(
     ([label, to, keys]): Destination => ({ value: `screen:${to}`, label, hint: keys, to, search: {} }),
   );
-  // In an emergency people type the action, not its screen.
-  const stop: Destination[] = has(text, 'Stop all agents')
-    ? [{ value: 'action:stop', label: 'Stop all agents', hint: 'Settings', to: '/settings', search: {} }]
-    : [];
+  const actions = ACTIONS.filter(({ label, words }) => has(text, label, ...words)).map(
+    ({ words, ...each }): Destination => ({ search: {}, to: '', ...each, value: `action:${each.label}` }),
+  );
   const own = agents
     .filter((each) => text !== '' && has(text, each.slug, each.name))
     .slice(0, 8)
@@ -81,14 +115,28 @@ export function placesFor(
         search: {},
       },
     ]);
+  // Agents are known here already.
+  const found = GROUPS.map(([kind, value]) => ({
+    value,
+    items: hits
+      .filter((hit) => hit.kind === kind)
+      .map(
+        (hit): Destination => ({
+          value: `${kind}:${hit.id}`,
+          label: visible(hit.title),
+          hint: hit.subtitle,
+          ...placeOfHit(hit),
+        }),
+      ),
+  }));
   const searches: Destination[] =
     text === '' || placesOfId(text).length > 0
       ? []
       : [
           {
             value: 'search:decisions',
-            label: `Decisions with “${text}” in the merchant name`,
-            hint: 'search',
+            label: `Decisions of merchants with “${text}” in the name`,
+            hint: 'list',
             to: '/decisions',
             search: { q: text },
           },
@@ -96,8 +144,9 @@ export function placesFor(
   return [
     { value: 'By ID', items: placesOfId(text) },
     { value: 'Go to', items: screens },
-    { value: 'Actions', items: text === '' ? [] : stop },
+    { value: 'Actions', items: text === '' ? [] : actions },
     { value: 'Agents', items: own },
+    ...found,
     { value: 'Search', items: searches },
   ].filter((group) => group.items.length > 0);
 }

@@ -12,6 +12,7 @@ export const TAGS = [
   'Merchants',
   'Questions',
   'Budgets',
+  'Search',
   'API keys',
   'Webhooks',
   'Notices',

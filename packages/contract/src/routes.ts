@@ -30,6 +30,7 @@ import { routes as notes } from './routes/reviews/notes.ts';
 import { routes as reviewPolicy } from './routes/reviews/review-policy.ts';
 import { routes as reviews } from './routes/reviews/reviews.ts';
 import { routes as sheet } from './routes/reviews/sheet.ts';
+import { routes as search } from './routes/search.ts';
 import { routes as simulations } from './routes/simulations.ts';
 import { routes as webhookDeliveries } from './routes/webhook-deliveries.ts';
 import { routes as webhooks } from './routes/webhooks.ts';
@@ -64,6 +65,7 @@ export const ROUTES = {
   ...workspace,
   ...changes,
   ...reports,
+  ...search,
   ...ledger,
   ...auth,
   ...oidc,

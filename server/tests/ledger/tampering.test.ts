@@ -34,6 +34,8 @@ const NO_HISTORY = [
   'report_counters',
   'report_counted',
   'report_watermarks',
+  'search_texts',
+  'search_watermarks',
   'model_usage',
   'last_verifications',
   'skipped_events',

@@ -76,7 +76,7 @@ describe('what clients send', () => {
     expect(added_up.status).toBe(200);
     expect(added_up.body.labels).toEqual(tail.body.labels);
     expect(tail.body.labels.matrix.PURPOSE_ALIGNED.PURPOSE_MISALIGNED).toBe(1);
-    expect(await countSkippedEvents(core.db)).toEqual({ report: 0, learning: 0 });
+    expect(await countSkippedEvents(core.db)).toEqual({ report: 0, learning: 0, search: 0 });
   });
 
   test('as one endless word stops no learning: what is labelled afterwards is learnt', async () => {
@@ -117,7 +117,7 @@ describe('an event that cannot be added up', () => {
       await s.sql('alter table report_counters drop constraint never');
     }
     expect(told).toMatchObject([{ follower: 'report', workspace_id: s.workspace_id, seq: begin + 24 }]);
-    expect(await countSkippedEvents(core.db)).toEqual({ report: 1, learning: 0 });
+    expect(await countSkippedEvents(core.db)).toEqual({ report: 1, learning: 0, search: 0 });
     const { rows } = await s.sql("select reason from skipped_events where follower = 'report'");
     expect(rows[0].reason).toContain('never');
     const names = await s.sql(
@@ -126,7 +126,7 @@ describe('an event that cannot be added up', () => {
     expect(names.rows).toHaveLength(39);
     const again = await startTestService({ beside: s });
     const ready = await again.call('GET', '/readyz', { key: null });
-    expect(ready.body.detail.skipped_events).toEqual({ report: 1, learning: 0 });
+    expect(ready.body.detail.skipped_events).toEqual({ report: 1, learning: 0, search: 0 });
     await again.halt();
   });
 

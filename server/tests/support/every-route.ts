@@ -112,6 +112,14 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     names: 'nothing',
     other_agent: [200, undefined],
   },
+  'GET /v1/search': {
+    scopes: ['read'],
+    agent_key: true,
+    request: fixed('/v1/search?q=hetzner'),
+    status: 200,
+    names: 'nothing',
+    other_agent: [200, undefined],
+  },
   'GET /v1/decisions/export': {
     scopes: ['read'],
     agent_key: true,

@@ -3,23 +3,41 @@ import { CSPProvider } from '@base-ui/react/csp-provider';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { purser } from '../../api/client.ts';
+import { purser, QUIET } from '../../api/client.ts';
+import { useDebounced } from '../../lib/hooks/use-debounced.ts';
 import { type Destination, placesFor } from '../../lib/palette.ts';
+import { applyTheme } from '../../lib/theme.ts';
 import { Dialog } from '../Dialog.tsx';
 import styles from './Palette.module.css';
 
-/** Finds screens, agents, IDs and merchants by typing. Loaded on first use. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+/** The service finds nothing for a shorter text. */
+const MIN_LENGTH = 2;
+const MAX_LENGTH = 200;
+/** Of each kind as many hits fit as can be read at a glance. */
+const HITS = 20;
+
+/** Finds screens, actions, agents and everything that the service finds by typing. Loaded on first use. */
+export default function Palette({ onClose, onStop }: { onClose: () => void; onStop: () => void }) {
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
   const agents = useQuery({
     queryKey: ['agents', 'names'],
     queryFn: async () => (await purser.agents.list({ limit: 200 })).data,
   });
-  const groups = placesFor(typed, agents.data ?? []);
-  const go = ({ to, search }: Destination) => {
+  const text = useDebounced(typed.trim()) ?? '';
+  const is_searched = text.length >= MIN_LENGTH && text.length <= MAX_LENGTH;
+  const hits = useQuery({
+    queryKey: ['search', text],
+    queryFn: async () => (await purser.search.list({ q: text, limit: HITS }, QUIET)).data,
+    enabled: is_searched,
+    placeholderData: (before) => before,
+  });
+  const groups = placesFor(typed, agents.data ?? [], is_searched ? hits.data : []);
+  const go = ({ to, search, act }: Destination) => {
     onClose();
-    void navigate({ to, search });
+    if (act === undefined) void navigate({ to, search });
+    else if (act === 'stop') onStop();
+    else applyTheme(act);
   };
   return (
     <Dialog title="Go to or find" onClose={onClose}>
@@ -40,8 +58,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           >
             <Autocomplete.Input
               className={styles.input}
-              aria-label="Screen, agent, merchant or ID"
-              placeholder="Screen, agent, merchant or ID…"
+              aria-label="Screen, action, merchant, description, comment, person or ID"
+              placeholder="Screen, action, merchant, comment, person, ID…"
             />
             <Autocomplete.List className={styles.list}>
               {(group: (typeof groups)[number]) => (
@@ -64,6 +82,14 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               )}
             </Autocomplete.List>
           </Autocomplete.Root>
+          <p role="status" className={styles.state}>
+            {is_searched &&
+              (hits.isError
+                ? 'The search failed. Screens and actions are still listed.'
+                : hits.isFetching
+                  ? 'Searching…'
+                  : hits.data?.length === 0 && 'Nothing else found.')}
+          </p>
         </div>
       </CSPProvider>
     </Dialog>

@@ -11,7 +11,7 @@ import { SelectField } from '../Field.tsx';
 import { Icon, type IconName } from '../icons.tsx';
 import { KeyHelp } from '../keys/KeyHelp.tsx';
 import { isTyping, nameOfKey, useKeys } from '../keys/use-keys.ts';
-import { StopBanner } from '../Stop.tsx';
+import { StopBanner, StopDialog } from '../Stop.tsx';
 import { PendingWorkspaces } from './PendingWorkspaces.tsx';
 import { Reauthentication } from './Reauthentication.tsx';
 import styles from './Shell.module.css';
@@ -65,6 +65,7 @@ export function Shell() {
   const is_first = useRef(true);
   const [is_finding, setFinding] = useState(false);
   const find = () => setFinding(true);
+  const [is_stopping, setStopping] = useState(false);
   const [is_helping, setHelping] = useState(false);
   const help = () => setHelping(true);
   useEffect(() => {
@@ -150,9 +151,10 @@ export function Shell() {
       </main>
       {is_finding && (
         <Suspense fallback={null}>
-          <Palette onClose={() => setFinding(false)} />
+          <Palette onClose={() => setFinding(false)} onStop={() => setStopping(true)} />
         </Suspense>
       )}
+      {is_stopping && <StopDialog onClose={() => setStopping(false)} />}
       {is_helping && <KeyHelp path={path} onClose={() => setHelping(false)} />}
       <Reauthentication />
     </div>

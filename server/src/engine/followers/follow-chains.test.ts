@@ -2,7 +2,12 @@ import { expect, test } from 'vitest';
 import { makeRound } from './follow-chains.ts';
 
 /** Chains with so many pages each, in rounds of at most `max_pages`; those of `broken` fail while they are in it. */
-function follow(pages: Record<string, number>, max_pages: number, broken = new Set<string>()) {
+function follow(
+  pages: Record<string, number>,
+  max_pages: number,
+  broken = new Set<string>(),
+  max_full_pages?: number,
+) {
   const left = new Map(Object.entries(pages));
   let tried: string[] = [];
   const sizes: number[] = [];
@@ -26,6 +31,7 @@ function follow(pages: Record<string, number>, max_pages: number, broken = new S
     },
     max_events: 8,
     max_pages,
+    ...(max_full_pages === undefined ? {} : { max_full_pages }),
     onStuck: (_, id) => stuck.push(id),
   });
   return {
@@ -48,6 +54,11 @@ test('every chain is read to its end, a page of each in turn', async () => {
 test('where there are more chains than pages in a round, each gets its turn in the following rounds', async () => {
   const chains = follow({ a: 9, b: 9, c: 9, d: 9, e: 9 }, 2);
   expect([await chains.round(), await chains.round(), await chains.round()]).toEqual(['a b', 'c d', 'e a']);
+});
+
+test('a round ends after its full pages, and short ones are free', async () => {
+  const chains = follow({ a: 9, b: 1, c: 1, d: 9, e: 1 }, 100, undefined, 2);
+  expect([await chains.round(), await chains.round()]).toEqual(['a b c d', 'e a d']);
 });
 
 test('a hundred chains that fail delay no other, and cost a round one attempt', async () => {

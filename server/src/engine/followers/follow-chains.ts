@@ -107,7 +107,7 @@ export async function followNext(
 /**
  * Makes a round of work for all workspaces, to be called again and again. `next` does a page of a workspace and returns
  * whether there is more. The workspaces that `find` returns get a page each, in turn, until none has more or `max_pages`
- * are done. The next round continues after the last one that had its first turn, so that none is passed over.
+ * are done, or `max_full_pages` after which there was more. The next round continues after the last one that had its first turn, so that none is passed over.
  * A workspace whose page failed is stuck. `onStuck` is called once, and the workspace is retried at the end of each round,
  * each time with half as many events. The first retry that fails ends the round, so that any number of stuck workspaces
  * costs the others the time of one page.
@@ -117,9 +117,10 @@ export function makeRound(options: {
   next: (workspace_id: string, max_events: number) => Promise<boolean>;
   max_events: number;
   max_pages: number;
+  max_full_pages?: number;
   onStuck: (error: unknown, workspace_id: string) => void;
 }): () => Promise<void> {
-  const { find, next, max_events, max_pages, onStuck } = options;
+  const { find, next, max_events, max_pages, max_full_pages = Number.POSITIVE_INFINITY, onStuck } = options;
   /** The number of events to retry each with; the one that has waited longest comes first. */
   const stuck = new Map<string, number>();
   const half = (events: number) => Math.max(1, Math.floor(events / 2));
@@ -140,12 +141,14 @@ export function makeRound(options: {
   return async () => {
     const found = await find({ after, without: [...stuck.keys()], limit: max_pages });
     const queue = [...found];
-    for (let pages = 0; pages < max_pages; pages++) {
+    for (let pages = 0, full = 0; pages < max_pages && full < max_full_pages; pages++) {
       const workspace_id = queue.shift();
       if (workspace_id === undefined) break;
       if (pages < found.length) after = workspace_id;
       try {
-        if (await next(workspace_id, max_events)) queue.push(workspace_id);
+        if (!(await next(workspace_id, max_events))) continue;
+        queue.push(workspace_id);
+        full++;
       } catch (error) {
         stuck.set(workspace_id, half(max_events));
         onStuck(error, workspace_id);
@@ -160,6 +163,7 @@ export function makeFollowerRound(options: {
   pool: pg.Pool;
   follower: Follower;
   max_pages: number;
+  max_full_pages?: number;
   log: Logger;
 }): () => Promise<void> {
   const { pool, follower, max_pages, log } = options;
@@ -175,6 +179,7 @@ export function makeFollowerRound(options: {
     next: (workspace_id, max) => followNext(pool, follower, workspace_id, { max_events: max, onSkip }),
     max_events,
     max_pages,
+    ...(options.max_full_pages === undefined ? {} : { max_full_pages: options.max_full_pages }),
     onStuck: (error, workspace_id) =>
       log.warn(
         { err: error, follower: name, workspace_id },

@@ -5,6 +5,7 @@ import { FOLLOWERS, type FollowerName, type SkippedEvents } from './follower-nam
 const WATERMARKS: Record<FollowerName, string> = {
   report: 'report_watermarks',
   learning: 'feedback_watermarks',
+  search: 'search_watermarks',
 };
 
 /**

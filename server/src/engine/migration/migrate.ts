@@ -42,6 +42,7 @@ const APPEND_ONLY = [
   'consumption_keys',
   'expired_reservations',
   'skipped_events',
+  'search_texts',
   'question_events',
   'review_policies',
 ] as const;
@@ -60,6 +61,7 @@ const CHANGEABLE = [
   'report_counters',
   'report_counted',
   'report_watermarks',
+  'search_watermarks',
   'model_usage',
   'last_verifications',
   'webhook_endpoints',

@@ -51,6 +51,7 @@ import { makeInboxRoutes } from './reviews/inbox.ts';
 import { makeReviewPolicyRoutes } from './reviews/review-policy.ts';
 import { makeReviewRoutes } from './reviews/reviews.ts';
 import { makeSignedReviewRoutes } from './reviews/signed-reviews.ts';
+import { makeSearchRoutes } from './search.ts';
 import { ASSESS_SHARE, makeResources, withTurns } from './shared-resources.ts';
 import { makeSimulationRoutes } from './simulations.ts';
 import { makeWebhookDeliveryRoutes } from './webhook-deliveries.ts';
@@ -219,6 +220,7 @@ function makeHistoryRoutes(
   return [
     ...makeChangeRoutes({ db, now_ms }),
     ...makeReportRoutes({ db, reports_db, assessLevels, replay_time }),
+    ...makeSearchRoutes({ lists_db, cursors }),
     ...makeLedgerRoutes({ db, lists_db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer }),
   ];
 }

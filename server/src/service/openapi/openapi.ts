@@ -29,6 +29,7 @@ const TAG_DESCRIPTIONS: Record<RouteData['tag'], string> = {
     'Merchants that people list for an agent in addition to its authority, and suggestions for the list.',
   Questions: 'What made spends of an agent unclear, each question once, and what people answered.',
   Budgets: 'Budgets that several agents share.',
+  Search: 'Find anything by a part of its text.',
   'API keys': 'Keys that call this API, and their scopes.',
   Reports: 'Results of SHADOW, and findings against ENFORCE.',
   Webhooks: 'Signed events, pushed to your own service and retried.',

@@ -8,6 +8,11 @@ import {
   MAX_PAGES_PER_ROUND as ROLL_UP_PAGES,
   rollUpDecisions,
 } from '../../engine/reports/roll-up-decisions.ts';
+import {
+  MAX_FULL_PAGES_PER_ROUND as INDEX_FULL_PAGES,
+  MAX_PAGES_PER_ROUND as INDEX_PAGES,
+  indexTexts,
+} from '../../engine/search/index-texts.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import type { SecondOpinion } from '../api/second-opinion.ts';
 import type { Config } from '../config/config.ts';
@@ -41,6 +46,8 @@ const KEY_USES_PAUSE_MS = 5_000;
 /** Feedback reaches the assessor within a few of these pauses. */
 const LEARN_PAUSE_MS = 1_000;
 const ROLL_UP_PAUSE_MS = 2_000;
+/** A new decision is found after a pause or two. */
+const INDEX_PAUSE_MS = 1_000;
 const FILL_PAUSE_MS = 2_000;
 const PRUNE_PAUSE_MS = 60_000;
 const MAIL_PAUSE_MS = 1_000;
@@ -140,6 +147,17 @@ export function startWorkers(
       'aggregate-feedback',
       LEARN_PAUSE_MS,
       makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log }),
+    ),
+    loop(
+      'index-texts',
+      INDEX_PAUSE_MS,
+      makeFollowerRound({
+        pool,
+        follower: indexTexts,
+        max_pages: INDEX_PAGES,
+        max_full_pages: INDEX_FULL_PAGES,
+        log,
+      }),
     ),
     loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsBackfill({ pool, log })),
     loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), isSettled),

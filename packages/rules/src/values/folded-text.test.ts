@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { foldText, gramsOf } from './folded-text.ts';
+
+describe('a folded text', () => {
+  test.each([
+    ['Café  Zoë\n', 'cafe zoe'],
+    ['ＨＥＴＺＮＥＲ', 'hetzner'],
+    ['Ünïcode ÅNGSTRÖM', 'unicode angstrom'],
+    ['ﬁnance', 'finance'],
+    ['हिन्दी', 'हिन्दी'.normalize('NFKD')],
+    ['100 %_\\', '100 %_\\'],
+    ['\u0301', ''],
+  ])('of %j is %j', (text, folded) => {
+    expect(foldText(text)).toBe(folded);
+  });
+
+  test('is its own', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(foldText(foldText(text))).toBe(foldText(text));
+      }),
+    );
+  });
+});
+
+describe('the numbers of a text', () => {
+  test('hold those of every text that it contains', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string(), (before, within, after) => {
+        const all = new Set(gramsOf('ws_1', before + within + after));
+        expect(gramsOf('ws_1', within).every((gram) => all.has(gram))).toBe(true);
+      }),
+    );
+  });
+
+  test('differ between workspaces, are 32-bit, and none belong to a short text', () => {
+    const [one, other] = ['ws_1', 'ws_2'].map((id) => gramsOf(id, 'hetzner online'));
+    expect(one?.filter((gram) => other?.includes(gram))).toEqual([]);
+    expect(one?.every((gram) => gram === (gram | 0))).toBe(true);
+    expect(gramsOf('ws_1', 'ab')).toEqual([]);
+  });
+});

@@ -1,0 +1,24 @@
+import type { Follower } from '../followers/follow-chains.ts';
+import { loadSearchTexts, putSearchTexts } from './search-rows.ts';
+
+/** A page of requests is parsed and folded in one go, during which every other request of the process waits. */
+const MAX_EVENTS = 200;
+/** Pages of all workspaces, so that a round ends soon enough for a stop. */
+export const MAX_PAGES_PER_ROUND = 50;
+/**
+ * Full pages of a round. A text takes PostgreSQL 0.4 ms (measured on two busy cores, texts of 100 characters), ten times what an
+ * event costs the other followers. So in a rush decisions come first: this works a quarter of the time, for some 600 texts a
+ * second, and catches up afterwards.
+ */
+export const MAX_FULL_PAGES_PER_ROUND = 4;
+
+/** Makes the texts of decisions and of the records about them findable. */
+export const indexTexts: Follower = {
+  name: 'search',
+  max_events: MAX_EVENTS,
+  async fold(client, workspace_id, range) {
+    const texts = await loadSearchTexts(client, workspace_id, range);
+    if (texts.length > 0) await putSearchTexts(client, workspace_id, texts);
+    return range.upto;
+  },
+};

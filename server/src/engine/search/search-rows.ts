@@ -1,0 +1,154 @@
+import { majorUnits } from '@purser/contract/money';
+import { foldText, gramsOf } from '@purser/rules/values/folded-text';
+import type { Client, Queryable } from '../storage/database.ts';
+
+/** What a text that can be found is: a request, or a record about its decision. */
+export type SearchKind = 'request' | 'review' | 'label' | 'note' | 'outcome' | 'consumption';
+
+/** A text by which a decision is found. */
+export interface SearchText {
+  decision_id: string;
+  record_id: string;
+  agent_id: string;
+  kind: SearchKind;
+  /** As written. The first of a request is the merchant. */
+  parts: readonly string[];
+}
+
+/** Where the texts of each type of event are. `subject_id` is the record's id; what has no text has no row. */
+const RECORDS: Record<string, { kind: SearchKind; table: string; id: string; text: string }> = {
+  'decision.review.recorded': { kind: 'review', table: 'reviews', id: 'review_id', text: 'comment' },
+  'decision.label.recorded': { kind: 'label', table: 'labels', id: 'label_id', text: 'comment' },
+  'decision.note.recorded': { kind: 'note', table: 'notes', id: 'note_id', text: 'text' },
+  'decision.outcome.recorded': {
+    kind: 'outcome',
+    table: 'outcomes',
+    id: 'outcome_id',
+    text: 'external_reference',
+  },
+  'capability.consumed': {
+    kind: 'consumption',
+    table: 'consumptions',
+    id: 'capability_id',
+    text: 'external_reference',
+  },
+};
+
+const CREATED = 'decision.created';
+const TYPES = [CREATED, ...Object.keys(RECORDS)];
+
+/** The events of a part of a chain that bring a text to find: their type and the ids of their subjects. */
+async function loadSubjects(
+  db: Queryable,
+  workspace_id: string,
+  { after, upto }: { after: number; upto: number },
+): Promise<Map<string, string[]>> {
+  const result = await db.query<{ workspace_id: string; type: string; ids: string[] }>({
+    name: 'load_search_events',
+    text: `select type, array_agg(subject_id) as ids from ledger_events
+      where workspace_id = $1 and seq > $2 and seq <= $3 and type = any($4) group by type`,
+    values: [workspace_id, after, upto, TYPES],
+  });
+  return new Map(result.rows.map(({ type, ids }) => [type, ids]));
+}
+
+/** The parts of a decision's document that are searched. */
+interface Requested {
+  action: { merchant: string; description?: string | null; payee_id?: string | null };
+  task?: string | null;
+  requested_amount_minor: number;
+  currency: string;
+}
+
+/** What a request says; its amount as people write it, without grouping. */
+function requestParts(document: string): string[] {
+  const { action, task, requested_amount_minor, currency } = JSON.parse(document) as Requested;
+  const amount = `${currency} ${majorUnits(requested_amount_minor, currency).replaceAll(',', '')}`;
+  return [action.merchant, action.description, task, action.payee_id, amount].filter(
+    (part) => typeof part === 'string',
+  );
+}
+
+/** Returns the texts of a part of a chain. */
+export async function loadSearchTexts(
+  db: Queryable,
+  workspace_id: string,
+  range: { after: number; upto: number },
+): Promise<SearchText[]> {
+  const subjects = await loadSubjects(db, workspace_id, range);
+  const requests = await db.query<{
+    workspace_id: string;
+    decision_id: string;
+    agent_id: string;
+    document: string;
+  }>({
+    name: 'load_search_documents',
+    text: 'select decision_id, agent_id, document from decisions where workspace_id = $1 and decision_id = any($2)',
+    values: [workspace_id, subjects.get(CREATED) ?? []],
+  });
+  const texts: SearchText[] = requests.rows.map(({ decision_id, agent_id, document }) => ({
+    decision_id,
+    record_id: decision_id,
+    agent_id,
+    kind: 'request',
+    parts: requestParts(document),
+  }));
+  for (const [type, { kind, table, id, text }] of Object.entries(RECORDS)) {
+    const ids = subjects.get(type);
+    if (ids === undefined) continue;
+    const records = await db.query<{
+      workspace_id: string;
+      decision_id: string;
+      record_id: string;
+      agent_id: string;
+      text: string;
+    }>({
+      name: `load_search_${table}`,
+      text: `select r.decision_id, r.${id} as record_id, d.agent_id, r.${text} as text from ${table} r
+        cross join lateral (
+          select agent_id from decisions d where d.workspace_id = $1 and d.decision_id = r.decision_id limit 1) as d
+        where r.workspace_id = $1 and r.${id} = any($2) and r.${text} is not null`,
+      values: [workspace_id, ids],
+    });
+    texts.push(
+      ...records.rows.map(({ decision_id, record_id, agent_id, text: written }) => ({
+        decision_id,
+        record_id,
+        agent_id,
+        kind,
+        parts: [written],
+      })),
+    );
+  }
+  return texts;
+}
+
+/** Longer texts are cut: compatibility forms can be many times as long as what was written. */
+const MAX_FOLDED = 10_000;
+
+/** Stores texts so that they are found. */
+export async function putSearchTexts(
+  client: Client,
+  workspace_id: string,
+  texts: readonly SearchText[],
+): Promise<void> {
+  const folded = texts.map(({ parts }) => parts.map(foldText).join('\n').slice(0, MAX_FOLDED));
+  const column = (name: 'decision_id' | 'record_id' | 'agent_id' | 'kind') => texts.map((each) => each[name]);
+  await client.query({
+    name: 'put_search_texts',
+    text: `insert into search_texts (workspace_id, decision_id, record_id, agent_id, kind, folded, grams)
+      select $1, decision_id, record_id, agent_id, kind, folded, grams::integer[]
+      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+        as r(decision_id, record_id, agent_id, kind, folded, grams)
+      on conflict (workspace_id, decision_id, record_id) do nothing`,
+    values: [
+      workspace_id,
+      column('decision_id'),
+      column('record_id'),
+      column('agent_id'),
+      column('kind'),
+      folded,
+      folded.map((each) => `{${gramsOf(workspace_id, each).join(',')}}`),
+    ],
+  });
+}
