@@ -81,7 +81,7 @@ export function StopButton() {
   );
 }
 
-/** Asks for the reason of the emergency stop. The service refuses whoever may not stop. */
+/** Asks for the reason of the emergency stop. The service refuses a person without the scope. */
 export function StopDialog({ onClose }: { onClose: () => void }) {
   const may_resume = useMay('admin');
   const under_way = useStopImpact();

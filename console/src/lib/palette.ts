@@ -10,11 +10,11 @@ export interface Destination {
   hint: string;
   to: string;
   search: Search;
-  /** What it does instead of going somewhere. */
+  /** The action that it takes instead of going somewhere. */
   act?: Act;
 }
 
-/** What the palette can do. */
+/** Actions of the palette. */
 export type Act = 'stop' | 'dark' | 'light' | 'system';
 
 const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] = [

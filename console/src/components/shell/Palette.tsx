@@ -13,7 +13,7 @@ import styles from './Palette.module.css';
 /** The service finds nothing for a shorter text. */
 const MIN_LENGTH = 2;
 const MAX_LENGTH = 200;
-/** Of each kind as many hits fit as can be read at a glance. */
+/** Hits that can be read at a glance. */
 const HITS = 20;
 
 /** Finds screens, actions, agents and everything that the service finds by typing. Loaded on first use. */

@@ -12,7 +12,7 @@ export interface FoundName {
   at: string;
 }
 
-/** What is looked for among names. */
+/** A query for names. */
 export interface NameQuery {
   workspace_id: string;
   /** Folded. */
@@ -163,7 +163,7 @@ export async function findByIds(
   return result.rows.map(({ decision_id }) => decision_id);
 }
 
-/** What is shown of a found decision. */
+/** The shown part of a found decision. */
 export interface FoundDecision {
   decision_id: string;
   merchant: string;

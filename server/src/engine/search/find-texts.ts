@@ -15,7 +15,7 @@ export interface TextBounds {
   most: number;
 }
 const BOUNDS: TextBounds = { newest: NEWEST, most: MAX_TEXTS };
-/** Of a long query so many parts are looked up; each leads to few rows, and every row is compared whole. */
+/** Looked-up parts of a long query. A few lead to few rows, and every row is compared whole. */
 const MAX_GRAMS = 24;
 
 /**
@@ -29,7 +29,7 @@ export function searching<T>(pool: pg.Pool, work: (client: Client) => Promise<T>
   });
 }
 
-/** What is looked for, and where. */
+/** A query for texts. */
 export interface TextQuery {
   workspace_id: string;
   /** Folded. */

@@ -2,7 +2,7 @@ import { majorUnits } from '@purser/contract/money';
 import { foldText, gramsOf } from '@purser/rules/values/folded-text';
 import type { Client, Queryable } from '../storage/database.ts';
 
-/** What a text that can be found is: a request, or a record about its decision. */
+/** Kinds of texts: the request of a decision, or a record about it. */
 export type SearchKind = 'request' | 'review' | 'label' | 'note' | 'outcome' | 'consumption';
 
 /** A text by which a decision is found. */
@@ -60,7 +60,7 @@ interface Requested {
   currency: string;
 }
 
-/** What a request says; its amount as people write it, without grouping. */
+/** The texts of a request; its amount as people write it, without grouping. */
 function requestParts(document: string): string[] {
   const { action, task, requested_amount_minor, currency } = JSON.parse(document) as Requested;
   const amount = `${currency} ${majorUnits(requested_amount_minor, currency).replaceAll(',', '')}`;

@@ -21,7 +21,7 @@ import { type Route, serve } from '../http/route.ts';
 type Kind = (typeof SEARCH_KINDS)[number];
 type Hit = Static<(typeof routes.search.responses)[200]['schema']>['data'][number];
 
-/** What is looked for, and by whom. */
+/** A query, and its caller. */
 interface Asked {
   workspace_id: string;
   /** Folded. */
