@@ -52,6 +52,7 @@ export default defineConfig({
     alias: {
       '@purser/contract': source('./packages/contract/src'),
       '@purser/rules': source('./packages/rules/src'),
+      '@purser/rail-events': source('./packages/rail-events/src'),
       '@purser/embedded-postgres': source('./packages/embedded-postgres/src/index.ts'),
       '@purser/purpose-data': source('./packages/purpose-data/src/index.ts'),
       '@purser/mcp/money': source('./mcp/src/money.ts'),

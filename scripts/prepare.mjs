@@ -25,6 +25,7 @@ const SERVICE = [
   'packages/embedded-postgres',
   'packages/purpose-data',
   'packages/rules',
+  'packages/rail-events',
   'sdk',
   'mcp',
   'server',

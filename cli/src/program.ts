@@ -17,6 +17,7 @@ import type { Context } from './context.ts';
 import { ask, type TailOptions, tail } from './decisions.ts';
 import { type EventType, type ListenOptions, listen, trigger } from './events.ts';
 import { CommandError, EXIT, told } from './failure.ts';
+import { type ImportOptions, importFile } from './import-file.ts';
 import { CLIENTS, type McpClient, printConfiguration, serve } from './mcp.ts';
 import {
   type AnswerOptions,
@@ -82,6 +83,7 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     addSigningKeys,
     addReviewPolicy,
     addChannels,
+    addImport,
     addEvents,
     addMcp,
     addCompletion,
@@ -204,6 +206,20 @@ function addReviewPolicy(program: Command, context: Context, run: Run): void {
     .description('put a JSON file as the next version; needs an admin key')
     .option('--note <text>', 'reason, recorded with the version')
     .action(run((file: string, options: { note?: string }) => putReviewPolicy(context, file, options)));
+}
+
+function addImport(program: Command, context: Context, run: Run): void {
+  program
+    .command('import <file>')
+    .description(
+      'import a file of what a card, bank account or model provider says was paid; exits 2 if lines are bad, 1 if it was not done',
+    )
+    .option('--feed <name>', 'account or rail of a CSV file, or of lines in JSON')
+    .option('--agent <slug>', 'whose the lines are, unless their card or account is assigned')
+    .option('--mapping <file>', 'JSON: how the columns of a CSV file are read')
+    .option('-y, --yes', 'do not ask')
+    .option(...JSON_FLAG)
+    .action(run((file: string, options: ImportOptions) => importFile(context, file, options)));
 }
 
 function addChannels(program: Command, context: Context, run: Run): void {

@@ -55,13 +55,19 @@ def _arguments(method: Callable[..., Any]) -> tuple[list[object], dict[str, obje
     return positional, keywords
 
 
+def _takes_file(operation: Any) -> bool:
+    """Files are sent by the TypeScript client and the command line alone."""
+    contents = operation.get("requestBody", {}).get("content", {})
+    return any(content["schema"].get("format") == "binary" for content in contents.values())
+
+
 def _declared() -> set[str]:
     paths: Any = openapi()["paths"]
     return {
         f"{method.upper()} {PARAMETER.sub('*', path)}"
         for path, methods in paths.items()
-        for method in methods
-        if path.startswith("/v1/") and not path.startswith("/v1/auth/")
+        for method, operation in methods.items()
+        if path.startswith("/v1/") and not path.startswith("/v1/auth/") and not _takes_file(operation)
     }
 
 

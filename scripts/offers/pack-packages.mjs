@@ -17,6 +17,7 @@ const BUNDLED = [
   'packages/contract',
   'packages/purpose-data',
   'packages/rules',
+  'packages/rail-events',
   'packages/embedded-postgres',
   'sdk',
   'mcp',

@@ -24,6 +24,7 @@ export {
 } from './errors.ts';
 export type { PurserOptions, RequestEvent, RequestOptions } from './options.ts';
 export { Purser } from './purser.ts';
+export type { FileContent } from './resources.ts';
 export { isDecision } from './shapes.ts';
 export type { Grant, PaymentResult, SpendOptions, Spent, Unreported } from './spend.ts';
 export type * from './types.ts';

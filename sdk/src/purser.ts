@@ -19,6 +19,9 @@ export class Purser {
   readonly channels: resources.Channels;
   readonly notices: resources.Notices;
   readonly authority: resources.AuthorityDrafts;
+  readonly imports: resources.Imports;
+  readonly lines: resources.Lines;
+  readonly instruments: resources.Instruments;
   readonly apiKeys: resources.ApiKeys;
   readonly webhookEndpoints: resources.WebhookEndpoints;
   readonly webhookDeliveries: resources.WebhookDeliveries;
@@ -51,6 +54,9 @@ export class Purser {
     this.channels = new resources.Channels(transport);
     this.notices = new resources.Notices(transport);
     this.authority = new resources.AuthorityDrafts(transport);
+    this.imports = new resources.Imports(transport);
+    this.lines = new resources.Lines(transport);
+    this.instruments = new resources.Instruments(transport);
     this.apiKeys = new resources.ApiKeys(transport);
     this.webhookEndpoints = new resources.WebhookEndpoints(transport);
     this.webhookDeliveries = new resources.WebhookDeliveries(transport);

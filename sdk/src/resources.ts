@@ -656,3 +656,70 @@ export class SigningKeys extends Resource {
     return this.call('DELETE', '/v1/signing-keys/:id', { params: { id }, options });
   }
 }
+
+/** A file to send, and what it is. */
+export interface FileContent {
+  /** Anything that `fetch` takes as a body. A stream is sent once; all else may be sent again. */
+  data: NonNullable<RequestInit['body']>;
+  type: 'text/csv' | 'text/xml' | 'application/xml' | 'application/json' | 'application/x-ndjson';
+}
+
+/** Sending and reading a long file takes longer than other requests. */
+const FILE_MS = 1_800_000;
+
+/** Files of what payment rails say was paid. */
+export class Imports extends Resource {
+  /** Recognises a file by its first bytes, at most 64 KiB. Saves nothing. */
+  detect(file: FileContent, options?: Options): APIPromise<t.DetectedFile> {
+    return this.call('POST', '/v1/imports/detect', { file, options, repeatable: true });
+  }
+  /** Then send the file with `putContent`. Not sent again after a lost connection. */
+  create(body: t.CreateImportRequest, options?: Options): APIPromise<t.Import> {
+    return this.call('POST', '/v1/imports', { body, options });
+  }
+  retrieve(id: string, options?: Options): APIPromise<t.Import> {
+    return this.call('GET', '/v1/imports/:id', { params: { id }, options });
+  }
+  /** Newest first. */
+  list(query?: t.ListImportsQuery, options?: Options): PagePromise<t.Import> {
+    return this.pages('/v1/imports', { query, options });
+  }
+  /** Sends the file. After an interruption send it again: lines that are known are not taken twice. */
+  putContent(id: string, file: FileContent, options?: Options): APIPromise<t.Import> {
+    return this.call('PUT', '/v1/imports/:id/content', { params: { id }, file, options, extra_ms: FILE_MS });
+  }
+  /** The bad lines, in the order of the file. */
+  listProblems(
+    id: string,
+    query?: t.ListImportProblemsQuery,
+    options?: Options,
+  ): PagePromise<t.ImportProblem> {
+    return this.pages('/v1/imports/:id/problems', { params: { id }, query, options });
+  }
+  /** Deletes it with its lines. */
+  delete(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/imports/:id', { params: { id }, options });
+  }
+}
+
+/** Payments as payment rails report them. */
+export class Lines extends Resource {
+  retrieve(id: string, options?: Options): APIPromise<t.Line> {
+    return this.call('GET', '/v1/lines/:id', { params: { id }, options });
+  }
+  /** Those recorded last come first. */
+  list(query?: t.ListLinesQuery, options?: Options): PagePromise<t.Line> {
+    return this.pages('/v1/lines', { query, options });
+  }
+}
+
+/** The cards, accounts and projects that pay. */
+export class Instruments extends Resource {
+  list(query?: t.ListInstrumentsQuery, options?: Options): PagePromise<t.Instrument> {
+    return this.pages('/v1/instruments', { query, options });
+  }
+  /** Says whose its lines are. */
+  assign(instrument: string, body: t.AssignInstrumentRequest, options?: Options): APIPromise<t.Instrument> {
+    return this.call('PUT', '/v1/instruments/:instrument', { params: { instrument }, body, options });
+  }
+}

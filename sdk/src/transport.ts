@@ -25,6 +25,8 @@ export interface Call {
   params?: Record<string, string>;
   query?: object | undefined;
   body?: unknown;
+  /** A file in place of a body, with its content type. */
+  file?: { data: NonNullable<RequestInit['body']>; type: string };
   options?: RequestOptions | undefined;
   /** The route takes an `idempotency-key`: the caller's, or (`true`) one that this call makes. */
   keyed?: true | 'by the caller';
@@ -90,12 +92,14 @@ export class Transport {
     }
     const requestId = options.requestId ?? freshId();
     const facts = { requestId, idempotencyKey };
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const body = call.file?.data ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
     const url = `${this.#settings.baseURL}${path}${queryOf(call.query)}`;
     const headers = this.#headers(options, facts, body !== undefined);
+    if (call.file !== undefined) headers.set('content-type', call.file.type);
     if (call.accept !== undefined) headers.set('accept', call.accept);
     const timeout = (options.timeout ?? this.#settings.timeout) + (call.extra_ms ?? 0);
-    const retries = options.maxRetries ?? this.#settings.maxRetries;
+    // A stream can be read only once.
+    const retries = body instanceof ReadableStream ? 0 : (options.maxRetries ?? this.#settings.maxRetries);
     const repeatable = method !== 'POST' || call.keyed !== undefined || call.repeatable === true;
 
     for (let attempt = 1; ; attempt++) {
@@ -104,13 +108,14 @@ export class Transport {
         this.#tell({ type, method, path, attempt, request_id: requestId, ...more });
       tell('request');
       try {
-        const init: RequestInit = {
+        const init = {
           method,
           headers,
           redirect: 'manual',
           ...(this.#settings.apiKey === null ? { credentials: 'same-origin' } : {}),
           ...(body === undefined ? {} : { body }),
-        };
+          ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
+        } as RequestInit;
         const read = (signal: AbortSignal) => this.#attempt(url, { ...init, signal }, call, facts);
         const answer = await limited(read, Math.min(timeout, MAX_TIMER_MS), options.signal, facts);
         tell('response', { status: answer.response.status, duration_ms: performance.now() - begun });

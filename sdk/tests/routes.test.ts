@@ -35,6 +35,7 @@ test('there is one method for every route of the API but the door, and none besi
     const path = new URL(url).pathname
       .replace(/the-id/, name.startsWith('members.') ? '{user_id}' : '{id}')
       .replace(/\/7$/, '/{seq}')
+      .replace(/the-instrument/, '{instrument}')
       .replace(/the-entry/, '{entry_id}')
       .replace(/the-question/, '{question_id}');
     sent.add(`${init.method} ${path}`);
@@ -47,6 +48,9 @@ test('there is one method for every route of the API but the door, and none besi
     const before = sent.size;
     if (name === 'capabilities.consume') await method({}, { idempotencyKey: 'a' });
     else if (/^agents\.(merchants\.list|questions\.list|limits)$/.test(name)) await method('the-id');
+    else if (name === 'imports.detect') await method({ data: '{}', type: 'application/json' });
+    else if (name === 'imports.putContent') await method('the-id', { data: '{}', type: 'application/json' });
+    else if (name === 'instruments.assign') await method('the-instrument', { agent: null });
     else if (name === 'agents.questions.answer') await method('the-id', 'the-question', {});
     else if (name === 'agents.questions.forget') await method('the-id', 'the-question');
     else if (name === 'agents.questions.pending') await method();
@@ -63,7 +67,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'ledger.event') await method(7);
     else if (name === 'decisions.retrieveChanged') await method('the-id', 1);
     else if (
-      /^(decisions|agents|apiKeys|webhookEndpoints|invitations)\.create$|^(me|workspace)\.update$|^workspace\.stop$|^me\.(switchWorkspace|setAway|updateNotifications)$|^reviewPolicy\.put$|^signingKeys\.(enrol|beginReviewPolicy)$/.test(
+      /^(decisions|agents|apiKeys|webhookEndpoints|invitations|imports)\.create$|^(me|workspace)\.update$|^workspace\.stop$|^me\.(switchWorkspace|setAway|updateNotifications)$|^reviewPolicy\.put$|^signingKeys\.(enrol|beginReviewPolicy)$/.test(
         name,
       )
     )

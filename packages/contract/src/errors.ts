@@ -68,6 +68,12 @@ export const ERRORS = {
     when: 'The authority changed since the decision: request a new decision. Or `if-match` names another version: read the authority again.',
     retry: false,
   },
+  import_in_progress: {
+    status: 409,
+    when: 'The file is being read already; wait until it is, or has failed.',
+    retry: true,
+  },
+  line_limit: { status: 409, when: 'The workspace has as many lines as it may have.', retry: false },
   not_reviewable: { status: 409, when: 'Only a REVIEW decision can be reviewed.', retry: false },
   review_final: {
     status: 409,

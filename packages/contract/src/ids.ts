@@ -26,6 +26,8 @@ export const ID_PREFIXES = {
   channel: 'chn',
   notice: 'ntc',
   signing_key: 'sig',
+  import: 'imp',
+  line: 'lin',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -12,6 +12,7 @@ export const TAGS = [
   'Merchants',
   'Questions',
   'Budgets',
+  'History',
   'Search',
   'API keys',
   'Webhooks',
@@ -79,6 +80,8 @@ export interface RouteData {
   params?: TSchema;
   query?: TSchema;
   body?: TSchema;
+  /** The body is a file of one of these content types, of any length; it is read as it arrives. */
+  content?: readonly string[];
   /** A request without a body counts as `{}`. */
   bodyOptional?: true;
   /** By status. */

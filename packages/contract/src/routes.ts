@@ -9,6 +9,8 @@ import { routes as changes } from './routes/changes.ts';
 import { routes as decisionReads } from './routes/decision-reads.ts';
 import { routes as decisions } from './routes/decisions.ts';
 import { routes as health } from './routes/health.ts';
+import { routes as imports } from './routes/history/imports.ts';
+import { routes as lines } from './routes/history/lines.ts';
 import { routes as ledger } from './routes/ledger.ts';
 import { routes as mcp } from './routes/mcp.ts';
 import { routes as merchants } from './routes/merchants.ts';
@@ -55,6 +57,8 @@ export const ROUTES = {
   ...authorityReadings,
   ...simulations,
   ...authorityTests,
+  ...imports,
+  ...lines,
   ...apiKeys,
   ...webhooks,
   ...webhookDeliveries,

@@ -16,6 +16,7 @@ export const REFUSAL_REASONS = {
   reports: 'Too many reports.',
   verifications: 'Too many verifications.',
   exports: 'Too many exports.',
+  imports: 'Too many files are being read.',
   simulations: 'Too many simulations and authority tests.',
   streams: 'Too many streamed responses.',
   unsent_bytes: 'Clients read their responses too slowly; the connection was closed.',

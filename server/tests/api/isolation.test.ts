@@ -43,7 +43,9 @@ let foreign: Record<
   | 'invitation'
   | 'entry'
   | 'budget'
-  | 'question',
+  | 'question'
+  | 'import'
+  | 'line',
   string
 >;
 let foreign_ids: Set<string>;
@@ -104,12 +106,20 @@ beforeAll(async () => {
     entry: await there.listed(),
     budget: await there.budget(),
     question: await there.question(),
+    ...(await imported()),
   };
   foreign_ids = await idsOf(there.workspace_id);
   foreign_records = await recordsOf(there.workspace_id);
   expect(foreign_ids.size).toBeGreaterThan(15);
 });
 afterAll(() => s.stop());
+
+/** An import of the other workspace and its line. */
+async function imported(): Promise<{ import: string; line: string }> {
+  const { path } = await caseOf('GET /v1/lines/:id').request(there);
+  const line = (await as(there, 'GET', path)).body;
+  return { import: line.import_id, line: line.line_id };
+}
 
 /** Every id that any row of a workspace holds. */
 async function idsOf(workspace_id: string): Promise<Set<string>> {
@@ -192,7 +202,9 @@ function references(): Reference[] {
     const name = nameOf(route);
     for (const [, field] of route.path.matchAll(/:([a-z_]+)/g)) {
       // Every workspace counts its own events: a number is of no other one.
-      if (field !== 'seq') found.push({ route: name, place: 'path', field: field as string });
+      // And an instrument is named as its rail names it.
+      if (field !== 'seq' && field !== 'instrument')
+        found.push({ route: name, place: 'path', field: field as string });
     }
     const walk = (schema: unknown, place: 'query' | 'body', prefix: string) => {
       const { properties, items, anyOf } = (schema ?? {}) as Record<string, unknown>;
@@ -224,6 +236,8 @@ const PATHS: Record<string, Kind[]> = {
   invitations: ['invitation'],
   entry_id: ['entry'],
   question_id: ['question'],
+  imports: ['import'],
+  lines: ['line'],
 };
 type Expected = readonly [number, string | undefined, string?];
 const EMPTY: Expected = [200, undefined];
@@ -272,6 +286,18 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
   'PATCH /v1/channels/:id filter.agents': [
     ['agent', 'slug'],
     [400, 'invalid_request', 'filter.agents'],
+  ],
+  'POST /v1/imports agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
+  'GET /v1/lines agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
+  'PUT /v1/instruments/:instrument agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
   ],
   'GET /v1/notices decision': [['decision'], EMPTY],
   'GET /v1/notices channel': [['channel'], EMPTY],

@@ -24,6 +24,12 @@ import { createOutcome } from '../../src/engine/commands/create-outcome.ts';
 import { createWebhook } from '../../src/engine/commands/create-webhook.ts';
 import { deleteWebhook } from '../../src/engine/commands/delete-webhook.ts';
 import { expireReservations } from '../../src/engine/commands/expire-reservations.ts';
+import { assignInstrument } from '../../src/engine/commands/history/assign-instrument.ts';
+import { createImport } from '../../src/engine/commands/history/create-import.ts';
+import { deleteImport } from '../../src/engine/commands/history/delete-import.ts';
+import { finishImport } from '../../src/engine/commands/history/finish-import.ts';
+import { recordLines } from '../../src/engine/commands/history/record-lines.ts';
+import { startImport } from '../../src/engine/commands/history/start-import.ts';
 import { listMerchants } from '../../src/engine/commands/merchants/list-merchants.ts';
 import { unlistMerchant } from '../../src/engine/commands/merchants/unlist-merchant.ts';
 import { noteKeyUses } from '../../src/engine/commands/note-key-uses.ts';
@@ -150,6 +156,7 @@ async function look(workspace_id: string) {
     signing_keys: await all('select * from signing_keys where workspace_id = $1 order by signing_key_id'),
     invitations: await all('select invitation_id, email from invitations where workspace_id = $1 order by 1'),
     questions: await all('select agent_id, question_id from questions where workspace_id = $1 order by 1, 2'),
+    imports: await all('select import_id from imports where workspace_id = $1 order by 1'),
     entries: await all('select entry_id, agent_id from merchant_entries where workspace_id = $1 order by 1'),
   };
 }
@@ -263,6 +270,29 @@ const createReview = makeCreateReview({ capability_ttl_seconds: TTL_S });
 async function currentAgent(seen: Seen, ref: string): Promise<Agent | undefined> {
   return getAgent(core.db, seen.workspace_id, ref);
 }
+
+const NO_IMPORT = 'imp_00000000000000000000000000';
+const importOf = (seen: Seen, n: number) => pick(seen.imports, n)?.import_id ?? NO_IMPORT;
+/** Few lines and amounts, so that pages repeat and contradict each other. */
+const lineOf = (n: number, amount_minor: number) => ({
+  kind: 'SPEND' as const,
+  merchant: MERCHANTS[n % 3],
+  payee_id: null,
+  instrument: `sepa:card${n % 2}`,
+  amount_minor,
+  currency: 'EUR',
+  merchant_amount_minor: null,
+  merchant_currency: null,
+  occurred_at: '2026-11-20T12:00:00.000Z',
+  precision: 'DAY' as const,
+  external_reference: `r${n}`,
+  authorization_id: null,
+  description: null,
+  category: null,
+  feed: 'lines',
+  identity: `identity ${n}`,
+  line_number: n,
+});
 
 /** Every command of the service: how its input is made of the choices. */
 const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
@@ -674,6 +704,64 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       },
     };
   },
+  createImport: (seen, step) => ({
+    command: createImport,
+    input: {
+      file_name: uid(step),
+      source: 'lines',
+      feed: 'lines',
+      agent: step.b % 3 === 0 ? null : refOf(seen, step.b),
+      mapping: null,
+      bytes: null,
+    },
+  }),
+  startImport: (seen, step) => ({
+    command: startImport,
+    input: {
+      import_id: importOf(seen, step.a),
+      run_id: `run${step.b % 3}`,
+      seconds: step.c % 2 === 0 ? 0 : 60,
+    },
+  }),
+  recordLines: (seen, step) => ({
+    command: recordLines,
+    input: {
+      import_id: importOf(seen, step.a),
+      run_id: `run${step.b % 3}`,
+      lines: Array.from({ length: 1 + (step.c % 3) }, (_, i) => ({
+        line: lineOf((step.b + i) % 5, step.c % 11 === 0 ? 200 : 100),
+        was_seen: step.c % 5 === 0,
+        text: 'text',
+      })),
+      problems: [],
+      skipped: step.c % 2 === 0 ? ['NOT_FINAL' as const] : [],
+      bytes_read: step.c,
+      header: null,
+      header_hash: null,
+      seconds: 60,
+    },
+  }),
+  finishImport: (seen, step) => ({
+    command: finishImport,
+    input: {
+      import_id: importOf(seen, step.a),
+      run_id: `run${step.b % 3}`,
+      status: ['DONE', 'FAILED', 'INTERRUPTED'][step.c % 3],
+      failure: step.c % 3 === 1 ? { code: 'unreadable', line_number: 1, message: 'No.' } : null,
+    },
+  }),
+  deleteImport: (seen, step) => ({
+    command: deleteImport,
+    input: { import_id: importOf(seen, step.a) },
+  }),
+  assignInstrument: (seen, step) => ({
+    command: assignInstrument,
+    input: {
+      instrument: `sepa:card${step.a % 2}`,
+      agent: step.b % 3 === 0 ? null : refOf(seen, step.b),
+      from: step.c % 2 === 0 ? null : '2026-11-01T00:00:00.000Z',
+    },
+  }),
   createInvitation: (seen, step) => ({
     command: inviteMember,
     input: {
@@ -876,6 +964,11 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
         'createInvitation',
         'enrolSigningKey',
       ),
+    },
+    {
+      // Files are read page by page.
+      weight: 1,
+      arbitrary: fc.constantFrom('createImport', 'startImport', 'recordLines', 'recordLines'),
     },
     { weight: 4, arbitrary: fc.constantFrom(...Object.keys(COMMANDS)) },
   ),

@@ -92,7 +92,9 @@ describe('an export of a history in which everything happened', () => {
     for (const line of linesOf(whole).filter((each) => each.startsWith('{"kind":"event"'))) {
       const { event, data, document } = JSON.parse(line);
       const sha = (text: string) => createHash('sha256').update(text).digest('hex');
-      expect(event.data_hash).toBe(`sha256:${sha(canonicalJson(data))}`);
+      // Of an import that was deleted the chain alone tells.
+      if (data === null) expect(event.type).toBe('lines.recorded');
+      else expect(event.data_hash).toBe(`sha256:${sha(canonicalJson(data))}`);
       if (event.type === 'decision.created') expect(data.document).toBe(`sha256:${sha(document)}`);
       const { seq, id, type, subject, occurred_at, data_hash } = event;
       const text = canonicalJson({ seq, id, type, subject, occurred_at, data_hash });
@@ -279,7 +281,8 @@ describe('tampering by somebody who knows the format is reported where it is', (
       if (parsed.kind !== 'event') return line;
       const { event, data } = parsed;
       if (event.seq === h.last_seq - 3) data.edited = true;
-      event.data_hash = `sha256:${createHash('sha256').update(canonicalJson(data)).digest('hex')}`;
+      if (data !== null)
+        event.data_hash = `sha256:${createHash('sha256').update(canonicalJson(data)).digest('hex')}`;
       if (previous !== null) event.prev_hash = `sha256:${previous.toString('hex')}`;
       const { seq, id, type, subject, occurred_at, data_hash } = event;
       previous = createHash('sha256')

@@ -58,6 +58,9 @@ const NO_HISTORY = [
   'emails',
   'notification_settings',
   'digests',
+  // How far a file was read: sending it again makes these again.
+  'import_progress',
+  'import_problems',
 ];
 const tables = () => [...new Set(columns.map((each) => each.table))];
 
@@ -135,7 +138,7 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
   agents: {
     key: ['agent_id', 'slug'],
     row: "order by slug = 'shadow' desc limit 1",
-    seq: newestOf('t.agent_id'),
+    seq: newestOf(`'"agent":{"agent_id":"' || t.agent_id`),
   },
   authorities: {
     key: ['agent_id', 'version'],
@@ -239,6 +242,22 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     key: ['seq', 'question_id'],
     row: "order by what = 'NO' desc, seq limit 1",
     seq: 't.seq',
+  },
+  imports: {
+    key: ['import_id'],
+    row: 'order by mapping is null, import_id limit 1',
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.import_id)',
+  },
+  lines: {
+    // A row within a known page is reported at the event of the page.
+    key: ['line_id', 'identity', 'seq'],
+    row: 'order by line_id offset 1 limit 1',
+    seq: 't.seq',
+  },
+  instrument_assignments: {
+    key: ['version'],
+    row: 'order by version limit 1',
+    seq: "(select min(seq) from audit_records where workspace_id = W and action = 'instrument.assigned')",
   },
   checkpoints: { key: ['seq'], row: 'order by seq limit 1', seq: 't.seq' },
   ledger_heads: { key: ['workspace_id'], row: 'limit 1', seq: 't.seq' },

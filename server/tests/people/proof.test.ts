@@ -14,6 +14,9 @@ const FREE: Record<string, string> = {
   'DELETE /v1/api-keys/:id': 'only stops',
   'POST /v1/workspace/stop': 'only stops',
   'DELETE /v1/invitations/:id': 'only stops',
+  'POST /v1/imports/detect': 'saves nothing',
+  'POST /v1/imports': 'adds lines, which decide nothing',
+  'PUT /v1/imports/:id/content': 'adds lines, which decide nothing',
   'POST /v1/authority/test': 'saves nothing',
   'POST /v1/agents/:id/authority/simulate': 'saves nothing',
 };

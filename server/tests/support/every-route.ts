@@ -45,6 +45,9 @@ export interface World {
 export interface PreparedRequest {
   path: string;
   body?: unknown;
+  /** A file in place of a body, with its content type. */
+  raw?: string;
+  headers?: Record<string, string>;
   idempotency_key?: string;
 }
 
@@ -84,6 +87,29 @@ const ofAgent = (tail: string, body?: unknown) => async (world: World) => ({
 const ofWebhook = (tail: string, body?: unknown) => async (world: World) => ({
   path: `/v1/webhooks/${await world.webhook()}${tail}`,
   ...(body === undefined ? {} : { body }),
+});
+
+const LINE =
+  '{"merchant":"Ozols","amount_minor":100,"currency":"EUR","occurred_at":"2026-03-02","external_reference":"REF"}';
+const NDJSON = 'application/x-ndjson';
+/** Makes an import with a line of its own, and tells its id. */
+async function imported({ service, setup }: World): Promise<string> {
+  const made = await service.call('POST', '/v1/imports', {
+    key: setup,
+    body: { file_name: 'lines.ndjson', source: 'lines' },
+  });
+  const { id } = made.body;
+  const raw = LINE.replace('REF', freshKey());
+  const sent = await service.call('PUT', `/v1/imports/${id}/content`, {
+    key: setup,
+    raw,
+    headers: { 'content-type': NDJSON },
+  });
+  if (sent.status !== 200) throw new Error(sent.text);
+  return id;
+}
+const ofImport = (tail: string) => async (world: World) => ({
+  path: `/v1/imports/${await imported(world)}${tail}`,
 });
 
 const ofChannel = (tail: string, body?: unknown) => async (world: World) => ({
@@ -481,6 +507,61 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     names: 'nothing',
   },
   'GET /v1/audit': { scopes: ['read'], request: fixed('/v1/audit'), status: 200, names: 'nothing' },
+  'POST /v1/imports/detect': {
+    scopes: ['admin', 'consume'],
+    request: async () => ({ path: '/v1/imports/detect', raw: LINE, headers: { 'content-type': NDJSON } }),
+    status: 200,
+    names: 'nothing',
+  },
+  'POST /v1/imports': {
+    scopes: ['admin', 'consume'],
+    request: fixed('/v1/imports', { file_name: 'lines.ndjson', source: 'lines' }),
+    status: 201,
+    names: 'nothing',
+  },
+  'GET /v1/imports': { scopes: ['read'], request: fixed('/v1/imports'), status: 200, names: 'nothing' },
+  'GET /v1/imports/:id': { scopes: ['read'], request: ofImport(''), status: 200, names: 'one thing' },
+  'PUT /v1/imports/:id/content': {
+    scopes: ['admin', 'consume'],
+    request: async (world) => ({
+      path: `/v1/imports/${await imported(world)}/content`,
+      raw: LINE.replace('REF', freshKey()),
+      headers: { 'content-type': NDJSON },
+    }),
+    status: 200,
+    names: 'one thing',
+  },
+  'GET /v1/imports/:id/problems': {
+    scopes: ['read'],
+    request: ofImport('/problems'),
+    status: 200,
+    names: 'one thing',
+  },
+  'DELETE /v1/imports/:id': { scopes: ['admin'], request: ofImport(''), status: 204, names: 'one thing' },
+  'GET /v1/lines': { scopes: ['read'], request: fixed('/v1/lines'), status: 200, names: 'nothing' },
+  'GET /v1/lines/:id': {
+    scopes: ['read'],
+    async request(world) {
+      const lines = await world.service.call('GET', `/v1/lines?import=${await imported(world)}`, {
+        key: world.setup,
+      });
+      return { path: `/v1/lines/${lines.body.data[0].line_id}` };
+    },
+    status: 200,
+    names: 'one thing',
+  },
+  'GET /v1/instruments': {
+    scopes: ['read'],
+    request: fixed('/v1/instruments'),
+    status: 200,
+    names: 'nothing',
+  },
+  'PUT /v1/instruments/:instrument': {
+    scopes: ['admin'],
+    request: async (world) => ({ path: '/v1/instruments/sepa:main', body: { agent: world.slug } }),
+    status: 200,
+    names: 'one thing',
+  },
   'POST /v1/channels': {
     scopes: ['admin'],
     async request(world) {

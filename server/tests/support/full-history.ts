@@ -315,6 +315,40 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await outcome(settled.decision_id, { type: 'PARTIALLY_REFUNDED', amount_minor: 1 });
   await label(late.decision_id, {});
 
+  // Files of what rails say was paid: lines without ids, an assigned instrument, an import that was deleted.
+  const file = async (rows: readonly object[]) => {
+    const { id } = await post('/v1/imports', { file_name: 'lines.ndjson', source: 'lines', agent: 'shadow' });
+    const reply = await s.call('PUT', `/v1/imports/${id}/content`, {
+      raw: rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+      headers: { 'content-type': 'application/x-ndjson' },
+    });
+    if (reply.status !== 200) throw new Error(reply.text);
+    return id;
+  };
+  const line = {
+    merchant: 'Ozols "quoted" 💶',
+    amount_minor: 4_200,
+    currency: 'EUR',
+    occurred_at: '2026-03-02',
+  };
+  await file([line, line, { ...line, instrument: 'sepa:main', external_reference: 'r1' }]);
+  await s.call('DELETE', `/v1/imports/${await file([{ ...line, external_reference: 'deleted' }])}`);
+  for (const agent of ['shadow', 'enforce'])
+    await ok(s, 'PUT', '/v1/instruments/sepa:main', { agent, from: '2026-01-01T00:00:00Z' });
+  const columns = { occurred_at: 'Date', amount: 'Amount', merchant: 'Name' };
+  const mapping = {
+    delimiter: ',',
+    encoding: 'utf-8',
+    header_line: 1,
+    date_format: 'YYYY-MM-DD',
+    decimal: '.',
+    time_zone: null,
+    spend_sign: 'POSITIVE',
+    currency: 'EUR',
+    columns,
+  };
+  await post('/v1/imports', { file_name: 'later.csv', source: 'csv', mapping });
+
   // What will run out.
   await own(80, payee);
   await own(1_400);

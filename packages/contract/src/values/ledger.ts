@@ -45,6 +45,11 @@ export const LEDGER_EVENT_TYPES = [
   'signing_key.enrolled',
   'signing_key.endorsed',
   'signing_key.revoked',
+  'import.created',
+  'import.finished',
+  'import.deleted',
+  'lines.recorded',
+  'instrument.assigned',
 ] as const;
 export const SUBJECT_TYPES = [
   'workspace',
@@ -67,6 +72,8 @@ export const SUBJECT_TYPES = [
   'member',
   'invitation',
   'signing_key',
+  'import',
+  'instrument',
 ] as const;
 export const BREAK_KINDS = [
   'ENTRY_ALTERED',

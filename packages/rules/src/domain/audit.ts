@@ -3,6 +3,7 @@ import type { Role } from '@purser/contract/values/scopes';
 import type { CounterRow } from '../counters/counters.ts';
 import type { LimitAlert } from '../counters/limit-alerts.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
+import type { ImportRow, InstrumentAssignment } from '../imports/import-rows.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import type { Channel } from '../notices/channels.ts';
 import type { SigningKeyRow } from '../signing/records/signing-key.ts';
@@ -127,6 +128,8 @@ export interface AuditedState {
   review_policy?: ReviewPolicyRow;
   limit_alert?: LimitAlert;
   signing_key?: SigningKeyRow;
+  import?: ImportRow;
+  instrument?: InstrumentAssignment;
   /** Usage of earlier spends added to new limits, and its start if incomplete. */
   question_answer?: AnswerGiven;
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };

@@ -50,6 +50,29 @@ export function wallClock(time_zone: string, at_ms: number): WallClock {
   return { weekday, minute: Math.floor((((shown_ms % DAY_MS) + DAY_MS) % DAY_MS) / 60_000) };
 }
 
+/** A date and time of a calendar and a clock on a wall. */
+export interface LocalDateTime {
+  year: number;
+  month: number;
+  day: number;
+  hour: number;
+  minute: number;
+  second: number;
+}
+
+/**
+ * A local date and time as milliseconds since 1970 UTC: the first of an hour that occurs twice; what clocks skip counts from
+ * before the change. Null for a date or time that there is not.
+ */
+export function instantOfLocal(local: LocalDateTime, time_zone: string): number | null {
+  try {
+    const plain = Temporal.PlainDateTime.from(local, { overflow: 'reject' });
+    return plain.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds;
+  } catch {
+    return null;
+  }
+}
+
 /** The local date and time in a time zone: `2026-11-23 00:00`. */
 export function localTime(time_zone: string, at_ms: number): string {
   return zoned(at_ms, time_zone).toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ');

@@ -5,6 +5,7 @@ import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-history';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import type { SigningKeyRow } from '@purser/rules/signing/records/signing-key';
+import type { HistoryChanges } from '../history/imported-lines.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions } from '../storage/agents.ts';
 import {
@@ -23,6 +24,8 @@ import { loadBudgets, loadBudgetsOfDecisions } from '../storage/derived/budgets.
 import { loadBudgetCounters, loadCounters, type WantedCounter } from '../storage/derived/counters.ts';
 import { type KnownMerchantRef, loadKnownMerchants } from '../storage/derived/known-merchants.ts';
 import { loadQuestions } from '../storage/derived/questions.ts';
+import { loadImportProgress, loadImports } from '../storage/history/imports.ts';
+import { loadAssignments, loadLinesByIdentity } from '../storage/history/lines.ts';
 import { loadLabelsOfDecisions } from '../storage/labels.ts';
 import {
   loadAnyPerson,
@@ -119,6 +122,12 @@ export interface Needs {
   questions?: readonly QuestionRef[];
   /** All signing keys of the workspace, revoked ones included. */
   signing_keys?: boolean;
+  /** Imports, with how far their files were read. */
+  imports?: readonly string[];
+  /** Lines by what their feeds know them by. */
+  lines?: readonly { feed: string; identity: string }[];
+  /** The newest assignments of these instruments. */
+  instruments?: readonly string[];
 }
 
 /**
@@ -257,6 +266,10 @@ const LOADS = {
     ({ review_policy_version: version }) => (version === undefined ? NONE : [{ version }]),
     loadReviewPolicyVersions,
   ),
+  imports: load((needs) => by('import_id', needs.imports), loadImports),
+  import_progress: load((needs) => by('import_id', needs.imports), loadImportProgress),
+  lines: load(({ lines }) => lines ?? NONE, loadLinesByIdentity),
+  assignments: load((needs) => by('instrument', needs.instruments), loadAssignments),
   earlier_consumptions: load(
     (needs) => by('idempotency_key', one(needs.consumption_key)),
     loadEarlierConsumptions,
@@ -336,6 +349,7 @@ export interface ChangedSet {
   shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
   limit_alerts: { changes: ReadonlyMap<string, LimitAlert> };
   signing_keys: { changes: ReadonlyMap<string, SigningKeyRow> };
+  imported: { changes: HistoryChanges };
   questions: { changes: ReadonlyMap<string, QuestionRow>; events: readonly QuestionEvent[] };
   counters: Counters;
 }

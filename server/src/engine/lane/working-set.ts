@@ -19,6 +19,7 @@ import {
 import type { ReviewPolicyRow, Workspace, WorkspaceStop } from '@purser/rules/domain/workspace';
 import { NO_REVIEW_POLICY } from '@purser/rules/reviews/review-policy';
 import type { NewId } from '@purser/rules/values/ids';
+import { ImportedLines } from '../history/imported-lines.ts';
 import { SigningKeys } from '../signing/signing-keys.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
@@ -68,6 +69,7 @@ export class WorkingSet {
   readonly limit_alerts: LimitAlerts;
   readonly questions: Questions;
   readonly signing_keys: SigningKeys;
+  readonly imported: ImportedLines;
   /** Usage over time. */
   readonly counters: Counters;
   /** The later history of earlier decisions. */
@@ -110,6 +112,7 @@ export class WorkingSet {
     this.shared_budgets = new SharedBudgets(loaded.shared_budgets, noteChange);
     this.limit_alerts = new LimitAlerts(loaded.limit_alerts, noteChange);
     this.signing_keys = new SigningKeys(loaded.signing_keys, noteChange);
+    this.imported = new ImportedLines(loaded, noteChange);
     this.counters = new Counters([...loaded.counters, ...loaded.budget_counters]);
     this.#first_seq = head.seq;
     this.#head = head;

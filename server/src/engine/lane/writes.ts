@@ -16,6 +16,14 @@ import { putBudgets } from '../storage/derived/budgets.ts';
 import { addToCounters } from '../storage/derived/counters.ts';
 import { addKnownMerchants } from '../storage/derived/known-merchants.ts';
 import { insertQuestionEvents, putQuestions } from '../storage/derived/questions.ts';
+import {
+  deleteImportProblems,
+  deleteImports,
+  insertImportProblems,
+  insertImports,
+  putImportProgress,
+} from '../storage/history/imports.ts';
+import { insertAssignments, insertLines } from '../storage/history/lines.ts';
 import { insertLabels } from '../storage/labels.ts';
 import { appendLedgerEvents } from '../storage/ledger.ts';
 import { insertInvitationEmails, insertUsers, putInvitations, putMembers } from '../storage/members.ts';
@@ -54,6 +62,8 @@ function put<Row>(write: Write<Row>, rowsOf: (set: ChangedSet) => Iterable<Row>)
   };
 }
 
+const idsOf = (ids: Iterable<string>) => [...ids].map((import_id) => ({ import_id }));
+
 /** Everything that a batch can write, in the order in which the statements are sent. */
 const WRITES: readonly Put[] = [
   put(putWorkspaces, ({ changes }) => (changes.workspace === undefined ? [] : [changes.workspace])),
@@ -88,6 +98,13 @@ const WRITES: readonly Put[] = [
   put(putLimitAlerts, ({ limit_alerts }) => limit_alerts.changes.values()),
   put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes.values()),
   put(putSigningKeys, ({ signing_keys }) => signing_keys.changes.values()),
+  put(insertImports, ({ imported }) => imported.changes.new_imports),
+  put(putImportProgress, ({ imported }) => imported.changes.progress.values()),
+  put(deleteImportProblems, ({ imported }) => idsOf(imported.changes.restarted)),
+  put(insertImportProblems, ({ imported }) => imported.changes.problems),
+  put(insertLines, ({ imported }) => imported.changes.lines),
+  put(insertAssignments, ({ imported }) => imported.changes.assignments),
+  put(deleteImports, ({ imported }) => idsOf(imported.changes.deleted_imports)),
   put(insertAuditRecords, ({ changes }) => changes.audit),
   put(appendLedgerEvents, ({ changes }) => changes.events),
   put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),

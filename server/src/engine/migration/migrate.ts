@@ -45,6 +45,9 @@ const APPEND_ONLY = [
   'search_texts',
   'question_events',
   'review_policies',
+  'imports',
+  'lines',
+  'instrument_assignments',
 ] as const;
 const CHANGEABLE = [
   'workspaces',
@@ -88,6 +91,8 @@ const CHANGEABLE = [
   'emails',
   'notification_settings',
   'digests',
+  'import_progress',
+  'import_problems',
 ] as const;
 /** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [
@@ -111,6 +116,11 @@ const REMOVABLE = [
   'setup_codes',
   'emails',
   'known_merchants_to_fill',
+  // Deleted with their import.
+  'imports',
+  'import_progress',
+  'import_problems',
+  'lines',
 ] as const;
 
 export interface Migrated {

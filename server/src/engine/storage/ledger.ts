@@ -148,6 +148,8 @@ export async function loadLedgerEvents(
 
 /** An upper estimate for rows that are neither decisions nor audit records. */
 const PLAIN_ROW_BYTES = 2_000;
+/** The length of a page of lines, about. */
+const PAGE_BYTES = 250_000;
 
 /**
  * Returns the events after `after` up to and including `until`, in the order of the chain: `limit` of them, or fewer if
@@ -162,7 +164,7 @@ export async function loadLedgerEventsWithin(
     name: 'load_ledger_events_within',
     text: withinBytes(
       `select e.*, coalesce(octet_length(d.document), octet_length(a.state) + octet_length(a.changes::text),
-          ${PLAIN_ROW_BYTES}) as size
+          case e.type when 'lines.recorded' then ${PAGE_BYTES} else ${PLAIN_ROW_BYTES} end) as size
         from (select ${COLUMNS} from ledger_events where workspace_id = $1 and seq > $2 and seq <= $3
           order by seq limit $4) as e
         left join lateral (
@@ -170,7 +172,7 @@ export async function loadLedgerEventsWithin(
             and e.type = 'decision.created' limit 1) as d on true
         left join lateral (
           select state, changes from audit_records where workspace_id = $1 and seq = e.seq
-            and e.type !~ '^(decision|capability|reservation)[.]' limit 1) as a on true
+            and e.type !~ '^(decision|capability|reservation|lines?)[.]' limit 1) as a on true
         order by e.seq`,
       { size: 'size', order: 'seq' },
     ),

@@ -178,7 +178,7 @@ const ORPHANS: Record<OrphanTable, string> = {
     and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = s.decision_id)`,
   audit_records: `select audit_id as name from audit_records a where workspace_id = $1
     and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = a.seq
-      and e.type !~ '^(decision|capability|reservation)[.]')`,
+      and e.type !~ '^(decision|capability|reservation|lines?)[.]')`,
   decision_lessons: `select decision_id as name from decision_lessons c where workspace_id = $1
     and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = c.decision_id)`,
   known_merchants: `select agent_id || ' ' || key as name from known_merchants m where workspace_id = $1
@@ -186,6 +186,9 @@ const ORPHANS: Record<OrphanTable, string> = {
       and d.agent_id = m.agent_id)`,
   question_events: `select agent_id || ' ' || question_id as name from question_events q where workspace_id = $1
     and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = q.seq)`,
+  lines: `select line_id as name from lines l where workspace_id = $1
+    and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = l.seq
+      and e.type = 'lines.recorded')`,
   api_key_digests: `select key_id as name from api_key_digests g where workspace_id = $1
     and not exists (select 1 from api_keys k where k.workspace_id = $1 and k.key_id = g.key_id
       and k.digest = g.digest)`,
@@ -202,6 +205,7 @@ export const NAME_OF_ORPHAN = {
   decision_lessons: 'what was learnt of decision',
   known_merchants: 'known merchant',
   question_events: 'record of question',
+  lines: 'line',
   api_key_digests: 'digest of api_key',
 } as const;
 export type OrphanTable = keyof typeof NAME_OF_ORPHAN;

@@ -11,7 +11,7 @@ import { loadCheckpointFiles } from './checkpoint-files.ts';
 import { loadCheckpoints } from './checkpoint-rows.ts';
 import { MAX_CHECKPOINTS } from './checkpoints.ts';
 import { checkpointLine, endLine, eventLine, headerLine } from './ledger-export.ts';
-import { loadSealedRows } from './sealed-rows.ts';
+import { loadSealedPages, loadSealedRows } from './sealed-rows.ts';
 
 /** The events read at a time; fewer if what they seal adds up to about a megabyte. */
 const EVENTS_AT_ONCE = 500;
@@ -109,11 +109,11 @@ async function loadPage(
   const last = events.at(-1);
   if (last === undefined) return undefined;
   const isLeftOut = (event: LedgerEvent) => is_withheld && isAdministrative(event);
-  const rows = await loadSealedRows(
-    db,
-    workspace_id,
-    events.filter((event) => !isLeftOut(event)),
-  );
+  const shown = events.filter((event) => !isLeftOut(event));
+  const rows = await loadSealedRows(db, workspace_id, shown);
+  const pages = await loadSealedPages(db, workspace_id, shown, true);
+  // Of a deleted page there is nothing to show.
+  for (const [seq, page] of pages.rows) if (page.hash === undefined) rows.set(seq, page);
   const lines = await linesInSlices(events, (event) => {
     const row = rows.get(event.seq);
     return eventLine(event, row?.data ?? null, row?.document ?? null, isLeftOut(event));

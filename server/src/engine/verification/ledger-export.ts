@@ -19,6 +19,7 @@ import { ExportedApprovals } from '@purser/rules/signing/exported-approvals';
 import type { ApprovalsVerdict } from '@purser/rules/signing/history';
 import { canonicalJson } from '@purser/rules/values/canonical-json';
 
+import { GonePages } from '../history/gone-pages.ts';
 import { wrongTier } from './tiers.ts';
 
 /** The first line of an export. */
@@ -214,6 +215,7 @@ class ExportReading {
   #newest: { seq: number; signed_at: string } | null = null;
   #is_over = false;
   #approvals: ExportedApprovals;
+  readonly #gone_pages = new GonePages();
 
   constructor(keys: readonly VerifyingKey[], signer_roots: readonly string[] | null) {
     this.#keys = keys;
@@ -300,7 +302,8 @@ class ExportReading {
     const document = event.type === 'decision.created' && data !== null ? String(line.document) : null;
     if (eventLine(event, data, document, is_withheld) !== text) throw new TypeError('was altered');
     if (this.#counts.checkpoints > 0) throw new TypeError('comes after the checkpoints');
-    const sealed = is_withheld ? event.data_hash : sealedHash(event, line);
+    const is_gone = this.#gone_pages.take(event, data === null);
+    const sealed = is_withheld || is_gone ? event.data_hash : sealedHash(event, line);
     const problems = checkLink(this.#previous, event, sealed);
     for (const found of problems) this.#add(found);
     if (problems.length === 0 && !is_withheld) this.#followPolicy(event, line);
@@ -367,6 +370,7 @@ class ExportReading {
 
   /** Adds what is missing once nothing more comes. */
   #checkEnd(): void {
+    for (const found of this.#gone_pages.breaks()) this.#add(found);
     const previous = this.#previous;
     const seq = previous.seq + 1;
     const head = this.#header?.head ?? GENESIS;

@@ -5,12 +5,15 @@ import type { AuthorityRow } from '@purser/rules/domain/authorities';
 import { recordHash } from '@purser/rules/domain/ledger';
 import type { Invitation, Member } from '@purser/rules/domain/people';
 import type { ReviewPolicyRow } from '@purser/rules/domain/workspace';
+import type { ImportRow, InstrumentAssignment } from '@purser/rules/imports/import-rows';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { listAgents } from '../storage/agents.ts';
 import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
 import { listAuthorities } from '../storage/authorities.ts';
 import type { Queryable } from '../storage/database.ts';
+import { listAllImports } from '../storage/history/imports.ts';
+import { listAllAssignments } from '../storage/history/lines.ts';
 import type { StoredHead } from '../storage/ledger.ts';
 import { listAllMembers, listInvitations } from '../storage/members.ts';
 import { listAllMerchantEntries } from '../storage/merchant-entries.ts';
@@ -60,7 +63,12 @@ const NAMES: {
   signing_key: (row) => `signing_key ${row.signing_key_id}`,
   shared_budget: (row) => `shared_budget ${row.budget_id}`,
   review_policy: (row) => `review_policy version ${row.version}`,
+  import: (row) => `import ${row.import_id}`,
+  instrument: (row) => `instrument ${row.instrument} version ${row.version}`,
 };
+
+/** The actions after which the row must not exist any more. */
+const DELETIONS: ReadonlySet<string> = new Set(['webhook.deleted', 'channel.deleted', 'import.deleted']);
 
 const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof typeof NAMES](row);
 
@@ -77,8 +85,7 @@ export function recordSealedStates(
   for (const [kind, row] of Object.entries(rows)) {
     // These are compared with what follows from them: counters, and answers to questions.
     if (kind === 'primed' || kind === 'question_answer') continue;
-    if (action === 'webhook.deleted' || action === 'channel.deleted') {
-      // The deleted row must not exist any more.
+    if (DELETIONS.has(action)) {
       sealed.delete(rowName(kind, row));
       continue;
     }
@@ -130,6 +137,14 @@ const LISTS: readonly PagesOf[] = [
   pages<MerchantEntry>(
     (db, id, last) => listAllMerchantEntries(db, id, { after: last?.entry_id ?? '', limit }),
     (merchant_entry) => ({ merchant_entry }),
+  ),
+  pages<ImportRow>(
+    (db, id, last) => listAllImports(db, id, { after: last?.import_id ?? '', limit }),
+    (row) => ({ import: row }),
+  ),
+  pages<InstrumentAssignment>(
+    (db, id, last) => listAllAssignments(db, id, { after: last ?? { instrument: '', version: 0 }, limit }),
+    (instrument) => ({ instrument }),
   ),
   pages<ReviewPolicyRow>(
     (db, id, last) => listAllReviewPolicies(db, id, { after: last?.version ?? 0, limit }),

@@ -8,11 +8,14 @@ import {
   type LedgerEventType,
 } from '@purser/rules/domain/ledger';
 import { sealedReview } from '@purser/rules/domain/reviews';
+import { isPage, type LineRow, pageDataHash, sealedPage } from '@purser/rules/history/lines';
 import { loadAuditRecords } from '../storage/audit.ts';
 import { loadConsumptions } from '../storage/consumptions.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadExpiredReservations } from '../storage/decision-states.ts';
 import { loadDecisionRows } from '../storage/decisions.ts';
+import { listDeletedImports } from '../storage/history/imports.ts';
+import { loadPages } from '../storage/history/lines.ts';
 import { loadLabels } from '../storage/labels.ts';
 import { loadOutcomes } from '../storage/outcomes.ts';
 import { loadNotes } from '../storage/reviewing/notes.ts';
@@ -24,6 +27,8 @@ export interface SealedRow {
   data: Record<string, unknown>;
   /** The document of a decision, of which `data` has only the hash. */
   document: string | null;
+  /** The hash, where `data` was left out because it is long, or was deleted. */
+  hash?: Buffer;
 }
 
 /** The rows read at a time, which may have documents. */
@@ -37,7 +42,52 @@ function atItsPlace<Row extends object>(row: InLedger<Row>, event: LedgerEvent):
   return (event_id === event.id ? sealed : row) as Row;
 }
 
-/** Returns the rows that these events are about, by `seq`; missing rows are left out. */
+/** The pages of lines read at a time. */
+const PAGES_AT_ONCE = 10;
+
+/** The pages of lines that events seal, each with the number of its lines. */
+export interface SealedPages {
+  rows: Map<number, SealedRow>;
+  lines: number;
+}
+
+/** The rest of the page of a deleted import: nothing, which is as it should be. */
+function deletedPage(event: LedgerEvent, lines: readonly LineRow[]): SealedRow {
+  return { ...plain({}), hash: lines.length === 0 ? event.data_hash : pageDataHash([]) };
+}
+
+/**
+ * Returns the pages of lines that these events seal, by `seq`; missing ones are left out. Of the page of an import that was deleted
+ * nothing may be left, and the chain alone still tells of it. `keeps_data`: with the lines, and not their hash alone.
+ */
+export async function loadSealedPages(
+  db: Queryable,
+  workspace_id: string,
+  events: readonly LedgerEvent[],
+  keeps_data: boolean,
+): Promise<SealedPages> {
+  const pages = events.filter(isPage);
+  const found: SealedPages = { rows: new Map(), lines: 0 };
+  if (pages.length === 0) return found;
+  const deleted = await listDeletedImports(db, workspace_id);
+  for (let i = 0; i < pages.length; i += PAGES_AT_ONCE) {
+    const part = pages.slice(i, i + PAGES_AT_ONCE);
+    const by_seq = new Map<number, LineRow[]>(part.map(({ seq }) => [seq, []]));
+    const lines = await loadPages(db, workspace_id, [...by_seq.keys()]);
+    for (const line of lines) by_seq.get(line.seq)?.push(line);
+    found.lines += lines.length;
+    for (const event of part) {
+      const rows = by_seq.get(event.seq) ?? [];
+      if (deleted.has(event.subject_id)) found.rows.set(event.seq, deletedPage(event, rows));
+      else if (rows.length === 0) continue;
+      else if (keeps_data) found.rows.set(event.seq, plain(sealedPage(rows)));
+      else found.rows.set(event.seq, { ...plain({}), hash: pageDataHash(rows) });
+    }
+  }
+  return found;
+}
+
+/** Returns the rows that these events are about, by `seq`, pages of lines apart; missing rows are left out. */
 export async function loadSealedRows(
   db: Queryable,
   workspace_id: string,

@@ -47,7 +47,7 @@ import {
   type Walk,
 } from './orphans.ts';
 import { checkQuestionEvents, checkQuestions } from './questions.ts';
-import { loadSealedRows, type SealedRow } from './sealed-rows.ts';
+import { loadSealedPages, loadSealedRows, type SealedRow } from './sealed-rows.ts';
 import { withinSnapshot } from './snapshot.ts';
 import { checkBudgets, checkStates, countUnchanged } from './states.ts';
 
@@ -230,7 +230,7 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
     const { events, intact, spans } = page;
     const counting = noted(countSpans(db, workspace_id, spans));
     const unknown = events.filter((event) => event.is_as_sealed !== true);
-    const rows = unknown.length === 0 ? new Map() : await loadSealedRows(db, workspace_id, unknown);
+    const rows = await rowsOfEvents(walk, db, unknown);
     const signed = await loadReviewedDecisions(db, workspace_id, { events, rows });
     await earlier;
     const rebuilt = rebuild(walk, events, rows);
@@ -265,6 +265,20 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
   return events_checked;
 }
 
+/** Returns what these events seal, of pages of lines their hashes, and counts the lines. */
+async function rowsOfEvents(
+  { workspace_id, tally }: Walk,
+  db: Client,
+  events: readonly ChainRow[],
+): Promise<Map<number, SealedRow>> {
+  if (events.length === 0) return new Map();
+  const rows = await loadSealedRows(db, workspace_id, events);
+  const pages = await loadSealedPages(db, workspace_id, events, false);
+  for (const [seq, sealed] of pages.rows) rows.set(seq, sealed);
+  tally.found.lines += pages.lines;
+  return rows;
+}
+
 /** Checks the rows of a page, once its links were checked. */
 async function checkPage(walk: Walk, db: Client, page: LinkedPage): Promise<void> {
   const { events, rebuilt, spans } = page;
@@ -296,7 +310,7 @@ function rebuild(
       if (isAdministrative(event)) walk.is_vouched_for = false;
       continue;
     }
-    const hash = recordHash(row.data);
+    const hash = row.hash ?? recordHash(row.data);
     hashes.set(event.seq, hash);
     if (isAdministrative(event)) {
       tally.found.audit_records += 1;

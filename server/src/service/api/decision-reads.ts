@@ -20,7 +20,7 @@ import { peopleTable } from '../decisions/people-table.ts';
 import { agentScopeOf, type DecisionView } from '../decisions/present-decisions.ts';
 import type { Cursors } from '../http/cursors.ts';
 import { type Handler, type Route, serve } from '../http/route.ts';
-import { attachment } from './csv-answers.ts';
+import { attachment } from './tables/csv-answers.ts';
 
 /** Decisions read at a time; fewer if they add up to about a megabyte. */
 const EXPORTED_AT_ONCE = 200;

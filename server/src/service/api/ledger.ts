@@ -13,7 +13,7 @@ import { saveVerification, verificationBody } from '../../engine/verification/la
 import { verifyLedger } from '../../engine/verification/verify-ledger.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import { type Handler, type Route, type Serving, serve } from '../http/route.ts';
-import { attachment, csvOfList, wantsCsv } from './csv-answers.ts';
+import { attachment, csvOfList, wantsCsv } from './tables/csv-answers.ts';
 
 const COLUMNS = [
   'seq',

@@ -33,6 +33,8 @@ import { makeCapabilityRoutes } from './capabilities.ts';
 import { makeChangeRoutes } from './changes.ts';
 import { makeDecisionReadRoutes } from './decision-reads.ts';
 import { makeDecisionRoutes } from './decisions.ts';
+import { makeImportRoutes } from './history/imports.ts';
+import { makeLineRoutes } from './history/lines.ts';
 import { makeLedgerRoutes } from './ledger.ts';
 import { makeMerchantRoutes } from './merchants.ts';
 import { makeChannelRoutes } from './notices/channels.ts';
@@ -61,7 +63,11 @@ import { makeWorkspaceRoutes } from './workspace.ts';
 /** The settings that routes depend on. */
 type RouteConfig = Pick<
   Config,
-  'review_ttl_seconds' | 'capability_ttl_seconds' | 'webhook_allow_private_network' | 'smtp_url'
+  | 'import_max_mib'
+  | 'review_ttl_seconds'
+  | 'capability_ttl_seconds'
+  | 'webhook_allow_private_network'
+  | 'smtp_url'
 > &
   Partial<Pick<Config, 'purpose_merchants_file'>>;
 
@@ -180,6 +186,25 @@ function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts):
   ];
 }
 
+/** Makes the routes of what rails say was paid. */
+function makeLineAndImportRoutes(
+  { db, lists_db, lane, metrics }: Core,
+  config: RouteConfig,
+  cursors: Cursors,
+): Route[] {
+  return [
+    ...makeImportRoutes({
+      db,
+      lane,
+      cursors,
+      max_bytes: config.import_max_mib * 1_048_576,
+      newRunId: () => newId('request'),
+      countLineResult: metrics.countImportLines,
+    }),
+    ...makeLineRoutes({ db, lists_db, lane, cursors }),
+  ];
+}
+
 /** Makes the routes of webhooks, of the events that they deliver, and of channels and notices. */
 function makeEventRoutes(
   { db, lists_db, lane, secrets }: Core,
@@ -247,6 +272,7 @@ export function makeApiRoutes(
   const routes = [
     ...makeSpendRoutes(core, parts, preAssess, { site, signing }),
     ...makeAuthorizingRoutes(core, parts),
+    ...makeLineAndImportRoutes(core, config, cursors),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest }),
     ...makeEventRoutes(core, config, cursors),
     ...makeMemberRoutes({ db, lane, cursors, links, site, mails: config.smtp_url !== null, flows }),

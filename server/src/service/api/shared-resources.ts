@@ -49,6 +49,14 @@ const RESOURCES: Record<ResourceName, SharesOptions & { expected_ms: number; lea
     max_waiting: 40,
     max_wait_ms: MAX_WAIT_MS,
   },
+  /** A file that arrives slowly holds little but its connection. */
+  imports: {
+    resource: 'imports',
+    total: 8,
+    expected_ms: 5,
+    max_waiting: 40,
+    max_wait_ms: MAX_WAIT_MS,
+  },
   /** They are in no hurry and have no deadline; the time of the event loop that they take is bounded in `routes.ts`. */
   simulations: {
     resource: 'simulations',
@@ -184,7 +192,9 @@ export function withTurns(
 ): Route {
   const handleAny = route.handler;
   const handle =
-    route.shares === 'simulations' ? handleAny : (call: Call) => handleForeground(handleAny, call, presence);
+    route.shares === 'simulations' || route.shares === 'imports'
+      ? handleAny
+      : (call: Call) => handleForeground(handleAny, call, presence);
   if (route.shares === undefined) {
     const handleInTurn = async (call: Call, cost_ms: number) => {
       const { workspace_id, key_id } = holderOf(call.caller);

@@ -24,7 +24,7 @@ import { loadWorkspace, readClock } from '../../engine/storage/workspaces.ts';
 import type { Cursors } from '../http/cursors.ts';
 import { type Call, type Handler, type Route, serve } from '../http/route.ts';
 import { originOf } from '../people/callers.ts';
-import { attachment, csvOfList, wantsCsv } from './csv-answers.ts';
+import { attachment, csvOfList, wantsCsv } from './tables/csv-answers.ts';
 
 const COLUMNS = [
   'id',

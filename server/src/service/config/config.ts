@@ -128,6 +128,10 @@ export const SETTINGS = {
     meaning:
       'true allows webhook endpoints with http:// and at loopback or private addresses; only for development and tests.',
   }),
+  IMPORT_MAX_MIB: withDefault('64', {
+    ...wholeNumber(1, 1_024),
+    meaning: 'Largest file of an import, in MiB.',
+  }),
   WEBHOOK_RETRY_FIRST_MS: withDefault('30000', {
     ...wholeNumber(1, DAY_MS),
     meaning:

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Caller } from '@purser/rules/domain/keys';
 import { sha256 } from '@purser/rules/domain/ledger';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import { canonicalJson } from '@purser/rules/values/canonical-json';
 import type { FastifyRequest } from 'fastify';
 import { checkProof } from './access.ts';
+import { takesEmptyObject } from './bodies/body-headers.ts';
+import { chunksOf, mediaType } from './bodies/content.ts';
 import type { ParsedQuery } from './query-string.ts';
 import type { Answer, Call, Dispatch, Route } from './route.ts';
 import { parseStrictJson } from './strict-json.ts';
@@ -19,49 +22,13 @@ export const BODY_LIMIT = 65_536;
  */
 const MAX_DISCARDED = 4 * 1024 * 1024;
 
-const JSON_TYPE = /^application\/json[ \t]*(;[ \t]*charset=("?)utf-8\2[ \t]*)?$/i;
 const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
 const TOO_LARGE = `must be at most ${BODY_LIMIT} bytes`;
 const PARAM = /^[A-Za-z0-9_-]{1,64}$/;
+/** The name of an instrument: its name, a colon, and the rail's own name. */
+const RAIL_PARAM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}:[!#-[\]-~]{1,200}$/;
 const FILE_PARAM = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
-
-/** Returns whether a body follows the headers. A chunked body may still turn out to be empty. */
-export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
-  const length = headers['content-length'];
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
-}
-
-/** Many clients send `{}` with every POST, so routes without a body take it. */
-const takesEmptyObject = (route: { method?: string; body?: unknown }) =>
-  route.body === undefined && route.method === 'POST';
-
-/**
- * Checks before the body is read what its headers already show. Throws if the route takes no body, if the body is
- * missing, and if the content type or content encoding is not supported.
- */
-export function checkBodyHeaders(
-  message: IncomingMessage,
-  route: { method?: string; body?: unknown; bodyOptional?: boolean },
-): void {
-  const { headers } = message;
-  const chunked = headers['transfer-encoding'] !== undefined;
-  const has_body = hasBody(message);
-  if (route.body === undefined) {
-    // A chunked body may be empty, which only reading it shows. A GET is refused without reading it.
-    const is_refused = message.method === 'GET' || (!chunked && !takesEmptyObject(route));
-    if (has_body && is_refused) throw invalidField('body', 'must be empty');
-    if (!has_body || chunked) return;
-  }
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw invalidField('content-encoding', 'must be absent or identity');
-  if (!has_body && route.bodyOptional === true) return;
-  if (!has_body) throw invalidField('body', 'is required');
-  const type = headers['content-type'];
-  if (type !== 'application/json' && (type === undefined || !JSON_TYPE.test(type)))
-    throw invalidField('content-type', 'must be application/json');
-}
 
 /**
  * Reads a body to its end. Calls `done` once: with the bytes, with `invalid_request` if there are more than
@@ -106,13 +73,13 @@ export function makeChecks(route: Route): Check[] {
   if (route.serves_files !== true) checks.push(makeQueryCheck(route));
   if (route.idempotent === true) checks.push(({ headers }) => checkIdempotencyKey(headers));
   if (takesEmptyObject(route)) checks.push(takeEmptyObject);
-  else checks.push(route.body === undefined ? refuseBody : parseJson);
+  else if (route.content === undefined) checks.push(route.body === undefined ? refuseBody : parseJson);
   return checks;
 }
 
 /** A parameter that cannot be an id, or the name of a file, is answered like one that does not exist. */
-function makePathCheck({ serves_files }: Route): Check {
-  const form = serves_files === true ? FILE_PARAM : PARAM;
+function makePathCheck({ serves_files, names_instrument }: Route): Check {
+  const form = serves_files === true ? FILE_PARAM : names_instrument === true ? RAIL_PARAM : PARAM;
   return ({ params }) => {
     for (const value of Object.values(params as Record<string, string>)) {
       if (!form.test(value)) throw new ApiError('not_found', 'No such resource.');
@@ -198,6 +165,10 @@ export async function callHandler(
     request_id: exchange.request_id,
     client_address: exchange.client_address,
     body_hash: exchange.body_hash,
+    content:
+      route.content === undefined
+        ? undefined
+        : { type: mediaType(headers['content-type']), chunks: chunksOf(body as Readable) },
     hold,
     dispatch,
   };

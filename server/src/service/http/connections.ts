@@ -3,6 +3,8 @@ import { Server as NetServer, Socket } from 'node:net';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import type { Limits } from './admission.ts';
 import type { Balance, ConnectionHandle } from './balance.ts';
+import { hasBody } from './bodies/body-headers.ts';
+import { mayBeLong } from './bodies/content.ts';
 import { requestId } from './exchange.ts';
 import { malformedRequest, rawErrorAnswer } from './failures.ts';
 import type { Shares } from './shares.ts';
@@ -78,13 +80,17 @@ export class Connections {
     const server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
+        // Node knows one limit for all requests, and files may take longer: `#limitBody` watches each body.
+        requestTimeout: 0,
         connectionsCheckingInterval: CHECK_EVERY_MS,
         keepAliveTimeout: keep_alive_ms,
         // Otherwise Node answers a request without Host by itself, with an empty body.
         requireHostHeader: false,
       },
-      (message, response) => this.#accept({ message, response }, handle),
+      (message, response) => {
+        this.#limitBody(message);
+        this.#accept({ message, response }, handle);
+      },
     );
     // Node drops headers beyond this number silently. The request checks their number itself.
     server.maxHeadersCount = 0;
@@ -131,6 +137,19 @@ export class Connections {
       balance?.opened(this.#lines.size);
       release();
     });
+  }
+
+  /** Ends a connection whose request is not received in time. */
+  #limitBody(message: IncomingMessage): void {
+    if (!hasBody(message)) return;
+    const late = setTimeout(() => {
+      if (message.complete || mayBeLong(message)) return;
+      const error: NodeJS.ErrnoException = new Error('the body did not arrive in time');
+      error.code = 'ERR_HTTP_REQUEST_TIMEOUT';
+      this.#onClientError(error, message.socket);
+    }, REQUEST_TIMEOUT_MS);
+    message.once('close', () => clearTimeout(late));
+    message.once('end', () => clearTimeout(late));
   }
 
   #accept(asked: Asked, handle: Handle): void {

@@ -2,9 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import type { ResponseData, RouteData } from '@purser/contract/route';
 import type { Caller } from '@purser/rules/domain/keys';
 import type { Static, TSchema } from 'typebox';
+import type { Content } from './bodies/content.ts';
 
 /** The resources that the requests of all workspaces share, besides the places for writes. */
-export type ResourceName = 'reads' | 'lists' | 'reports' | 'verifications' | 'exports' | 'simulations';
+export type ResourceName =
+  | 'reads'
+  | 'lists'
+  | 'reports'
+  | 'verifications'
+  | 'exports'
+  | 'imports'
+  | 'simulations';
 
 /**
  * The argument of a handler. All of it is validated and normalised, and the caller is authenticated and has the scope.
@@ -26,6 +34,8 @@ export interface Call<Params = Record<string, string>, Query = Record<string, un
    * without `idempotent`.
    */
   body_hash: Buffer | undefined;
+  /** The file that is sent; undefined on routes without `content`. */
+  content: Content | undefined;
   /**
    * Waits for `ms` because the caller asked for it. The deadline of the request does not run meanwhile. Resolves with
    * false if the wait has to end earlier or is not possible.
@@ -90,6 +100,8 @@ export interface Serving {
    * then give hints about the secret.
    */
   shows_secret?: true;
+  /** Its path parameter names an instrument of a rail, which has a colon. */
+  names_instrument?: true;
   /** Its path parameters may hold dots, as the names of files do, and its query is read by the page alone. */
   serves_files?: true;
   /** The shared resource that each request takes a turn at, so that no workspace can take all of it. */
@@ -118,9 +130,10 @@ export type CallOf<R extends RouteData> = Omit<
     Part<R, 'query', Record<string, never>>,
     Part<R, 'body', undefined>
   >,
-  'caller' | 'body_hash' | 'headers'
+  'caller' | 'body_hash' | 'headers' | 'content'
 > & {
   caller: R extends { scopes: 'public' } ? null : Caller;
+  content: R extends { content: readonly string[] } ? Content : undefined;
 } & (R extends { idempotent: true }
     ? { headers: Call['headers'] & { 'idempotency-key': string }; body_hash: Buffer }
     : Pick<Call, 'headers' | 'body_hash'>);

@@ -9,7 +9,9 @@ import type { TSchema } from 'typebox';
 import { makeAccess } from './access.ts';
 import { LIMITS, makeAdmission } from './admission.ts';
 import { Answers } from './answers.ts';
-import { BODY_LIMIT, callHandler, checkBodyHeaders, hasBody, makeChecks, readBody } from './call.ts';
+import { checkBodyHeaders, hasBody } from './bodies/body-headers.ts';
+import { allowLongBody } from './bodies/content.ts';
+import { BODY_LIMIT, callHandler, makeChecks, readBody } from './call.ts';
 import { makeClientAddress } from './client-address.ts';
 import { Connections, stopListening } from './connections.ts';
 import { makeDispatch } from './dispatch.ts';
@@ -201,12 +203,18 @@ function setUpBodies(server: FastifyInstance): void {
   });
   server.removeAllContentTypeParsers();
   // This only reads the bytes of the body. They are parsed once path, query and headers have been checked.
-  server.addContentTypeParser('*', ({ exchange }, payload, done) =>
+  server.addContentTypeParser('*', ({ exchange, raw }, payload, done) => {
+    if (exchange.route?.content !== undefined) {
+      // The handler reads a file itself, as it arrives.
+      allowLongBody(raw);
+      done(null, payload);
+      return;
+    }
     readBody(payload, (error, body) => {
       exchange.body?.();
       done(error, body);
-    }),
-  );
+    });
+  });
 }
 
 /** Adds the routes. The hooks run in the order in which they are added. */

@@ -2,6 +2,7 @@ import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
 import { MODES } from '@purser/contract/values/agents';
 import { CHANNEL_TYPES, NOTICE_STATUSES } from '@purser/contract/values/channels';
 import { DECISIONS } from '@purser/contract/values/decisions';
+import { LINE_RESULTS, type LineResult } from '@purser/contract/values/history';
 import { MAIL_RESULTS, type MailResult } from '@purser/contract/values/mail';
 import { ATTEMPT_STATUSES } from '@purser/contract/values/webhooks';
 import type { Mode } from '@purser/rules/domain/agents';
@@ -37,6 +38,8 @@ export interface Metrics {
   countWebhookAttempt(status: AttemptStatus): void;
   /** Counts an attempt to send a notice, or one that became obsolete before it was sent. */
   countNotice(receiver: string, status: string): void;
+  /** Counts lines of files by what became of them. */
+  countImportLines(result: LineResult, count: number): void;
   /** Counts an attempt to send a mail. */
   countMail(result: MailResult): void;
   /** Counts a committed batch of the lane: its number of commands and the duration of its transaction. */
@@ -128,6 +131,7 @@ export function makeMetrics(): Metrics {
   return {
     ...makeRequestMetrics(registry),
     ...makeLaneMetrics(registry),
+    ...makeHistoryMetrics(registry),
     ...makeModelMetrics(registry),
     ...makeFollowerMetrics(registry),
     ...makeGauges(registry),
@@ -196,6 +200,17 @@ function makeRequestMetrics(registry: Registry) {
     countWebhookAttempt: (status) => webhook_attempts.inc({ status }),
     countNotice: (channel, status) => notices.inc({ channel, status }),
   } satisfies Partial<Metrics>;
+}
+
+function makeHistoryMetrics(registry: Registry) {
+  const lines = new Counter({
+    name: 'purser_import_lines_total',
+    help: 'Lines of imported files, by what became of them: taken, present already, skipped or bad.',
+    labelNames: ['result'] as const,
+    registers: [registry],
+  });
+  for (const result of LINE_RESULTS) lines.inc({ result }, 0);
+  return { countImportLines: (result, count) => lines.inc({ result }, count) } satisfies Partial<Metrics>;
 }
 
 function makeLaneMetrics(registry: Registry) {

@@ -29,6 +29,7 @@ const TAG_DESCRIPTIONS: Record<RouteData['tag'], string> = {
     'Merchants that people list for an agent in addition to its authority, and suggestions for the list.',
   Questions: 'What made spends of an agent unclear, each question once, and what people answered.',
   Budgets: 'Budgets that several agents share.',
+  History: 'What payment rails say was paid, imported from their files.',
   Search: 'Find anything by a part of its text.',
   'API keys': 'Keys that call this API, and their scopes.',
   Reports: 'Results of SHADOW, and findings against ENFORCE.',
@@ -189,6 +190,16 @@ function operation(route: RouteData, shared: Shared): Operation {
           requestBody: {
             required: route.bodyOptional !== true,
             content: { 'application/json': { schema: publicForm(route.body, schemas) } },
+          },
+        }),
+    ...(route.content === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: Object.fromEntries(
+              route.content.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]),
+            ),
           },
         }),
     responses,

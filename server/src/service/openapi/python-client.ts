@@ -89,8 +89,20 @@ function renderClass({ name, doc, nested, methods }: ClientClass, context: Conte
       : `    def __init__(self, core: ${prefix}Core) -> None:\n        super().__init__(core)\n${nested
           .map(([noun, type]) => `        self.${noun} = ${prefix}${type}(core)\n`)
           .join('')}\n`;
-  const rendered = methods.map((method) => renderMethod(method, context)).join('\n');
+  // Files are sent by the TypeScript client and the command line alone.
+  const rendered = methods
+    .filter((method) => !sendsFile(method, context.document))
+    .map((method) => renderMethod(method, context))
+    .join('\n');
   return `class ${prefix}${name}(${prefix}Resource):\n${docstring(doc, '    ')}${own}${rendered}`;
+}
+
+/** Returns whether a method sends a file. */
+function sendsFile({ path, method }: ClientMethod, { paths }: OpenApi): boolean {
+  const operation = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+  return Object.values(operation?.requestBody?.content ?? {}).some(
+    ({ schema }) => schema.format === 'binary',
+  );
 }
 
 function renderMethod(given: ClientMethod, context: Context): string {

@@ -16,7 +16,8 @@ export function renderTypes(document: OpenApi): string {
       const Operation = operation.operationId.replace(/^./, (letter) => letter.toUpperCase());
       const of = `of \`${method.toUpperCase()} ${path}\`.`;
       const body = operation.requestBody?.content['application/json']?.schema;
-      if (body !== undefined && body.$ref === undefined) {
+      // A file is no type of its own.
+      if (body !== undefined && body.$ref === undefined && body.format !== 'binary') {
         types.push(declaration(`${Operation}Request`, { description: `The body ${of}`, ...body }));
       }
       const query = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');

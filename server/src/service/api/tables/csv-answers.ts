@@ -1,6 +1,6 @@
 import { csvLine } from '@purser/rules/values/csv';
 import { linesInSlices } from '@purser/rules/values/slices';
-import type { Call } from '../http/route.ts';
+import type { Call } from '../../http/route.ts';
 
 /** Returns true if the caller asks for CSV: `accept` names `text/csv`, and JSON not before it. */
 export function wantsCsv(headers: Call['headers']): boolean {

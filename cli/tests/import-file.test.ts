@@ -1,0 +1,54 @@
+import { copyFile, writeFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+import { takesMinutes } from '../../server/tests/support/until.ts';
+import { programTest } from './world.ts';
+
+takesMinutes(5);
+
+const { test, s, run, makeAgent, pathOf } = programTest();
+const FIXTURES = new URL('../../server/tests/history/fixtures/', import.meta.url);
+
+test('import shows the columns, asks, sends the file and names the bad lines', async () => {
+  const agent = await makeAgent();
+  const file = pathOf('bank.csv');
+  const rows = ['Date,Payee,Amount,Currency', '2026-03-02,Hetzner,54.40,EUR', '2026-03-03,Ozols,12.00,EUR'];
+  await writeFile(file, `${rows.join('\n')}\n`);
+  const asked = await run(['import', file, '--feed', 'bank']);
+  expect(asked.code).toBe(1);
+  expect(asked.out).toMatch(/occurred_at +Date +2026-03-02/);
+  expect(asked.err).toContain('--yes');
+  const done = await run(['import', file, '--feed', 'bank', '--agent', agent, '--yes']);
+  expect(done).toMatchObject({ code: 0, err: '' });
+  expect(done.out).toContain('2 lines: 2 taken, 0 known already, 0 left out, 0 bad');
+  expect((await s.call('GET', `/v1/lines?agent=${agent}`)).body.data).toHaveLength(2);
+
+  await writeFile(file, `${[...rows, '2026-03-04,Ozols,x,EUR'].join('\n')}\n`);
+  const bad = await run(['import', file, '--yes']);
+  expect(bad.code).toBe(2);
+  expect(bad.out).toContain('3 lines: 0 taken, 2 known already, 0 left out, 1 bad');
+  expect(bad.out).toContain('line 4: AMOUNT: Amount is no amount');
+});
+
+test('import says what a file leaves open, and takes it from a mapping', async () => {
+  const file = pathOf('open.csv');
+  await writeFile(file, 'Date,Payee,Amount\n03/04/2026,Hetzner,54.40\n');
+  const open = await run(['import', file, '--yes']);
+  expect(open.code).toBe(1);
+  expect(open.err).toContain('date_format, currency are open');
+  const found = JSON.parse((await run(['import', file, '--json'])).out);
+  const mapping = pathOf('mapping.json');
+  await writeFile(mapping, JSON.stringify({ ...found.mapping, date_format: 'DD/MM/YYYY', currency: 'EUR' }));
+  const done = await run(['import', file, '--mapping', mapping, '--yes', '--json']);
+  expect(done.code).toBe(0);
+  expect(JSON.parse(done.out)).toMatchObject({ status: 'DONE', lines: { taken: 1 } });
+});
+
+test('import knows the files of vendors, and refuses what is none', async () => {
+  for (const name of ['stripe_issuing.json', 'camt053-08.xml', 'lines.ndjson', 'openai_costs.csv']) {
+    await copyFile(new URL(name, FIXTURES), pathOf(name));
+    expect(await run(['import', pathOf(name), '--yes'])).toMatchObject({ code: 0, err: '' });
+  }
+  await writeFile(pathOf('no.json'), '{"a": 1}');
+  expect((await run(['import', pathOf('no.json'), '--yes'])).code).toBe(1);
+  expect((await run(['import', pathOf('missing.csv'), '--yes'])).err).toContain('cannot be read');
+});

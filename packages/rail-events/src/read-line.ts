@@ -1,0 +1,77 @@
+import type { LineKind, LinePrecision, ProblemCode, SkipReason } from '@purser/contract/values/history';
+
+/** One movement of money as a rail reports it. Unknown is null. */
+export interface ReadLine {
+  kind: LineKind;
+  merchant: string;
+  payee_id: string | null;
+  /** The payer: a card, an account, a project. */
+  instrument: string | null;
+  /** Above 0, in the minor units of ISO 4217. */
+  amount_minor: number;
+  currency: string;
+  merchant_amount_minor: number | null;
+  merchant_currency: string | null;
+  occurred_at: string;
+  precision: LinePrecision;
+  external_reference: string | null;
+  authorization: string | null;
+  description: string | null;
+  category: string | null;
+}
+
+/** A fault of a part of a file. */
+export interface Problem {
+  code: ProblemCode;
+  /** The column or field at fault; null: the line as a whole. */
+  column: string | null;
+  /** A phrase that follows the column's name. */
+  message: string;
+}
+
+/** A part of a file as it was read. `key` is the vendor's own id of a line; null: it has none. */
+export type ReadItem =
+  | { line: ReadLine; key: string | null }
+  | { skipped: SkipReason }
+  | { problem: Problem };
+
+/** Thrown while a part of a file is read, and caught by `readItem`. */
+class Unreadable extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+/** Thrown where a part of a file is left out. */
+class Skipped extends Error {
+  readonly reason: SkipReason;
+
+  constructor(reason: SkipReason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** Gives a part up as bad; only within `readItem`. */
+export function refuse(code: ProblemCode, column: string | null, message: string): never {
+  throw new Unreadable({ code, column, message });
+}
+
+/** Leaves a part out; only within `readItem`. */
+export function skip(reason: SkipReason): never {
+  throw new Skipped(reason);
+}
+
+/** Reads one part. What `refuse` and `skip` gave up becomes an item of its own, so no part stops another. */
+export function readItem(read: () => { line: ReadLine; key: string | null }): ReadItem {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Unreadable) return { problem: error.problem };
+    if (error instanceof Skipped) return { skipped: error.reason };
+    throw error;
+  }
+}
