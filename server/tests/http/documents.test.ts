@@ -52,6 +52,7 @@ describe('health routes need no key', () => {
     checkReady = async () => READY;
     expect((await open('/readyz')).json()).toEqual({
       status: 'ok',
+      version: '1.2.3',
       detail: { ...READY, time_zone_data: process.versions.tz },
     });
     for (const failing of [() => Promise.reject(new Error('secret')), () => new Promise<never>(() => {})]) {
