@@ -451,6 +451,18 @@ export class Reports extends Resource {
   overview(query?: t.GetOverviewQuery, options?: Options): APIPromise<t.Overview> {
     return this.call('GET', '/v1/reports/overview', { query, options });
   }
+  /** Requested amounts over time, and the agents or merchants with the largest. */
+  spending(query?: t.GetSpendingQuery, options?: Options): APIPromise<t.Spending> {
+    return this.call('GET', '/v1/reports/spending', { query, options });
+  }
+  /** How the monthly budget of an agent is used up. */
+  agentBurnDown(id: string, options?: Options): APIPromise<t.BurnDowns> {
+    return this.call('GET', '/v1/agents/:id/burn-down', { params: { id }, options });
+  }
+  /** How a shared budget is used up. */
+  budgetBurnDown(id: string, options?: Options): APIPromise<t.BurnDown> {
+    return this.call('GET', '/v1/budgets/:id/burn-down', { params: { id }, options });
+  }
 }
 
 /** Everything with a text that contains `q`. */

@@ -59,7 +59,7 @@ test('there is one method for every route of the API but the door, and none besi
       /^(workspace|changes|inbox|reviewPolicy)\.retrieve$|^workspace\.resume$|^me\.(endAway|notifications)$|^reviewPolicy\.versions$/.test(
         name,
       ) ||
-      /\.(list|shadow|shadowCsv|csv|overview|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$|^signingKeys\.begin$/.test(
+      /\.(list|shadow|shadowCsv|csv|overview|spending|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$|^signingKeys\.begin$/.test(
         name,
       )
     )
@@ -75,7 +75,7 @@ test('there is one method for every route of the API but the door, and none besi
     else
       await method(
         'the-id',
-        /\.(retrieve|sheet|delete|test|list\w+|suggestions|endSession|deletePasskey|beginEndorsement)$/.test(
+        /\.(retrieve|sheet|delete|test|list\w+|suggestions|endSession|deletePasskey|agentBurnDown|budgetBurnDown|beginEndorsement)$/.test(
           name,
         )
           ? undefined

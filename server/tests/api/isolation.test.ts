@@ -279,6 +279,10 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'GET /v1/reports/spending agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
   'POST /v1/channels filter.agents': [
     ['agent', 'slug'],
     [400, 'invalid_request', 'filter.agents'],

@@ -14,15 +14,17 @@ import { getWatermark } from '../../src/engine/followers/follower-rows.ts';
 import { sumOverview } from '../../src/engine/reports/overview.ts';
 import { loadOverviewSources } from '../../src/engine/reports/read-overview.ts';
 import { loadReportSources } from '../../src/engine/reports/read-shadow-report.ts';
+import { loadSpending, type SpendingBy } from '../../src/engine/reports/read-spending.ts';
 import { rollUpDecisions } from '../../src/engine/reports/roll-up-decisions.ts';
 import { sumCounters } from '../../src/engine/reports/shadow-report.ts';
+import { sumSpending } from '../../src/engine/reports/spending.ts';
 import { putDecisionStates } from '../../src/engine/storage/decision-states.ts';
 import { insertDecisions } from '../../src/engine/storage/decisions.ts';
 import { insertLabels } from '../../src/engine/storage/labels.ts';
 import { insertOutcomes } from '../../src/engine/storage/outcomes.ts';
 import { insertReviews } from '../../src/engine/storage/reviews.ts';
 import { addWorkspace, type Core } from '../../src/service/installation/runtime.ts';
-import { naiveOverview, naiveReport, type SeenDecision } from '../support/naive-report.ts';
+import { naiveOverview, naiveReport, naiveSpending, type SeenDecision } from '../support/naive-report.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore } from '../support/running-service.ts';
 import { takesMinutes } from '../support/until.ts';
@@ -294,6 +296,10 @@ async function makeHistory() {
       const sources = await loadReportSources(core.reports_db, workspace_id, asked);
       return sumCounters(sources?.counters ?? [], { max_merchants: 20, agent_id: asked.agent_id });
     },
+    async spending(asked: { from: string; to: string; agent_id: string | null; by: SpendingBy }) {
+      const { now, before } = await loadSpending(core.reports_db, workspace_id, { ...asked, max_parts: 3 });
+      return sumSpending(now, before, { max_parts: 3 });
+    },
     async overview(asked: { from: string; to: string; agent_id: string | null }) {
       const { counters } = await loadOverviewSources(core.reports_db, workspace_id, asked);
       return sumOverview(counters, { max_merchants: 20, agent_id: asked.agent_id });
@@ -371,6 +377,10 @@ describe('the report', () => {
           reports += 1;
           expect(await history.report(asked)).toEqual(naiveReport(history.seen, asked));
           expect(await history.overview(asked)).toEqual(naiveOverview(history.seen, asked));
+          for (const by of ['agent', 'merchant'] as const) {
+            const spending = { ...asked, by };
+            expect(await history.spending(spending)).toEqual(naiveSpending(history.seen, spending, 3));
+          }
         };
         for (const each of steps) {
           switch (each.what) {

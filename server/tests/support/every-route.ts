@@ -138,6 +138,24 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     names: 'nothing',
     other_agent: [200, undefined],
   },
+  'GET /v1/reports/spending': {
+    scopes: ['read'],
+    request: fixed('/v1/reports/spending?by=merchant'),
+    status: 200,
+    names: 'nothing',
+  },
+  'GET /v1/agents/:id/burn-down': {
+    scopes: ['read'],
+    request: ofAgent('/burn-down'),
+    status: 200,
+    names: 'one thing',
+  },
+  'GET /v1/budgets/:id/burn-down': {
+    scopes: ['read'],
+    request: async (world) => ({ path: `/v1/budgets/${await world.budget()}/burn-down` }),
+    status: 200,
+    names: 'one thing',
+  },
   'GET /v1/search': {
     scopes: ['read'],
     agent_key: true,

@@ -252,3 +252,56 @@ export function naiveOverview(
     }),
   };
 }
+
+/** Requested amounts over time as one reads them off a plain list of all decisions: slow and simple. */
+export function naiveSpending(
+  all: SeenDecision[],
+  asked: { from: string; to: string; agent_id: string | null; by: 'agent' | 'merchant' },
+  max_parts: number,
+) {
+  const [from_ms, to_ms] = [Date.parse(asked.from), Date.parse(asked.to)];
+  const between = (begin_ms: number, end_ms: number) =>
+    all.filter(
+      (each) =>
+        Date.parse(each.created_at) >= begin_ms &&
+        Date.parse(each.created_at) < end_ms &&
+        (asked.agent_id === null || each.agent_id === asked.agent_id),
+    );
+  const nameOf = (each: SeenDecision) => (asked.by === 'agent' ? each.agent_id : each.merchant);
+  const now = between(from_ms, to_ms);
+  const earlier = between(from_ms - (to_ms - from_ms), from_ms);
+  const summed = (of: SeenDecision[]) => ({ count: of.length, amount_minor: sum(of).amount_minor });
+  const byKind = (of: SeenDecision[]) => ({
+    allow: summed(of.filter((each) => each.decision === 'ALLOW')),
+    review: summed(of.filter((each) => each.decision === 'REVIEW')),
+    deny: summed(of.filter((each) => each.decision === 'DENY')),
+  });
+  const dayOf = (each: SeenDecision) => each.created_at.slice(0, 10);
+  const series = (currency: string, matches: (each: SeenDecision) => boolean) => {
+    const is = (each: SeenDecision) => each.currency === currency && matches(each);
+    const of = now.filter(is);
+    return {
+      currency,
+      count: of.length,
+      ...sum(of),
+      ...byKind(of),
+      before: summed(earlier.filter(is)),
+      by_day: unique(of.map(dayOf))
+        .sort()
+        .map((day) => ({ day, ...byKind(of.filter((each) => dayOf(each) === day)) })),
+    };
+  };
+  const exact = (of: SeenDecision[]) => of.reduce((total, each) => total + BigInt(each.amount_minor), 0n);
+  const currencies = unique(now.map((each) => each.currency)).sort();
+  return {
+    totals: currencies.map((currency) => series(currency, () => true)),
+    parts: currencies.flatMap((currency) => {
+      const within = now.filter((each) => each.currency === currency);
+      const of = (name: string) => exact(within.filter((each) => nameOf(each) === name));
+      return unique(within.map(nameOf))
+        .sort((a, b) => (of(b) > of(a) ? 1 : of(b) < of(a) ? -1 : byBytes(a, b)))
+        .slice(0, max_parts)
+        .map((name) => ({ name, ...series(currency, (each) => nameOf(each) === name) }));
+    }),
+  };
+}

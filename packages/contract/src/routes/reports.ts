@@ -1,5 +1,10 @@
+import { Type } from 'typebox';
 import { OverviewBody, ReportBody, ReportQuery } from '../reports.ts';
 import { route } from '../route.ts';
+import { Fields } from '../schema.ts';
+import { BurnDownBody, BurnDownsBody, SpendingBody, SpendingQuery } from '../spending.ts';
+
+const IdParams = Fields({ id: Type.String() });
 
 export const routes = {
   getShadowReport: route({
@@ -26,6 +31,45 @@ export const routes = {
     scopes: ['read'],
     query: ReportQuery,
     responses: { 200: { description: 'The overview.', schema: OverviewBody } },
+    errors: ['not_found'],
+  }),
+  getSpending: route({
+    method: 'GET',
+    path: '/v1/reports/spending',
+    operationId: 'getSpending',
+    tag: 'Reports',
+    summary: 'Get requested amounts over time',
+    description:
+      'The requested amounts of a period by currency, decision and UTC day: of all decisions, and of the agents or merchants with the largest amounts, each with the period before. Always exact.',
+    scopes: ['read'],
+    query: SpendingQuery,
+    responses: { 200: { description: 'The amounts.', schema: SpendingBody } },
+    errors: ['not_found'],
+  }),
+  getAgentBurnDown: route({
+    method: 'GET',
+    path: '/v1/agents/:id/burn-down',
+    operationId: 'getAgentBurnDown',
+    tag: 'Reports',
+    summary: 'Get how the monthly budget of an agent is used up',
+    description:
+      'What remained after the last decision of each day of this month (UTC), and when it will be used up at the present pace. The list has one curve, or none without a monthly budget.',
+    scopes: ['read'],
+    params: IdParams,
+    responses: { 200: { description: 'The curve.', schema: BurnDownsBody } },
+    errors: ['not_found'],
+  }),
+  getBudgetBurnDown: route({
+    method: 'GET',
+    path: '/v1/budgets/:id/burn-down',
+    operationId: 'getBudgetBurnDown',
+    tag: 'Reports',
+    summary: 'Get how a shared budget is used up',
+    description:
+      'What remained after the last decision of each day of its period, and when it will be used up at the present pace. The decisions of the 20 newest agents that spend from it are looked at.',
+    scopes: ['read'],
+    params: IdParams,
+    responses: { 200: { description: 'The curve.', schema: BurnDownBody } },
     errors: ['not_found'],
   }),
 };

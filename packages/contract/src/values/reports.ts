@@ -7,6 +7,12 @@ export const MAX_EXAMPLES = 5;
 /** Questions in a report, to be answered first. */
 export const MAX_QUESTIONS = 12;
 
+/** The parts of a spending report: by what it is divided. */
+export const SPENDING_BY = ['agent', 'merchant'] as const;
+
+/** Parts of each currency in a spending report, the largest ones. */
+export const MAX_PARTS = 12;
+
 /** Merchants in a report. */
 export const MAX_MERCHANTS = 20;
 

@@ -121,9 +121,14 @@ export const putCountedFacts = makeInsert<LaterFacts & { decision_id: string }>(
   },
 );
 
-type CounterRow = Omit<ReportCounter, 'amount_minor'> & { amount_minor: string };
+/** A counter as the driver gives it. */
+export type CounterRow = Omit<ReportCounter, 'amount_minor'> & { amount_minor: string };
 
-const withAmount = (row: CounterRow): ReportCounter => ({ ...row, amount_minor: BigInt(row.amount_minor) });
+/** Reads a stored counter. */
+export const withAmount = (row: CounterRow): ReportCounter => ({
+  ...row,
+  amount_minor: BigInt(row.amount_minor),
+});
 
 /** The UTC days of a slice from `first` up to, but not including, `end`. */
 export interface DayRange {

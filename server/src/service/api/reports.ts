@@ -1,16 +1,15 @@
 import type { Authority } from '@purser/contract/authority';
-import { DEFAULT_DAYS, MAX_AGENTS, type ReportQuery } from '@purser/contract/reports';
+import { MAX_AGENTS } from '@purser/contract/reports';
 import { CSV_TYPE } from '@purser/contract/route';
 import { routes } from '@purser/contract/routes/reports';
 import { MAX_CHANNELS } from '@purser/contract/values/channels';
 import type { Agent } from '@purser/rules/domain/agents';
-import { ApiError, invalidField } from '@purser/rules/errors';
+import { ApiError } from '@purser/rules/errors';
 import { healthBody } from '@purser/rules/notices/channels';
 import type { AssessLevels } from '@purser/rules/purpose/built-in-assessor';
 import { showReading } from '@purser/rules/purpose/shown-reading';
 import { csvLine } from '@purser/rules/values/csv';
 import type pg from 'pg';
-import type { Static } from 'typebox';
 import { countSparedReviews } from '../../engine/directory/spared-reviews.ts';
 import { countAskedQuestions } from '../../engine/reports/asked-questions.ts';
 import { sumOverview } from '../../engine/reports/overview.ts';
@@ -37,6 +36,7 @@ import { getLastVerification } from '../../engine/verification/last-verification
 import { compareAttention } from '../decisions/report-attention.ts';
 import { type CallOf, type Route, serve } from '../http/route.ts';
 import type { WorkTime } from '../scheduling/work-time.ts';
+import { periodAsked } from './report-period.ts';
 import { attachment, wantsCsv } from './tables/csv-answers.ts';
 
 /** The state of the workspace now, whatever period is asked for. */
@@ -51,27 +51,6 @@ async function stateNow(db: Queryable, workspace_id: string) {
     )
     .map(({ channel, health }) => ({ id: channel.channel_id, name: channel.name, health }));
   return { failing_channels, last_verification: await getLastVerification(db, workspace_id) };
-}
-
-const DAY_MS = 86_400_000;
-const MAX_DAYS = 366;
-
-/** Returns the requested period. The default is the last days up to the end of today. */
-function periodAsked(query: Static<typeof ReportQuery>, clock_ms: number): { from: string; to: string } {
-  const to_ms = query.to === undefined ? (Math.floor(clock_ms / DAY_MS) + 1) * DAY_MS : Date.parse(query.to);
-  const from_ms =
-    query.from === undefined
-      ? Math.floor((to_ms - 1) / DAY_MS) * DAY_MS - (DEFAULT_DAYS - 1) * DAY_MS
-      : Date.parse(query.from);
-  if (from_ms >= to_ms) {
-    throw query.to === undefined
-      ? invalidField('from', 'must not be after today')
-      : invalidField('to', 'must be after from');
-  }
-  if (to_ms - from_ms > MAX_DAYS * DAY_MS) {
-    throw invalidField('from', `must be at most ${MAX_DAYS} days before to`);
-  }
-  return { from: new Date(from_ms).toISOString(), to: new Date(to_ms).toISOString() };
 }
 
 /** The tables of a report as one table: a line for each row of each section and each of its currencies. */

@@ -56,6 +56,7 @@ import { makeSignedReviewRoutes } from './reviews/signed-reviews.ts';
 import { makeSearchRoutes } from './search.ts';
 import { ASSESS_SHARE, makeResources, withTurns } from './shared-resources.ts';
 import { makeSimulationRoutes } from './simulations.ts';
+import { makeSpendingRoutes } from './spending.ts';
 import { makeWebhookDeliveryRoutes } from './webhook-deliveries.ts';
 import { makeWebhookRoutes } from './webhooks.ts';
 import { makeWorkspaceRoutes } from './workspace.ts';
@@ -245,6 +246,7 @@ function makeHistoryRoutes(
   return [
     ...makeChangeRoutes({ db, now_ms }),
     ...makeReportRoutes({ db, reports_db, assessLevels, replay_time }),
+    ...makeSpendingRoutes({ db, reports_db }),
     ...makeSearchRoutes({ lists_db, cursors }),
     ...makeLedgerRoutes({ db, lists_db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer }),
   ];
