@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
+import { BurnDownBody, BurnDownsBody, SpendingBody, SpendingQuery } from '../reports/spending.ts';
 import { OverviewBody, ReportBody, ReportQuery } from '../reports.ts';
 import { route } from '../route.ts';
 import { Fields } from '../schema.ts';
-import { BurnDownBody, BurnDownsBody, SpendingBody, SpendingQuery } from '../spending.ts';
 
 const IdParams = Fields({ id: Type.String() });
 

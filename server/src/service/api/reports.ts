@@ -36,7 +36,7 @@ import { getLastVerification } from '../../engine/verification/last-verification
 import { compareAttention } from '../decisions/report-attention.ts';
 import { type CallOf, type Route, serve } from '../http/route.ts';
 import type { WorkTime } from '../scheduling/work-time.ts';
-import { periodAsked } from './report-period.ts';
+import { periodAsked } from './reports/report-period.ts';
 import { attachment, wantsCsv } from './tables/csv-answers.ts';
 
 /** The state of the workspace now, whatever period is asked for. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { CurrencyCount, ReportQuery } from './reports.ts';
-import { Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from './schema.ts';
-import { MAX_PARTS, SPENDING_BY } from './values/reports.ts';
+import { CurrencyCount, ReportQuery } from '../reports.ts';
+import { Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from '../schema.ts';
+import { MAX_PARTS, SPENDING_BY } from '../values/reports.ts';
 
 const Count = () => Type.Integer({ minimum: 0 });
 const Sum = () => LimitMinor({ description: 'A sum of requested amounts, at most 9007199254740991.' });

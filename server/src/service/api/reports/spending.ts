@@ -8,16 +8,16 @@ import { ApiError } from '@purser/rules/errors';
 import { budgetStandings } from '@purser/rules/policy/shared-budgets';
 import { firstIdAt } from '@purser/rules/values/ids';
 import type pg from 'pg';
-import { lastDocuments } from '../../engine/reports/last-documents.ts';
-import { loadSpending } from '../../engine/reports/read-spending.ts';
-import { type SpendingSeries, sumSpending } from '../../engine/reports/spending.ts';
-import { getAgent, listAgents, loadAgents } from '../../engine/storage/agents.ts';
-import { loadAuthoritiesOf } from '../../engine/storage/authorities.ts';
-import type { Queryable } from '../../engine/storage/database.ts';
-import { readClock } from '../../engine/storage/workspaces.ts';
-import { loadAgentStandings } from '../decisions/agent-standings.ts';
-import { readBudgets } from '../decisions/shared-budgets.ts';
-import { type Route, serve } from '../http/route.ts';
+import { lastDocuments } from '../../../engine/reports/last-documents.ts';
+import { loadSpending } from '../../../engine/reports/read-spending.ts';
+import { type SpendingSeries, sumSpending } from '../../../engine/reports/spending.ts';
+import { getAgent, listAgents, loadAgents } from '../../../engine/storage/agents.ts';
+import { loadAuthoritiesOf } from '../../../engine/storage/authorities.ts';
+import type { Queryable } from '../../../engine/storage/database.ts';
+import { readClock } from '../../../engine/storage/workspaces.ts';
+import { loadAgentStandings } from '../../decisions/agent-standings.ts';
+import { readBudgets } from '../../decisions/shared-budgets.ts';
+import { type Route, serve } from '../../http/route.ts';
 import { periodAsked } from './report-period.ts';
 
 const DAY_MS = 86_400_000;
@@ -38,7 +38,7 @@ interface Budget {
   percents: readonly number[];
   /** The agents that spend from it. */
   agent_ids: readonly string[];
-  /** What a decision's document says remained of it after the decision; undefined where it says nothing of this period. */
+  /** The amount that a decision's document has as remaining after the decision; undefined where it says nothing of this period. */
   remainingIn(document: ReservationDocument): number | undefined;
 }
 
@@ -121,7 +121,7 @@ async function sharedBudget(
   };
 }
 
-/** What remained after the last decision of each day, oldest first. */
+/** Remainders after the last decision of each day, oldest first. */
 async function pointsOf(db: Queryable, workspace_id: string, budget: Budget, now_ms: number) {
   const { starts_ms, agent_ids } = budget;
   const days = Math.max(1, Math.ceil((now_ms - starts_ms) / DAY_MS));
