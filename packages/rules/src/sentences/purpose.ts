@@ -68,8 +68,11 @@ export const PURPOSE = {
     `${quoted(unit)} isn't a unit that the purpose names: ${quoted(clause)}.`,
   over_mark: (amount: string, clause: string) =>
     `This is ${amount}, above a sum in the purpose: ${quoted(clause)}.`,
+  over_mark_count: (words: string, clause: string) =>
+    `The request says ${quoted(words)}, above a number in the purpose: ${quoted(clause)}.`,
   paid_already: (merchant: string, amount: string, day: string, decision_id: string) =>
     `The agent paid ${quoted(merchant)} ${amount} for the same thing on ${day} (${decision_id}).`,
+  paid_already_said: (words: string) => `The request says ${quoted(words)}, so this may be a second payment.`,
   planted_text: (meaning: string, words: string) => `The request ${meaning}: ${quoted(words)}.`,
   private_use: (words: string) =>
     `${quoted(words)} sounds like private use, which the purpose doesn't mention.`,
@@ -86,6 +89,7 @@ export const PURPOSE = {
   rejected_before: (word: string) => `A reviewer rejected a similar purchase (${quoted(word)}) here before.`,
   split_sum: (merchant: string, sum: string, threshold: string) =>
     `Together with another payment today, ${quoted(merchant)} would receive ${sum}, above your review threshold of ${threshold}.`,
+  split_sum_said: (words: string) => `The request says ${quoted(words)}, so it may be part of a larger sum.`,
   switched_payee: (account: string, known: string, merchant: string) =>
     `The money would go to ${quoted(account)}, but the purpose names ${quoted(known)} for ${quoted(merchant)}.`,
   switched_payee_in_request: (account: string, other: string) =>

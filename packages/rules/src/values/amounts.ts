@@ -80,7 +80,7 @@ const SCALES: ReadonlyMap<string, number> = new Map(
 /** Units by their spellings in the languages that are read. */
 const UNITS: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    night: 'nights nacht nächte naechte nuit noche notte noite natt nat 泊',
+    night: 'nights nacht nächte nächten naechte nuit noche notte noite natt nat 泊',
     day: 'days daily tag täglich jour jornada día dia giorno dag daglig 日',
     week: 'weeks weekly woche wöchentlich semaine semana settimana vecka uge 週',
     month: 'months monthly monat monatlich mois mes mês mese maand månad måned mensual mensuel 月',
@@ -97,6 +97,10 @@ const UNITS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([unit, words]) => [unit, ...words.split(' ')].map((word) => [word, unit] as const)),
 );
 
+/** The unit that a word names in any of the languages that are read: "night" for "Nächte"; undefined for no unit. */
+export const unitOf = (word: string): string | undefined =>
+  UNITS.get(word.toLowerCase()) ?? UNITS.get(word.toLowerCase().replace(/s$/, ''));
+
 const DIGIT = /[0-9]/;
 const BLANKS = ' \u00a0\u2009\u202f';
 const APOSTROPHES = "'’";
@@ -105,6 +109,9 @@ const PER =
   /^[ \u00a0]?(?:(?:per|pro|par|por|je|cada|chaque|jede[rsn]?|à|an?|la|le|el|al|im|am|den|the)[ \u00a0]|\/[ \u00a0]?)(\p{L}+)/iu;
 /** Behind these any word is a unit, behind the other articles only a known one. */
 const TAKES_ANY = /^[ \u00a0]?(?:(?:per|pro|par|por|cada|chaque|jede[rsn]?|an?)[ \u00a0]|\/)/iu;
+/** A second unit behind the first: "and night", "/Nacht", "e por noite". */
+const AND_PER =
+  /^(?:[ \u00a0](?:and|und|et|y|e|en|och)[ \u00a0](?:(?:per|pro|par|por)[ \u00a0])?|[ \u00a0](?:per|pro|par|por)[ \u00a0]|(\/))(\p{L}+)/iu;
 /** Units that need nothing before them. */
 const ALONE =
   /^[ \u00a0]?(each|apiece|daily|weekly|monthly|quarterly|yearly|annually|jeweils|täglich|wöchentlich|monatlich|jährlich|mensual|mensuel)(?!\p{L})/iu;
@@ -237,13 +244,18 @@ const partsWithoutBlanks = (word: string): string[] =>
 
 function unitBehind(text: string, end: number): { per: string | null; end: number } {
   const behind = text.slice(end, end + NEAR);
-  const unitOf = (word: string) =>
-    UNITS.get(word.toLowerCase()) ?? UNITS.get(word.toLowerCase().replace(/s$/, ''));
   const alone = ALONE.exec(behind);
   if (alone !== null) return { per: unitOf(alone[1] ?? '') ?? null, end: end + alone[0].length };
   const [whole = '', word = ''] = PER.exec(behind) ?? [];
-  const per = unitOf(word) ?? (TAKES_ANY.test(behind) ? word.toLowerCase() : null);
-  return per === null ? { per, end } : { per, end: end + whole.length };
+  const known = unitOf(word);
+  if (known !== undefined) return { per: known, end: end + whole.length };
+  if (!TAKES_ANY.test(behind)) return { per: null, end };
+  // "75 € per room and night": the known unit counts.
+  const [more = '', , other = ''] = AND_PER.exec(behind.slice(whole.length)) ?? [];
+  const second = unitOf(other);
+  return second === undefined
+    ? { per: word.toLowerCase(), end: end + whole.length }
+    : { per: second, end: end + whole.length + more.length };
 }
 
 /** True if nothing that a number counts follows: "over 400." but not "over 400 people". */

@@ -23,15 +23,14 @@ function clausesByStem({ authority, purpose }: Inquiry): ReadonlyMap<string, Quo
   const wanted = new Set(
     [objective, ...success_criteria, context].flatMap((text) => tokenize(text).map(({ stem }) => stem)),
   );
-  const { requirements, attributes, units, sources, bounds } = purpose;
-  const conditions = [...requirements, ...attributes, ...units, ...sources, ...bounds].map(
-    ({ text }) => text,
-  );
+  const { requirements, attributes, units, sources, bounds, counts } = purpose;
+  const rules = [requirements, attributes, units, sources, bounds, counts];
+  const conditions = rules.flatMap((each) => each.map(({ text }) => text));
   const clauses = new Map<string, Quote>();
   for (const [i, constraint] of constraints.entries()) {
     for (const sentence of constraint.split(SENTENCE_END)) {
       const text = sentence.trim();
-      // Words of a condition show rather that a spend meets it.
+      // Words of a condition or a limit show rather that a spend meets it.
       if (conditions.some((one) => one.startsWith(text.replace(/[.;!?。]$/, '')))) continue;
       for (const token of tokenize(text)) {
         if (says(token) && !wanted.has(token.stem) && !clauses.has(token.stem))

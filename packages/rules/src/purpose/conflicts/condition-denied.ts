@@ -1,8 +1,18 @@
 import { PURPOSE } from '../../sentences/purpose.ts';
-import { DENIED } from '../data/spend-language.ts';
+import { DENIED, SAYS_PENDING } from '../data/spend-language.ts';
 import { attributesIn } from '../language/attributes.ts';
 import { stemWord } from '../language/text.ts';
-import { type Conflict, conflictsWith, type Inquiry, subjectOf, subjectWords } from './conflict.ts';
+import type { Requirement } from '../reading/authority-terms.ts';
+import type { SpendReading } from '../reading/spend-reading.ts';
+import {
+  type Conflict,
+  conflictsWith,
+  type Inquiry,
+  saidOutright,
+  subjectOf,
+  subjectOfSaid,
+  subjectWords,
+} from './conflict.ts';
 
 interface Denial {
   field: string;
@@ -21,6 +31,9 @@ function denialsIn({ spend }: Inquiry): Denial[] {
   );
 }
 
+const isAbout = ({ subject }: Requirement, { goods_stems }: SpendReading): boolean =>
+  subject.size === 0 || [...subject].some((stem) => goods_stems.has(stem));
+
 /** The request itself shows that a condition of the purpose does not hold. */
 export const conditionDenied: Conflict = {
   kind: 'condition_denied',
@@ -28,10 +41,20 @@ export const conditionDenied: Conflict = {
   applies: ({ purpose }) => purpose.requirements.length > 0,
   *find(inquiry) {
     const { purpose, spend } = inquiry;
+    const pending = purpose.requirements.find((one) => isAbout(one, spend)) ?? purpose.requirements[0];
+    for (const said of saidOutright(spend, SAYS_PENDING)) {
+      if (pending === undefined) return;
+      yield {
+        sentence: PURPOSE.condition_denied(said.text, pending.text),
+        evidence: [conflictsWith(said.field, said.text), conflictsWith(pending.field, pending.text)],
+        about: subjectOfSaid(pending, said),
+        severity: 'unclear',
+      };
+    }
     const denials = denialsIn(inquiry);
     for (const rule of purpose.requirements) {
-      const { stems, kinds, subject } = rule;
-      const is_about = subject.size === 0 || [...subject].some((stem) => spend.goods_stems.has(stem));
+      const { stems, kinds } = rule;
+      const is_about = isAbout(rule, spend);
       const found: Omit<Denial, 'stem'>[] = denials.filter((one) => stems.has(one.stem));
       if (kinds.size > 0 && is_about) {
         for (const [scale, { texts }] of attributesIn(spend.description.tokens, new Set(kinds.keys()))) {

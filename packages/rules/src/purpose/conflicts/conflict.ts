@@ -5,7 +5,7 @@ import { clauseHash } from '../../domain/questions.ts';
 import type { SpendFacts, Voucher } from '../../domain/spend-facts.ts';
 import { cut, MAX_QUOTE_LENGTH } from '../../sentences/quoted.ts';
 import { formatMoney, isActiveCurrency } from '../../values/money.ts';
-import { tokenize } from '../language/text.ts';
+import { type Token, tokenize } from '../language/text.ts';
 import type { AuthorityReading } from '../reading/authority-terms.ts';
 import type { Quote } from '../reading/named-merchants.ts';
 import type { SpendReading, TermMatch } from '../reading/spend-reading.ts';
@@ -112,6 +112,27 @@ export function subjectWords(text: string): string[] {
   const stems = tokenize(text).flatMap(({ stem, word }) => (/\d/.test(word) ? [] : stem));
   return [...new Set(stems)].slice(0, MAX_SUBJECT_WORDS);
 }
+
+/** Words of a request that say something outright, and the last of them, which tells what. */
+interface Said {
+  field: string;
+  text: string;
+  word: Token | undefined;
+}
+
+/** Returns what a request says outright, in words of a global pattern. */
+export function saidOutright({ description, task, trace }: SpendReading, pattern: RegExp): Said[] {
+  return [description, task, ...trace].flatMap(({ field, folded }) =>
+    Array.from(folded.matchAll(pattern), ([words]) => {
+      const text = words.trim();
+      return { field, text, word: tokenize(text).at(-1) };
+    }),
+  );
+}
+
+/** The subject of what is said outright: only the last word, as an agent might write others between. */
+export const subjectOfSaid = (clause: Quote | null, { word }: Said): QuestionSubject =>
+  subjectOf(clause, word === undefined ? [] : [word.stem]);
 
 /** How a question names a match: its words, or the trade of a code. */
 export function wordsOf({ text, trades: [trade] }: TermMatch): string[] {

@@ -1,4 +1,5 @@
 import { PURPOSE } from '../../sentences/purpose.ts';
+import { SAYS_PAID } from '../data/spend-language.ts';
 import {
   daysBetween,
   isNumbered,
@@ -7,19 +8,35 @@ import {
   maybeSamePartner,
   repeats,
 } from '../reading/own-spends.ts';
-import { type Conflict, conflictsWith, money, subjectOf, subjectWords } from './conflict.ts';
+import {
+  type Conflict,
+  conflictsWith,
+  money,
+  saidOutright,
+  subjectOf,
+  subjectOfSaid,
+  subjectWords,
+} from './conflict.ts';
 
 /** Within this time, the same sum for the same words is taken for the same thing. */
 const SAME_DAYS = 7;
 /** With so many equal payments in that time, it is a habit. */
 const HABIT = 2;
 
-/** The agent paid the same payee the same sum for the same thing some days ago. */
+/** The agent paid the same payee the same sum for the same thing some days ago, or the request itself says that it was paid. */
 export const paidAlready: Conflict = {
   kind: 'paid_already',
   severity: 'final',
-  applies: ({ facts }) => facts.paid.length > 0,
+  applies: () => true,
   *find({ spend, facts }) {
+    for (const said of saidOutright(spend, SAYS_PAID)) {
+      yield {
+        sentence: PURPOSE.paid_already_said(said.text),
+        evidence: [conflictsWith(said.field, said.text)],
+        about: subjectOfSaid(null, said),
+        severity: 'unclear',
+      };
+    }
     const { action } = spend.request;
     const same = facts.paid.filter(
       (one) =>

@@ -61,6 +61,13 @@ export const ASKS_FIRST = pattern('asks_first');
 export const TITLE = pattern('title');
 export const BETWEEN_NAMES = pattern('between_names');
 export const SENTENCE_END = pattern('sentence_end');
+/** Numbers by their words in the languages that are read. */
+export const NUMBERS: ReadonlyMap<string, number> = new Map(
+  readSection(GRAMMAR, 'numbers').flatMap((line) => {
+    const [value = '', ...names] = line.split(' ');
+    return names.map((name) => [name, Number(value)] as const);
+  }),
+);
 export const CONJUNCTIONS = words('conjunctions');
 export const PREPOSITIONS = words('prepositions');
 export const LINKS = words('links');

@@ -13,4 +13,4 @@ export function plainAccount(payee_id: string): string {
 export const UNIT_CODE = /(?<![\p{L}\d.,/-])([a-z]{0,3})(\d{1,3})([a-f]?)(?![\p{L}\d/%-]|[.,]\d)/gu;
 /** "h1 to h9" */
 export const UNIT_RANGE =
-  /(?<![\p{L}\d])([a-z]{1,3})(\d{1,3})()\s?(?:to|-|through|bis)\s?\1(\d{1,3})(?![\p{L}\d])/gu;
+  /(?<![\p{L}\d])([a-z]{1,3})(\d{1,3})()\s?(?:to|until|-|–|through|bis|a|al|au|tot|till)\s?\1(\d{1,3})(?![\p{L}\d])/gu;

@@ -188,6 +188,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
     bounds: gathered.bounds.slice(0, MAX_RULES),
     account_changes: gathered.account_changes,
     marks: gathered.marks.slice(0, MAX_RULES),
+    counts: gathered.counts.slice(0, MAX_RULES),
     merchants,
     merchant_names: merchants.flatMap(({ name, is_person }) => (is_person ? [] : name)),
     not_understood,

@@ -57,6 +57,13 @@ export interface MarkRule extends Quote {
   is_compared: boolean;
 }
 
+/** A number of things beyond which a constraint says something. */
+export interface CountRule extends Quote {
+  most: number;
+  /** Stems of what is counted: any of them. */
+  units: ReadonlySet<string>;
+}
+
 /** How the purpose names a trade, with the words that do. */
 export interface WantedTrade extends Quote {
   /** By a word with one meaning. */
@@ -88,6 +95,8 @@ export interface AuthorityReading {
   account_changes: Quote | undefined;
   /** Sums in constraints beyond which they say something. */
   marks: readonly MarkRule[];
+  /** Numbers of things in constraints beyond which they say something. */
+  counts: readonly CountRule[];
   sources: readonly SourceRule[];
   units: readonly UnitRule[];
   /** Names and hosts that a merchant or payee may bear, outside of what is forbidden. */

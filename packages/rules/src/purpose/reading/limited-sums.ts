@@ -57,10 +57,14 @@ function limitsIn(text: string): LimitedSum[] {
 
 /** The sums of a clause beyond which it says something. Those in another currency than the authority's are not read. */
 export function marksIn(text: string, quote: Quote, currency: string): MarkRule[] {
+  let last: string | null = null;
   return limitsIn(text).flatMap(({ amount }) => {
     const amount_minor = minorOf(amount, currency);
     if (amount_minor === null || amount_minor === 0) return [];
-    return [{ ...quote, amount_minor, per: amount.per, is_compared: PAID_AT_ONCE.has(amount.per) }];
+    // "EUR 170 per night, in London EUR 240": the second sum is for a night, too.
+    const per: string | null = amount.per ?? last;
+    last = per;
+    return [{ ...quote, amount_minor, per, is_compared: PAID_AT_ONCE.has(per) }];
   });
 }
 

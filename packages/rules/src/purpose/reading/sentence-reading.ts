@@ -21,6 +21,7 @@ import { foldText, type Token, tokenize } from '../language/text.ts';
 import type {
   AttributeRule,
   BoundRule,
+  CountRule,
   MarkRule,
   Prohibition,
   SourceRule,
@@ -29,6 +30,7 @@ import type {
 } from './authority-terms.ts';
 import { forbiddenBy, readProhibitions } from './constraint-clauses.ts';
 import { type IsNot, isAdded } from './corrections.ts';
+import { countsIn } from './limited-counts.ts';
 import { marksIn, withoutLimits, withoutSums } from './limited-sums.ts';
 import { type NamedMerchant, namesIn, type Quote } from './named-merchants.ts';
 import { readNounPhrases } from './noun-phrases.ts';
@@ -59,6 +61,7 @@ export interface Gathered {
   sources: SourceRule[];
   bounds: BoundRule[];
   marks: MarkRule[];
+  counts: CountRule[];
   account_changes: Quote | undefined;
   wishes: Quote[];
   forbidden_count: number;
@@ -81,6 +84,7 @@ export function nothingGathered(currency: string, isNot: IsNot): Gathered {
     sources: [],
     bounds: [],
     marks: [],
+    counts: [],
     account_changes: undefined,
     wishes: [],
     forbidden_count: 0,
@@ -114,7 +118,9 @@ const BOUNDS = [
 ] as const;
 
 const FORBIDS = /^\s*(?:no|never|nothing|not)\b/i;
-const ONLY = /\bonly\b|\bnothing else\b|\bno other colou?r/;
+const ONLY =
+  /\b(?:only|nothing else|no other colou?r|nur|ausschliesslich|immer|uniquement|seulement|toujours|solo|soltanto|solamente|unicamente|sempre|siempre|alleen|uitsluitend|altijd|endast|bara|alltid|apenas|tylko)\b|\b(?:shall|must|has to|have to) be (?:\w+ )?in\b(?!.*\b(?:unless|except|save)\b)/;
+const COUNTS = /\b(?:more than|at most|beyond)\b/giu;
 /** "In white only" and "colour: red" state a colour of goods; "no red meat" and "white goods" do not. */
 const COLOUR = /\bcolou?rs?\b/i;
 /** Letters that English has in names alone. */
@@ -131,8 +137,9 @@ function isForeign(tokens: readonly Token[]): boolean {
 }
 
 function countRules(gathered: Gathered): number {
-  const { prohibitions, conditions, sources, units, attributes, bounds, marks, account_changes } = gathered;
-  const rules = [prohibitions, conditions, sources, units, attributes, bounds, marks];
+  const { prohibitions, conditions, sources, units, attributes, bounds, marks, counts, account_changes } =
+    gathered;
+  const rules = [prohibitions, conditions, sources, units, attributes, bounds, marks, counts];
   return rules.reduce((sum, { length }) => sum + length, Number(account_changes !== undefined));
 }
 
@@ -219,9 +226,13 @@ function addProhibitions(
   }
 }
 
-/** Adds the sums, the sources and the units that a constraint names. */
-function addLimits({ marks, sources, units, currency }: Gathered, { text, quote, source }: Sentence): void {
+/** Adds the sums, the numbers, the sources and the units that a constraint names. */
+function addLimits(
+  { marks, counts, sources, units, currency }: Gathered,
+  { text, quote, source }: Sentence,
+): void {
   marks.push(...marksIn(text, quote, currency));
+  counts.push(...countsIn(text, quote));
   if (source !== undefined) sources.push(source);
   units.push(...readUnits(text, quote));
 }
@@ -240,7 +251,9 @@ function readCondition(
   if (ONLY_NAMED.test(folded)) return undefined;
   if (part.kind === 'objective') return readRequirement(text, quote, OBJECTIVE_REQUIREMENT);
   if (forbids || source !== undefined) return undefined;
-  const rest = withoutLimits(text, currency);
+  const limited = withoutLimits(text, currency);
+  // The request says how many, so a number is kept like a sum.
+  const rest = countsIn(text, quote).length > 0 ? limited.replace(COUNTS, ' ') : limited;
   return readSubjectFirst(rest, quote) ?? readRequirement(rest, quote, REQUIREMENT);
 }
 
