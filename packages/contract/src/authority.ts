@@ -184,6 +184,18 @@ export const AUTHORITY_ROWS = {
       }),
     ),
   },
+  allowance_required: {
+    label: 'Allowance required',
+    stages: ['allowance'],
+    is_assessed: false,
+    compare: 'demand',
+    default: false,
+    schema: Type.Optional(
+      Type.Boolean({
+        description: 'True if every spend must name an allowance; by default it may be made without one.',
+      }),
+    ),
+  },
   on_purpose_unclear: outcome(
     'Unclear purpose',
     'purpose',

@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
+import { AllowanceRef } from './allowances/fields.ts';
 import { MAX_AMOUNT_MINOR, TEXT_LENGTHS } from './limits.ts';
 import { REASON_CODES } from './reasons.ts';
 import {
   AgentRef,
   Currency,
   Fields,
+  Formed,
   IdIn,
   Line,
   OneOf,
@@ -41,7 +43,20 @@ export const DecisionFilterFields = {
   review_state: Type.Optional(QuerySeveral(OneOf(REVIEW_STATES))),
   outcome_state: Type.Optional(QuerySeveral(OneOf(OUTCOME_STATES))),
   label: Type.Optional(
-    QuerySeveral(OneOf(LABELS), { description: 'The current label; one or several, separated by commas.' }),
+    QuerySeveral(
+      Formed(
+        `^(${LABELS.join('|')}|[a-z0-9][a-z0-9_.-]{0,62}:[^,]{1,128})$`,
+        `must be one of ${LABELS.join(', ')}, or the key and the value of an allowance's label, such as customer:c42`,
+      ),
+      {
+        description:
+          'The current label of the decision, or the key and the value of a label of its allowance, such as `customer:c42`; one or several, separated by commas. Given both, both must match.',
+        examples: [['customer:c42']],
+      },
+    ),
+  ),
+  allowance: Type.Optional(
+    AllowanceRef({ description: 'Only decisions made under this allowance, or one below it.' }),
   ),
   currency: Type.Optional(QuerySeveral(Currency())),
   merchant: Type.Optional(

@@ -1,4 +1,5 @@
 import { type Static, type TProperties, Type } from 'typebox';
+import { AllowanceRef, DecisionAllowanceBody } from './allowances/fields.ts';
 import { type CountedLimit, CountedLimitBody } from './limit-standing.ts';
 import { TEXT_LENGTHS } from './limits.ts';
 import { QuestionBody } from './purpose/questions.ts';
@@ -98,6 +99,12 @@ export const DecisionRequest = Fields(
       AmountMinor({ description: 'The lowest amount acceptable when capped; defaults to 1.' }),
     ),
     agent: Type.Optional(AgentRef()),
+    allowance: Type.Optional(
+      AllowanceRef({
+        description:
+          'The allowance that it is spent under: it counts toward it and all above. A key that is bound to one spends under it without naming it.',
+      }),
+    ),
     context: Type.Optional(
       FreeObject(
         { max_bytes: MAX_CONTEXT_BYTES },
@@ -156,12 +163,15 @@ const RemedyBody = Type.Union(
     remedy('WAIT_FOR_REVIEW', {
       expires_at: Nullable(Timestamp({ description: 'Null if the review never expires.' })),
     }),
+    remedy('REQUEST_ALLOWANCE', {
+      amount_minor: AmountMinor({ description: 'An allowance of exactly this amount would be enough.' }),
+    }),
     remedy('ASK_OPERATOR', {}),
   ],
   {
     $id: 'Remedy',
     description:
-      'What the caller can do about a decision other than ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY and CHOOSE_OTHER_MERCHANT are given only if that single change turns a DENY into something better, or RETRY_AT turns a REVIEW into ALLOW; ASK_OPERATOR only if nothing else helps. A duplicate spend gets no smaller amount.',
+      'What the caller can do about a decision other than ALLOW. REDUCE_AMOUNT, RETRY_AT, USE_CURRENCY, CHOOSE_OTHER_MERCHANT and REQUEST_ALLOWANCE are given only if that single change turns a DENY into something better, or RETRY_AT turns a REVIEW into ALLOW; ASK_OPERATOR only if nothing else helps. A duplicate spend gets no smaller amount.',
   },
 );
 
@@ -316,6 +326,7 @@ export const DecisionBody = Fields(
     trace: Nullable(Type.Array(TraceStepBody)),
     limitable: Type.Boolean(),
     min_amount_minor: Nullable(AmountMinor()),
+    allowance: Type.Optional(DecisionAllowanceBody),
     context: Nullable(Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true }))),
     review: Nullable(ReviewBody),
     review_progress: Type.Optional(ReviewProgressBody),

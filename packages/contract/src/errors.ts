@@ -141,6 +141,21 @@ export const ERRORS = {
     when: 'The workspace has reached its limit of shared budgets.',
     retry: false,
   },
+  allowance_exists: {
+    status: 409,
+    when: 'This `external_id` was already used for another allowance: use a new one.',
+    retry: false,
+  },
+  allowance_limit: {
+    status: 409,
+    when: 'As many allowances are open or requested as may be: wait until some end, or revoke some.',
+    retry: false,
+  },
+  allowance_not_open: {
+    status: 409,
+    when: 'The allowance, or one above it, is requested, denied, used up, expired or revoked.',
+    retry: false,
+  },
   budget_frozen: {
     status: 409,
     when: 'The spend counts toward a frozen shared budget, so a review cannot allow it: unfreeze the budget, or deny the spend.',

@@ -21,6 +21,7 @@ export const ID_PREFIXES = {
   email: 'eml',
   merchant: 'mer',
   budget: 'bud',
+  allowance: 'alw',
   question: 'q',
   note: 'not',
   channel: 'chn',

@@ -12,7 +12,7 @@ export const LIMIT_STANDING = {
   subject: Nullable(
     Type.String({
       description:
-        'The subject of a per-merchant or per-payee limit: `m:` and the merchant, or `p:` and the payee, normalized so that all spellings match; not for display. `p:` alone covers all spends without a payee. Null if all spends count together.',
+        'The subject of a per-merchant or per-payee limit: `m:` and the merchant, or `p:` and the payee, normalized so that all spellings match; not for display. `p:` alone covers all spends without a payee. `all` is what an allowance counts in all periods together. Null if all spends count together.',
       examples: ['p:stripe:acct1032d82ezvkylo2c'],
     }),
   ),

@@ -65,7 +65,7 @@ export const REASONS = {
     label: 'Over the monthly budget',
   },
   AMOUNT_LIMITED: {
-    stages: ['per_transaction_limit', 'velocity', 'monthly_budget', 'shared_budget'],
+    stages: ['per_transaction_limit', 'velocity', 'monthly_budget', 'shared_budget', 'allowance'],
     severities: ['LIMIT'],
     meaning: 'The amount was capped to what the authority allows.',
     told: 'The amount was reduced to what is authorized.',
@@ -176,6 +176,34 @@ export const REASONS = {
     meaning: 'A shared budget is frozen.',
     told: 'A shared budget is frozen.',
     label: 'Shared budget frozen',
+  },
+  ALLOWANCE_REQUIRED: {
+    stages: ['allowance'],
+    severities: ['DENY'],
+    meaning: 'The authority requires an allowance, and the request names none.',
+    told: 'The policy requires an allowance, and the request names none.',
+    label: 'No allowance named',
+  },
+  ALLOWANCE_NOT_OPEN: {
+    stages: ['allowance'],
+    severities: ['DENY'],
+    meaning: 'The allowance, or one above it, is not decided yet, denied, expired or revoked.',
+    told: 'The allowance cannot be used now.',
+    label: 'Allowance not open',
+  },
+  OUTSIDE_ALLOWANCE: {
+    stages: ['allowance'],
+    severities: ['DENY'],
+    meaning: 'The allowance is for another currency, merchant, payee or action type.',
+    told: 'The allowance is for something else.',
+    label: 'Outside the allowance',
+  },
+  ALLOWANCE_EXCEEDED: {
+    stages: ['allowance'],
+    severities: ['DENY'],
+    meaning: 'The amount or the count is over what is left of the allowance.',
+    told: 'The amount or the count is over what is left of the allowance.',
+    label: 'Over the allowance',
   },
   NEW_MERCHANT: {
     stages: ['new_merchant'],

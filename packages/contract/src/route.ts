@@ -13,6 +13,7 @@ export const TAGS = [
   'Questions',
   'Budgets',
   'History',
+  'Allowances',
   'Search',
   'API keys',
   'Webhooks',

@@ -1,4 +1,5 @@
 import { routes as agents } from './routes/agents.ts';
+import { routes as allowances } from './routes/allowances.ts';
 import { routes as apiKeys } from './routes/api-keys.ts';
 import { routes as authorities } from './routes/authorities.ts';
 import { routes as authorityReadings } from './routes/authority-readings.ts';
@@ -52,6 +53,7 @@ export const ROUTES = {
   ...agents,
   ...authorities,
   ...budgets,
+  ...allowances,
   ...merchants,
   ...questions,
   ...authorityReadings,

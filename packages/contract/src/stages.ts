@@ -22,6 +22,7 @@ export const STAGE_ROWS = {
   velocity: stage('Velocity limits', false),
   monthly_budget: stage('Monthly budget', true),
   shared_budget: stage('Shared budgets', false),
+  allowance: stage('Allowance', false),
   min_amount: stage('Minimum amount', true),
   purpose: stage('Purpose', true),
   new_merchant: stage('New merchants', false),

@@ -28,6 +28,7 @@ const FILTERS: Record<Filter, Holds> = {
   review_state: among(({ review_state }) => review_state),
   outcome_state: among(({ outcome_state }) => outcome_state),
   label: among(({ label }) => label?.label),
+  allowance: ({ allowance }, value) => allowance?.id === value,
   currency: among(({ currency }) => currency),
   merchant: ({ action }, value) => action.merchant === value,
   q: ({ action }, value) => action.merchant.toLowerCase().includes(value.toLowerCase()),

@@ -104,6 +104,8 @@ export class FakeWorkspace {
 
   /** Decides a request: by a verdict, or without one by the policy. */
   decide(slug: string, body: DecisionRequest, given: Verdict | null): Decision {
+    if (body.allowance !== undefined)
+      throw new Refused('not_found', 'allowance: the fake has no allowances.');
     const verdict = typeof given === 'string' ? { decision: given } : given;
     const now_ms = Date.now();
     this.#releaseExpired(now_ms);
@@ -126,6 +128,7 @@ export class FakeWorkspace {
       directory_version: 0,
       review_terms: {},
       questions: [],
+      allowance: null,
       reservation,
       capability,
       created_at: isoTime(now_ms),
@@ -150,7 +153,7 @@ export class FakeWorkspace {
     refuseIf(whyUnreviewable(decision));
     refuseIf(whyFinal(decision, state, body.supersedes ?? null));
     if (decision.mode === 'ENFORCE' && body.action === 'ALLOW')
-      refuseIf(whyNotAllowed({ decision, state, agent, authority, budgets: [], now_ms }));
+      refuseIf(whyNotAllowed({ decision, state, agent, authority, budgets: [], allowances: [], now_ms }));
     const at = isoTime(now_ms);
     const review: ReviewRow = {
       review_id: newId('rev'),
@@ -199,7 +202,7 @@ export class FakeWorkspace {
     if (kept === undefined || capability === null) throw new Refused('not_found', 'No such capability.');
     const { decision, agent } = kept;
     const { amount_minor, currency, payee_id = null, merchant = null } = body;
-    refuseIf(whyNotConsumed({ decision, agent, stop: null, capability, now_ms }));
+    refuseIf(whyNotConsumed({ decision, agent, stop: null, capability, allowances: [], now_ms }));
     refuseIf(whyNotCovered(capability, { amount_minor, currency, payee_id, merchant }));
     const stored = {
       capability_id: capability.capability_id,

@@ -45,7 +45,8 @@ let foreign: Record<
   | 'budget'
   | 'question'
   | 'import'
-  | 'line',
+  | 'line'
+  | 'allowance',
   string
 >;
 let foreign_ids: Set<string>;
@@ -105,6 +106,7 @@ beforeAll(async () => {
     invitation: (await there.invite()).id,
     entry: await there.listed(),
     budget: await there.budget(),
+    allowance: await there.allowance(),
     question: await there.question(),
     ...(await imported()),
   };
@@ -160,6 +162,7 @@ async function recordsOf(workspace_id: string): Promise<Record<string, number>> 
     'invitations',
     'merchant_entries',
     'shared_budgets',
+    'allowances',
     'sessions',
   ]) {
     const { rowCount } = await s.sql(`select 1 from ${table} where workspace_id = $1`, [workspace_id]);
@@ -176,7 +179,7 @@ function told(reply: Reply): unknown {
 }
 
 /** Fields whose values are the customer's own and name nothing of ours. */
-const NAMES_NOTHING = ['payee_id', 'payee_ids', 'principal_id', 'external_reference'];
+const NAMES_NOTHING = ['payee_id', 'payee_ids', 'principal_id', 'external_reference', 'external_id'];
 /** Fields that are looked up nowhere: a new name, the agent of an imagined spend, and a passkey's own id. */
 const LOOKED_UP_NOWHERE = [
   'POST /v1/decisions/:id/reviews signature.response.id',
@@ -184,10 +187,13 @@ const LOOKED_UP_NOWHERE = [
   'POST /v1/agents slug',
   'POST /v1/budgets slug',
   'POST /v1/authority/test steps.decide.agent',
+  'POST /v1/authority/test steps.decide.allowance',
 ];
 const isReference = (name: string) =>
   !NAMES_NOTHING.includes(name) &&
-  /(^|_)(id|ids|agent|agents|cursor|token|supersedes|endpoint|event|decision_id|key_id|slug)$/.test(name);
+  /(^|_)(id|ids|agent|agents|allowance|cursor|token|supersedes|endpoint|event|decision_id|key_id|slug)$/.test(
+    name,
+  );
 
 interface Reference {
   route: string;
@@ -233,6 +239,7 @@ const PATHS: Record<string, Kind[]> = {
   deliveries: ['attempt'],
   members: ['user'],
   budgets: ['budget'],
+  allowances: ['allowance'],
   invitations: ['invitation'],
   entry_id: ['entry'],
   question_id: ['question'],
@@ -249,6 +256,18 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'POST /v1/decisions allowance': [['allowance'], [404, 'not_found', 'allowance']],
+  'GET /v1/decisions allowance': [['allowance'], EMPTY],
+  'GET /v1/decisions/export allowance': [['allowance'], NO_LINES],
+  'POST /v1/allowances agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
+  'POST /v1/allowances/batch allowances.agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
+  'GET /v1/allowances agent': [['agent', 'slug'], EMPTY],
   'POST /v1/api-keys agent_id': [
     ['agent', 'slug'],
     [404, 'not_found'],
@@ -319,6 +338,7 @@ function nowhere(value: string): string {
 }
 
 function setField(body: unknown, field: string, value: string): unknown {
+  if (Array.isArray(body)) return body.map((each) => setField(each, field, value));
   const [first, ...rest] = field.split('.') as [string, ...string[]];
   const object = { ...(body as Record<string, unknown>) };
   if (first === 'agent_id') delete object.scopes;

@@ -205,6 +205,21 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: "order by status = 'frozen' desc, budget_id limit 1",
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.budget_id)',
   },
+  allowances: {
+    key: ['allowance_id', 'external_id'],
+    row: 'order by external_id is null, allowance_id limit 1',
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.allowance_id)',
+  },
+  allowance_labels: {
+    key: ['key', 'value', 'allowance_id'],
+    row: 'order by allowance_id limit 1',
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.allowance_id)',
+  },
+  allowance_decisions: {
+    key: ['allowance_id', 'decision_id'],
+    row: 'order by allowance_id limit 1',
+    seq: eventOf('t.decision_id'),
+  },
   limit_alerts: {
     key: ['agent_id', 'limit_id', 'subject', 'percent'],
     row: 'order by agent_id limit 1',

@@ -1,5 +1,6 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Assessment, Remedy } from '@purser/contract/decisions';
+import type { LoadedAllowance } from '@purser/rules/counters/allowances';
 import type { CountedSlot } from '@purser/rules/counters/counters';
 import type { LoadedBudget } from '@purser/rules/counters/shared-budgets';
 import { directoryAt, EMPTY_DIRECTORY, type MerchantEntry } from '@purser/rules/merchants/directory';
@@ -110,6 +111,50 @@ const budget = (period: LoadedBudget['period'], used_minor: number, more: Partia
   },
 });
 
+/** A spend under an allowance of EUR 6,000.00. */
+const allowance = (more: Partial<LoadedAllowance> = {}, terms: object = {}) => ({
+  facts: {
+    allowances: [
+      {
+        allowance_id: 'alw_1',
+        agent_id: 'agt_1',
+        budget_id: null,
+        parent_id: null,
+        path: ['alw_1'],
+        currency: 'EUR',
+        amount_minor: 600_000,
+        period: 'TOTAL',
+        time_zone: 'UTC',
+        per_spend_limit_minor: null,
+        max_count: null,
+        expires_at: '2027-01-01T00:00:00.000Z',
+        status: 'OPEN',
+        terms: JSON.stringify({ answers: [], labels: {}, ...terms }),
+        vouches: true,
+        automatic: false,
+        name: 'Nightly build',
+        external_id: null,
+        body_hash: null,
+        source: 'API',
+        created_at: '2026-11-01T00:00:00.000Z',
+        created_by_key_id: null,
+        created_by_principal_id: 'user:ada',
+        made_by_agent: false,
+        issuer_id: null,
+        decide_by: null,
+        request: null,
+        decided: null,
+        revoked: null,
+        told_period: null,
+        told_percent: null,
+        slots: [],
+        total_slots: [],
+        ...more,
+      } satisfies LoadedAllowance,
+    ],
+  },
+});
+
 /** The terms of one limit over time of EUR 5,000.00. */
 const velocity = (more: Partial<NonNullable<Authority['velocity_limits']>[number]>): Partial<Authority> => ({
   ...TODAY,
@@ -201,6 +246,21 @@ export const POLICY_INPUTS: readonly DecideFacts[] = [
   { ...budget('MONTH', 500_000), request: limitable },
   budget('MONTH', 0, { status: 'frozen' }),
 
+  { terms: { allowance_required: true } },
+  allowance(),
+  allowance({ period: 'MONTH' }),
+  allowance({ status: 'REQUESTED', decide_by: '2026-12-01T00:00:00.000Z' }),
+  allowance({ status: 'DENIED', decided: '{"at":"2026-11-20T08:00:00.000Z"}' }),
+  allowance({ status: 'REVOKED', revoked: '{"at":"2026-11-20T08:00:00.000Z"}' }),
+  allowance({ expires_at: '2026-11-20T08:00:00.000Z' }),
+  allowance({ currency: 'USD' }),
+  allowance({}, { merchants: ['JSTOR'] }),
+  allowance({}, { payee_ids: ['iban:DE1'] }),
+  allowance({}, { action_types: ['subscription'] }),
+  allowance({ max_count: 0 }),
+  allowance({ per_spend_limit_minor: 100_000 }),
+  { ...allowance({ per_spend_limit_minor: 100_000 }), request: limitable },
+
   { terms: { per_transaction_limit_minor: 100_000 }, request: { ...limitable, min_amount_minor: 120_000 } },
 
   { terms: { on_new_merchant: 'REVIEW' as const } },
@@ -229,6 +289,7 @@ export const REMEDY_INPUTS: readonly Remedy[] = [
   { type: 'RETRY_AT', at: '2026-12-01T00:00:00.000Z', clears: [], then: 'REVIEW' },
   { type: 'USE_CURRENCY', currency: 'USD', clears: [], then: 'ALLOW' },
   { type: 'CHOOSE_OTHER_MERCHANT', clears: [], then: 'ALLOW' },
+  { type: 'REQUEST_ALLOWANCE', amount_minor: 100_000, clears: [], then: 'ALLOW' },
   { type: 'WAIT_FOR_REVIEW', expires_at: null, clears: [], then: 'ALLOW' },
   { type: 'ASK_OPERATOR', clears: [], then: 'REVIEW' },
 ];

@@ -35,6 +35,8 @@ export interface World {
   listed(): Promise<string>;
   /** Has a key that nobody else uses ask a new question, and tells its id. */
   question(): Promise<string>;
+  /** Makes a new allowance, and tells its id. */
+  allowance(): Promise<string>;
   /** Makes a new shared budget, and tells its id. */
   budget(): Promise<string>;
   /** Has somebody new join, and tells the user's id. */
@@ -71,6 +73,12 @@ const NOT_FOUND = [404, 'not_found'] as const;
 const NOT_ACTIVE = [403, 'agent_not_active'] as const;
 const URL = 'https://receiver.invalid/events';
 
+const allowanceBody = (agent: string) => ({
+  agent,
+  currency: 'EUR',
+  amount_minor: 1_000,
+  expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+});
 const budgetBody = () => ({ slug: freshKey(), currency: 'EUR', period: 'MONTH', limit_minor: 1_000 });
 const fixed = (path: string, body?: unknown) => async () => ({
   path,
@@ -348,6 +356,57 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     request: fixed('/v1/review-policy/versions'),
     status: 200,
     names: 'nothing',
+  },
+  'POST /v1/allowances': {
+    scopes: ['admin'],
+    agent_key: true,
+    request: async (world) => ({
+      path: '/v1/allowances',
+      body: { parent: await world.allowance(), amount_minor: 10 },
+    }),
+    status: 201,
+    names: 'one thing',
+    other_agent: [404, 'not_found'],
+  },
+  'POST /v1/allowances/batch': {
+    scopes: ['admin'],
+    request: async (world) => ({
+      path: '/v1/allowances/batch',
+      body: { allowances: [allowanceBody(world.slug)] },
+    }),
+    status: 201,
+    names: 'nothing',
+  },
+  'GET /v1/allowances': {
+    scopes: ['read'],
+    agent_key: true,
+    request: fixed('/v1/allowances'),
+    status: 200,
+    names: 'nothing',
+    other_agent: [200, undefined],
+  },
+  'GET /v1/allowances/:id': {
+    scopes: ['read'],
+    agent_key: true,
+    request: async (world) => ({ path: `/v1/allowances/${await world.allowance()}` }),
+    status: 200,
+    names: 'one thing',
+  },
+  'PATCH /v1/allowances/:id': {
+    scopes: ['admin'],
+    request: async (world) => ({
+      path: `/v1/allowances/${await world.allowance()}`,
+      body: { amount_minor: 900 },
+    }),
+    status: 200,
+    names: 'one thing',
+  },
+  'POST /v1/allowances/:id/revoke': {
+    scopes: ['admin', 'review'],
+    agent_key: true,
+    request: async (world) => ({ path: `/v1/allowances/${await world.allowance()}/revoke`, body: {} }),
+    status: 200,
+    names: 'one thing',
   },
   'POST /v1/budgets': {
     scopes: ['admin'],
@@ -816,6 +875,20 @@ export async function makeWorld(
       const decision = await asker.ask(made.body.id, asked);
       await asker.close();
       return decision.purpose.questions?.[0]?.question_id as string;
+    },
+    async allowance() {
+      const made = await service.call('POST', '/v1/allowances', { key: setup, body: allowanceBody(slug) });
+      if (made.status !== 201) throw new Error(made.text);
+      // What an agent made is what its own key may revoke.
+      const { body } = await service.call('POST', '/v1/api-keys', {
+        key: setup,
+        body: { name: freshKey(), agent_id: slug },
+      });
+      const labels = { words: `${words} label` };
+      const part = { parent: made.body.id, amount_minor: 1_000, name: `${words} allowance`, labels };
+      const reply = await service.call('POST', '/v1/allowances', { key: body.key, body: part });
+      if (reply.status !== 201) throw new Error(reply.text);
+      return reply.body.id;
     },
     async budget() {
       const body = { ...budgetBody(), name: `${words} budget` };

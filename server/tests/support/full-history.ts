@@ -102,6 +102,30 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     authority: { ...AUTHORITIES.shadow, budgets: ['small'], monthly_budget_minor: 100, alert_percents: [80] },
   });
   const few = await ok(s, 'POST', '/v1/decisions', spend('few', 85));
+  // Allowances: one with a part that is spent under, one that was revoked. Keys of labels may be those of marks in documents.
+  const cap = {
+    agent: 'few',
+    currency: 'EUR',
+    amount_minor: 1_000,
+    expires_at: new Date(Date.parse(few.created_at) + 30 * 86_400_000).toISOString(),
+  };
+  const labels = { explanation: 'c "42" 💶', action: 'x' };
+  const above = await post('/v1/allowances', {
+    ...cap,
+    external_id: 'run-17',
+    name: 'Nightly "run"',
+    labels,
+    purpose: 'CI',
+  });
+  const below = await post('/v1/allowances', {
+    parent: above.id,
+    amount_minor: 500,
+    period: 'MONTH',
+    max_count: 5,
+  });
+  await ok(s, 'POST', '/v1/decisions', { ...spend('few', 5), allowance: below.id });
+  const { id: ended } = await post('/v1/allowances', cap);
+  await s.call('POST', `/v1/allowances/${ended}/revoke`, { body: { reason: 'Done' } });
   // A limit joins while the money is held, and counts what becomes of it.
   await post('/v1/agents/few/authority', {
     ...AUTHORITIES.shadow,

@@ -81,6 +81,7 @@ export function makeAsker(service: Pick<RunningService, 'database' | 'sql'>, cor
         isAlone: () => true,
       }),
     }),
+    readChain: async () => undefined,
     countDecision: () => {},
   });
   return {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { CreateAllowanceBody } from '../allowances/fields.ts';
 import { AuthorityBody } from '../authority.ts';
 import { DecisionBody, DecisionRequest } from '../decisions.ts';
 import { TEXT_LENGTHS } from '../limits.ts';
@@ -46,7 +47,12 @@ export function verdictOf<
 const Step = Fields(
   {
     at: InstantIn({ description: 'When it happens; not before the previous step.' }),
-    decide: Type.Optional(DecisionRequest),
+    decide: Type.Optional(
+      Fields({
+        ...DecisionRequest.properties,
+        allowance: Type.Optional(StepName('The `as` of one of `allowances`, under which it is spent.')),
+      }),
+    ),
     as: Type.Optional(StepName('The name by which later steps refer to the decision.')),
     purpose: Type.Optional(
       OneOf(PURPOSE_ASSESSMENTS, {
@@ -93,9 +99,30 @@ const Step = Fields(
 /** One step of a test. Exactly one of `decide`, `outcome` and `review` is there. */
 export interface AuthorityTestStep extends Static<typeof Step> {}
 
+const MAX_ALLOWANCES = 20;
+
+const {
+  agent: _agent,
+  budget: _budget,
+  external_id: _external,
+  parent: _parent,
+  ...ALLOWANCE
+} = CreateAllowanceBody.properties;
+
+const TestAllowance = Fields(
+  {
+    as: StepName('The name by which steps and other allowances refer to it.'),
+    parent: Type.Optional(StepName('The `as` of an earlier allowance that it is a part of.')),
+    ...ALLOWANCE,
+  },
+  { description: 'An allowance of the agent, made at the time of the first step.' },
+);
+export type TestAllowance = Static<typeof TestAllowance>;
+
 const TestRequest = Fields(
   {
     authority: AuthorityBody,
+    allowances: Type.Optional(Type.Array(TestAllowance, { minItems: 1, maxItems: MAX_ALLOWANCES })),
     mode: Type.Optional(OneOf(MODES, { description: "The agent's mode; defaults to ENFORCE." })),
     steps: Type.Array(Step, { minItems: 1, maxItems: MAX_STEPS }),
   },

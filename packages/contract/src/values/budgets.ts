@@ -11,4 +11,4 @@ export const MAX_BUDGET_DEPTH = 4;
 /** Percentages at which a shared budget alerts unless it has its own. */
 export const DEFAULT_ALERT_PERCENTS: readonly number[] = [80, 100];
 
-export const LIMIT_KINDS = ['monthly_budget', 'velocity', 'duplicate', 'shared_budget'] as const;
+export const LIMIT_KINDS = ['monthly_budget', 'velocity', 'duplicate', 'shared_budget', 'allowance'] as const;

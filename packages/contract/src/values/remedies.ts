@@ -8,6 +8,7 @@ export const REMEDIES = {
   later: (time: string) => `Request it again from ${time} on, if the agent spends nothing else before.`,
   other_currency: (currency: string) => `Request the same number in ${currency}.`,
   other_merchant: () => 'Choose another merchant.',
+  allowance: (amount: string) => `Request an allowance of ${amount}.`,
   review: () => 'Wait for a reviewer.',
   operator: () => 'Ask an administrator to change the policy.',
   then_allowed: () => 'The policy would then allow it.',
@@ -24,6 +25,8 @@ function firstSentence(remedy: Remedy, currency: string, timeOf: (time: string) 
       return REMEDIES.other_currency(remedy.currency);
     case 'CHOOSE_OTHER_MERCHANT':
       return REMEDIES.other_merchant();
+    case 'REQUEST_ALLOWANCE':
+      return REMEDIES.allowance(formatMoney(remedy.amount_minor, currency));
     case 'WAIT_FOR_REVIEW':
       return REMEDIES.review();
     case 'ASK_OPERATOR':

@@ -65,9 +65,12 @@ export function writtenSlotAt(window: CounterWindow, at_ms: number): WrittenSlot
   return slot;
 }
 
+/** More than have passed since `ALL_TIME` began, and as far back from now as PostgreSQL has timestamps: 3,000 years. */
+const ALL_TIME_REACH_S = 94_672_800_000;
+
 /** For how many seconds after its start a slot of the window counts at most. */
 export function reachSeconds(window: CounterWindow): number {
-  if (window.type === 'TOTAL') return ALL_TIME.ends_ms / 1000;
+  if (window.type === 'TOTAL') return ALL_TIME_REACH_S;
   if (window.type !== 'ROLLING') return MAX_CALENDAR_DAYS[window.type] * DAY_SECONDS;
   return window.window_seconds + stepSeconds(window.window_seconds);
 }

@@ -1,5 +1,6 @@
 import type { ACTOR_TYPES } from '@purser/contract/values/ledger';
 import type { Role } from '@purser/contract/values/scopes';
+import type { Allowance } from '../counters/allowances.ts';
 import type { CounterRow } from '../counters/counters.ts';
 import type { LimitAlert } from '../counters/limit-alerts.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
@@ -125,6 +126,7 @@ export interface AuditedState {
   invitation?: Invitation;
   merchant_entry?: MerchantEntry;
   shared_budget?: SharedBudget;
+  allowance?: Allowance;
   review_policy?: ReviewPolicyRow;
   limit_alert?: LimitAlert;
   signing_key?: SigningKeyRow;

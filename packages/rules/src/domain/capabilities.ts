@@ -35,14 +35,23 @@ export function decisionIdOfCapability(capability_id: string): string {
   return `dec_${capability_id.slice('cap_'.length)}`;
 }
 
-/** When a capability that is issued at `now_ms` expires: after its time, or with the authority's validity. ISO UTC. */
+/** The earlier of two moments (ISO UTC). The second may be none. */
+export const earlierOf = (one: string, other: string | undefined): string =>
+  other !== undefined && other < one ? other : one;
+
+/**
+ * When a capability that is issued at `now_ms` expires: after its time, with the authority's validity, or with the allowances
+ * that it counts in. ISO UTC.
+ */
 export function capabilityExpiry(
   now_ms: number,
   capability_ttl_seconds: number,
   { valid_until }: Pick<Authority, 'valid_until'>,
+  /** The earliest expiry of the allowances that the spend counts in. */
+  allowed_until?: string,
 ): string {
   const expires_at = new Date(now_ms + capability_ttl_seconds * 1000).toISOString();
-  return valid_until !== undefined && valid_until < expires_at ? valid_until : expires_at;
+  return earlierOf(earlierOf(expires_at, valid_until), allowed_until);
 }
 
 /** The capability that a decision issues, for the action with the amount that was authorized. */

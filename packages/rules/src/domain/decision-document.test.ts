@@ -71,6 +71,7 @@ function made(given: { capability: Capability | null }) {
     authority: null,
     directory_version: 3,
     questions: [],
+    allowance: null,
     reservation: noReservation('EUR', '2026-11', budget, null),
     capability: given.capability,
     created_at: '2026-11-22T08:00:00.000Z',

@@ -20,6 +20,8 @@ export interface DecisionParts {
   review_terms: Pick<Decision, 'review_tier' | 'review_policy_version'>;
   /** Those that the assessment raised. */
   questions: readonly DecisionQuestion[];
+  /** The allowance that it was made under. */
+  allowance: NonNullable<Decision['allowance']> | null;
   reservation: Reservation;
   capability: Capability | null;
   created_at: string;
@@ -65,6 +67,8 @@ export function composeDecision(parts: DecisionParts): Decision {
     trace: request.trace ?? null,
     limitable: request.limitable ?? false,
     min_amount_minor: request.min_amount_minor ?? null,
+    // Its labels' keys may be those of marks, so it comes after all of them.
+    ...(parts.allowance === null ? {} : { allowance: parts.allowance }),
     context: request.context ?? null,
     review: null,
     label: null,

@@ -5,7 +5,7 @@ import { type CountedIn, changesIn, encodeCountedIn } from '../counters/counted-
 import type { CounterRow } from '../counters/counters.ts';
 import type { Mode } from './agents.ts';
 import { type BudgetCounter, budgetStatus } from './budget.ts';
-import { type CapabilityStatus, capabilityIdOf } from './capabilities.ts';
+import { type CapabilityStatus, capabilityIdOf, earlierOf } from './capabilities.ts';
 import {
   type DecisionCore,
   type DecisionKind,
@@ -130,9 +130,12 @@ export function newHoldExpiresAt(
   capability: Capability | null,
   now_ms: number,
   review_ttl_seconds: number,
+  /** The earliest expiry of the allowances that the spend counts in: a review ends with it. */
+  allowed_until?: string,
 ): string | null {
   if (mode !== 'ENFORCE') return null;
-  if (decision === 'REVIEW') return new Date(now_ms + review_ttl_seconds * 1000).toISOString();
+  if (decision === 'REVIEW')
+    return earlierOf(new Date(now_ms + review_ttl_seconds * 1000).toISOString(), allowed_until);
   return capability !== null && capability.payee_id !== null ? capability.expires_at : null;
 }
 

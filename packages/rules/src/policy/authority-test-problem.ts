@@ -1,4 +1,4 @@
-import type { AuthorityTestStep } from '@purser/contract/routes/authority-tests';
+import type { AuthorityTestStep, TestAllowance } from '@purser/contract/routes/authority-tests';
 import type { OutcomeType } from '../domain/outcomes.ts';
 
 type StepProblem = { field: string; problem: string } | null;
@@ -27,13 +27,30 @@ export function stepProblem(step: AuthorityTestStep): StepProblem {
 }
 
 /** Returns the first problem of steps in their order; null if there is none. */
-export function stepsProblem({ steps }: { steps: readonly AuthorityTestStep[] }): StepProblem {
+export function stepsProblem({
+  steps,
+  allowances = [],
+}: {
+  steps: readonly AuthorityTestStep[];
+  allowances?: readonly Pick<TestAllowance, 'as' | 'parent'>[];
+}): StepProblem {
+  const known = new Set<string>();
+  for (const [i, { as, parent }] of allowances.entries()) {
+    const field = `allowances[${i}]`;
+    if (known.has(as))
+      return { field: `${field}.as`, problem: 'is already the name of an earlier allowance' };
+    if (parent !== undefined && !known.has(parent))
+      return { field: `${field}.parent`, problem: 'must be the name, `as`, of an earlier allowance' };
+    known.add(as);
+  }
   const names = new Set<string>();
   let before = FIRST_AT;
-  for (const [i, { at, as, outcome, review }] of steps.entries()) {
+  for (const [i, { at, as, decide, outcome, review }] of steps.entries()) {
     const wrong = (field: string, problem: string) => ({ field: `steps[${i}].${field}`, problem });
     if (at < before) return wrong('at', 'must not be earlier than the previous step');
     before = at;
+    if (decide?.allowance !== undefined && !known.has(decide.allowance))
+      return wrong('decide.allowance', 'must be the name, `as`, of one of allowances');
     const of = outcome?.of ?? review?.of;
     if (of !== undefined && !names.has(of))
       return wrong(

@@ -6,6 +6,7 @@ import { storedAssessment } from '../domain/assessment.ts';
 import type { DecisionKind, PublishedVerdict, StageOutcome } from '../domain/decisions.ts';
 import { POLICY } from '../sentences/policy.ts';
 import { formatMoney } from '../values/money.ts';
+import { judgeAllowances } from './allowances.ts';
 import { isBoundToList, judgeMerchantAllowlist } from './allowed-merchants.ts';
 import {
   judgeMinAmount,
@@ -161,6 +162,7 @@ const JUDGES: Record<Stage, JudgesOf> = {
   velocity: judgeVelocity,
   monthly_budget: always(judgeMonthlyBudget),
   shared_budget: judgeSharedBudgets,
+  allowance: judgeAllowances,
   min_amount: always(judgeMinAmount),
   purpose: always(judgePurpose),
   new_merchant: newMerchantJudges,

@@ -3,6 +3,7 @@ import { utcTime } from '@purser/contract/calendar';
 import type { Decision } from '@purser/contract/decisions';
 import type { ErrorCode } from '@purser/contract/errors';
 import type { Capability } from '@purser/contract/records';
+import type { Allowance } from '../counters/allowances.ts';
 import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { Agent } from '../domain/agents.ts';
 import { capabilityStatusAt } from '../domain/capabilities.ts';
@@ -11,6 +12,7 @@ import { type WorkspaceStop, whyInactive } from '../domain/workspace.ts';
 import { isDescriptorOf } from '../merchants/descriptors.ts';
 import { POLICY } from '../sentences/policy.ts';
 import { formatMoney } from '../values/money.ts';
+import { whyNotOpen } from './allowances.ts';
 
 /** The facts by which a hold may still pay, or not. */
 interface Facts {
@@ -24,6 +26,8 @@ interface Facts {
   authority: Pick<Authority, 'valid_until'> | null;
   /** All shared budgets of the workspace. */
   budgets: readonly Pick<SharedBudget, 'budget_id' | 'slug' | 'status'>[];
+  /** The allowances that the spend counts in, with all above them. */
+  allowances: readonly Allowance[];
   now_ms: number;
 }
 
@@ -80,6 +84,19 @@ const noBudgetIsFrozen: Check<'decision' | 'state' | 'budgets'> = ({ decision, s
   return { code: 'budget_frozen', message };
 };
 
+const allowancesAreOpen: Check<'allowances' | 'now_ms'> = ({ allowances, now_ms }) => {
+  const [message] = allowances.flatMap((each) => whyNotOpen(each, now_ms) ?? []);
+  return message === undefined ? null : { code: 'allowance_not_open', message };
+};
+
+/** An allowance that ended takes the capabilities with it that were issued under it. */
+const allowancesLast: Check<'allowances' | 'now_ms'> = ({ allowances, now_ms }) => {
+  const ended = allowances.find((each) => whyNotOpen(each, now_ms) !== null);
+  if (ended === undefined) return null;
+  const code = ended.status === 'REVOKED' ? 'capability_revoked' : 'capability_expired';
+  return { code, message: whyNotOpen(ended, now_ms) as string };
+};
+
 /** The first reason of these checks, in their order. */
 const firstOf =
   <Of extends keyof Facts>(...checks: Check<Of>[]): Check<Of> =>
@@ -96,20 +113,19 @@ const firstOf =
  * what a new decision would. It does not ask for the agent: the permission is good once a paused agent is active again,
  * and void for a revoked one.
  */
-export const whyNotAllowed = firstOf<'decision' | 'state' | 'agent' | 'authority' | 'budgets' | 'now_ms'>(
-  authorityIsTheSame,
-  authorityIsValid,
-  noBudgetIsFrozen,
-);
+export const whyNotAllowed = firstOf<
+  'decision' | 'state' | 'agent' | 'authority' | 'budgets' | 'allowances' | 'now_ms'
+>(authorityIsTheSame, authorityIsValid, noBudgetIsFrozen, allowancesAreOpen);
 
 /**
  * Returns why a capability may not be consumed now; null: it may. A capability is permission that was already given. Its
  * own time limit includes the authority's validity. Freezing a shared budget stops only new permission, so it is not
  * checked here. A stop, and a pause of the agent, also stop capabilities that were issued.
  */
-export const whyNotConsumed = firstOf<'decision' | 'agent' | 'stop' | 'capability' | 'now_ms'>(
+export const whyNotConsumed = firstOf<'decision' | 'agent' | 'stop' | 'capability' | 'allowances' | 'now_ms'>(
   agentIsActive,
   capabilityIsIssued,
+  allowancesLast,
   authorityIsTheSame,
 );
 

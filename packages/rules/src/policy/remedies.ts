@@ -4,7 +4,7 @@ import type { Stage } from '@purser/contract/stages';
 import type { DecisionKind } from '../domain/decisions.ts';
 import { decide, type JudgedBy, judgeStages, type Verdict, verdictOf } from './decide.ts';
 import { type DecideFacts, type Found, leastAccepted } from './stage.ts';
-import { factsAt, factsBesideHold, factsInCurrency, factsWithAmount } from './what-if.ts';
+import { factsAt, factsBesideHold, factsInCurrency, factsUnderAnother, factsWithAmount } from './what-if.ts';
 
 const NO_REMEDIES: readonly Remedy[] = [];
 
@@ -49,6 +49,7 @@ export function remediesOf(
     ...laterMoment(facts, verdict, judged),
     ...otherCurrency(facts, verdict),
     ...otherMerchant(facts, verdict),
+    ...otherAllowance(facts, verdict, judged),
   ];
   if (found.length > 0) return found;
   // Where nothing was judged, nothing is known of what an operator would make of it.
@@ -159,7 +160,9 @@ function laterMoment(facts: DecideFacts, verdict: Verdict, judged: readonly Judg
  * month, it would find itself there, so nothing is promised.
  */
 function laterThanHours(facts: DecideFacts, verdict: Verdict, judged: readonly JudgedBy[]): Remedy[] {
-  const counts = judged.some(({ stage }) => ['duplicate', 'velocity', 'shared_budget'].includes(stage));
+  const counts = judged.some(({ stage }) =>
+    ['duplicate', 'velocity', 'shared_budget', 'allowance'].includes(stage),
+  );
   const only_hours = codesOf(judged, 'REVIEW').every((code) => code === 'OUTSIDE_ACTIVE_HOURS');
   if (counts || !only_hours) return [];
   return laterMoment(factsBesideHold(facts, verdict.held_amount_minor), verdict, judged);
@@ -177,4 +180,15 @@ function otherMerchant(facts: DecideFacts, verdict: Verdict): Remedy[] {
   if (!verdict.reason_codes.some((code) => REASONS_OF_MERCHANT.has(code))) return [];
   const change = milder(verdict, verdictOf(facts, judgeStages(facts, STAGES_OF_MERCHANT)));
   return change === null ? [] : [{ type: 'CHOOSE_OTHER_MERCHANT', ...change }];
+}
+
+/** An allowance for the whole amount; none where no allowance is in the way. */
+function otherAllowance(facts: DecideFacts, verdict: Verdict, judged: readonly JudgedBy[]): Remedy[] {
+  const is_in_the_way = judged.some(
+    ({ stage, found }) => stage === 'allowance' && (found.outcome === 'DENY' || found.outcome === 'LIMIT'),
+  );
+  if (!is_in_the_way || facts.is_bound_to_allowance === true) return [];
+  const change = milder(verdict, decide(factsUnderAnother(facts)));
+  const { amount_minor } = facts.request.action;
+  return change === null ? [] : [{ type: 'REQUEST_ALLOWANCE', amount_minor, ...change }];
 }

@@ -13,6 +13,7 @@ import {
 import { writtenSlotAt } from '../counters/windows.ts';
 import { PHRASES, POLICY } from '../sentences/policy.ts';
 import { formatMoney } from '../values/money.ts';
+import { allowanceStandings } from './allowances.ts';
 import { NO_COUNTERS, standingsOf } from './counters.ts';
 import {
   type DecideFacts,
@@ -24,13 +25,13 @@ import {
   sameCurrencyOnly,
 } from './stage.ts';
 
-/** The shared budgets that spends under an authority count in, with what is in them. */
+/** The shared budgets with these slugs and all above them, with what is in them. */
 export function loadedBudgets(
-  authority: Authority | null,
+  slugs: readonly string[],
   all: readonly SharedBudget[],
   counters: { slots(counter: CounterKey): readonly CountedSlot[] },
 ): readonly LoadedBudget[] {
-  return budgetsOf(authority?.budgets ?? [], all).map((budget) => ({
+  return budgetsOf(slugs, all).map((budget) => ({
     ...budget,
     slots: counters.slots({ counter_id: budget.budget_id, subject: '' }),
   }));
@@ -55,7 +56,7 @@ export function budgetsProblem(
 
 /** `shared_budget`: what several agents may spend together; one judge for each budget that the spend counts in. */
 export const judgeSharedBudgets: JudgesOf = ({ budgets }, { shared_budgets }) => {
-  if (budgets === undefined) return NO_JUDGES;
+  if (budgets === undefined && shared_budgets === undefined) return NO_JUDGES;
   // Nothing may pass because nobody looked how much it was already.
   if (shared_budgets === undefined) throw new Error('the shared budgets of the authority were not loaded');
   return shared_budgets.map(judgeOf);
@@ -128,14 +129,18 @@ export function budgetStandings(
   });
 }
 
-/** How everything stands that a spend counts in under an authority: its limits over time, then its shared budgets. */
+/** The standing of everything that a spend counts in under an authority: its limits over time, its shared budgets, then its allowances. */
 export function countedLimits(
   {
     counters = NO_COUNTERS,
     shared_budgets = [],
+    allowances = [],
     now_ms,
-  }: Pick<DecideFacts, 'counters' | 'shared_budgets' | 'now_ms'>,
+  }: Pick<DecideFacts, 'counters' | 'shared_budgets' | 'allowances' | 'now_ms'>,
   own: { count: number; amount_minor: number },
 ): CountedLimit[] {
-  return standingsOf(counters, now_ms, own).concat(budgetStandings(shared_budgets, now_ms, own));
+  return standingsOf(counters, now_ms, own).concat(
+    budgetStandings(shared_budgets, now_ms, own),
+    allowanceStandings(allowances, now_ms, own),
+  );
 }

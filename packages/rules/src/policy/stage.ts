@@ -1,6 +1,7 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Assessment, SpendRequest, StageFinding } from '@purser/contract/decisions';
 import type { ReasonCode } from '@purser/contract/reasons';
+import type { LoadedAllowance } from '../counters/allowances.ts';
 import type { LoadedBudget } from '../counters/shared-budgets.ts';
 import type { BudgetCounter } from '../domain/budget.ts';
 import type { Directory } from '../merchants/directory.ts';
@@ -21,6 +22,15 @@ export interface DecideFacts {
   duplicates_of?: ReadonlyMap<number, CountersOf<LoadedCounter>>;
   /** Shared budgets of the spend under `authority`. Omitted if it names none. */
   shared_budgets?: readonly LoadedBudget[];
+  /**
+   * The allowance that the spend is made under and all above it, the nearest first. Omitted without one; empty where one is
+   * named and nothing is known of it yet.
+   */
+  allowances?: readonly LoadedAllowance[];
+  /** The findings of an earlier answer about its allowances, in place of `allowances`. */
+  replayed_allowances?: readonly Found[];
+  /** True if the caller's key is bound to an allowance, so that another one is of no use to it. */
+  is_bound_to_allowance?: true;
   /** Made for the purpose of `authority`; null exactly where there is no authority. */
   assessment: Assessment | null;
   /** True if the agent is known to have paid the payee that the request names, or else its merchant. */

@@ -32,6 +32,11 @@ export function factsBesideHold(facts: DecideFacts, held_minor: number): DecideF
   return { ...facts, budget: { ...budget, held_minor: budget.held_minor + held_minor } };
 }
 
+/** Under another allowance, open for just this spend. */
+export function factsUnderAnother(facts: DecideFacts): DecideFacts {
+  return { ...facts, allowances: [] };
+}
+
 function withAction(facts: DecideFacts, change: Partial<DecideFacts['request']['action']>): DecideFacts {
   const { request } = facts;
   return { ...facts, request: { ...request, action: { ...request.action, ...change } } };

@@ -23,6 +23,8 @@ export const PHRASES = {
   the_payee: (merchant: string) => `this payee of ${quoted(merchant)}`,
   shared_budget: (slug: string) => `the shared budget ${quoted(slug)}`,
   shared_budget_for: (slug: string, period: string) => `the shared budget ${quoted(slug)} for ${period}`,
+  allowance: (name: string) => `the allowance ${quoted(name)}`,
+  allowance_for: (name: string, period: string) => `the allowance ${quoted(name)} for ${period}`,
   one_account: () => '1 known account',
   accounts: (count: number) => `${count} known accounts`,
   just_now: () => 'just now',
@@ -139,6 +141,28 @@ export const POLICY = {
     `Requested ${amount}, but nothing is left of ${budget}.`,
   reduced_to_shared: (amount: string, left: string, budget: string) =>
     `Requested ${amount}, reduced to the ${left} left of ${budget}.`,
+
+  allowance_required: () => 'The policy requires an allowance, and the request names none.',
+  allowance_undecided: (name: string) => `The allowance ${quoted(name)} waits for a decision.`,
+  allowance_denied: (name: string, time: string) =>
+    `The allowance ${quoted(name)} permits nothing: denied at ${time}.`,
+  allowance_expired: (name: string, time: string) => `The allowance ${quoted(name)} expired at ${time}.`,
+  allowance_revoked: (name: string, time: string) =>
+    `The allowance ${quoted(name)} permits nothing: revoked at ${time}.`,
+  allowance_currency: (name: string, own: string, asked: string) =>
+    `The allowance ${quoted(name)} is in ${own}, but the request is in ${asked}.`,
+  allowance_merchants: (name: string, merchant: string) =>
+    `The allowance ${quoted(name)} is for other merchants than ${quoted(merchant)}.`,
+  allowance_payees: (name: string) =>
+    `The allowance ${quoted(name)} is for certain payees, and the request names none of them.`,
+  allowance_types: (name: string, type: string) =>
+    `The allowance ${quoted(name)} is for other action types than ${quoted(type)}.`,
+  allowance_count: (allowance: string, most: number) =>
+    `This would be one spend more than the ${most} that ${allowance} allows.`,
+  reduced_to_allowance_each: (amount: string, most: string, allowance: string) =>
+    `Requested ${amount}, reduced to the ${most} that one spend under ${allowance} may take.`,
+  over_allowance_each: (amount: string, most: string, allowance: string) =>
+    `Requested ${amount}, over the ${most} that one spend under ${allowance} may take.`,
 
   not_reducible: () => "The request doesn't accept a smaller amount.",
   not_reduced: (amount: string) => `The full ${amount} is available.`,

@@ -33,6 +33,7 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
   name: 'consumeCapability',
   needs: ({ capability_id, idempotency_key }) => ({
     decisions: [decisionIdOfCapability(capability_id)],
+    allowances_of: [decisionIdOfCapability(capability_id)],
     consumption_key: idempotency_key,
   }),
   apply(set, input, origin) {
@@ -52,8 +53,9 @@ export const consumeCapability: Command<ConsumeCapabilityInput, ConsumedCapabili
     }
     if (earlier !== undefined) return done({ replayed: true, consumption: earlier, agent });
     const { stop, now_ms } = set;
+    const allowances = set.allowances.ofDecision(record.decision);
     const refused =
-      whyNotConsumed({ decision: record.decision, agent, stop, capability, now_ms }) ??
+      whyNotConsumed({ decision: record.decision, agent, stop, capability, allowances, now_ms }) ??
       whyNotCovered(capability, input);
     if (refused !== null) return refuse(refused.code, refused.message);
     const consumption: Consumption = {

@@ -1,147 +1,53 @@
-import type { Authority } from '@purser/contract/authority';
-import type { Assessment, Decision, Reservation, SpendRequest } from '@purser/contract/decisions';
-import type { ReasonCode } from '@purser/contract/reasons';
+import type { Decision, Reservation } from '@purser/contract/decisions';
 import type { Capability } from '@purser/contract/records';
-import type { Counters } from '@purser/rules/counters/counters-in-memory';
-import { monthlyBudgetId } from '@purser/rules/counters/limit-alerts';
-import type { Agent, Mode } from '@purser/rules/domain/agents';
+import { countersOfAllowance } from '@purser/rules/counters/allowances';
+import type { Agent } from '@purser/rules/domain/agents';
 import { budgetStatus, periodOf } from '@purser/rules/domain/budget';
 import { capabilityExpiry, newCapability } from '@purser/rules/domain/capabilities';
 import { composeDecision, encodeDecision } from '@purser/rules/domain/decision-document';
 import { escalatesAt, newHoldExpiresAt } from '@purser/rules/domain/decision-states';
-import { type DecisionKind, decisionRow } from '@purser/rules/domain/decisions';
+import { decisionRow } from '@purser/rules/domain/decisions';
 import { noReservation, reservationIdOf } from '@purser/rules/domain/reservations';
 import { whyInactive } from '@purser/rules/domain/workspace';
-import { type Directory, EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
-import {
-  type CountersOf,
-  countersOf,
-  hasCounters,
-  NO_COUNTERS,
-  ofDuplicates,
-  type SpendCounter,
-  withSlots,
-} from '@purser/rules/policy/counters';
+import { loadedAllowances } from '@purser/rules/policy/allowances';
+import { withSlots } from '@purser/rules/policy/counters';
 import { decide, type Verdict } from '@purser/rules/policy/decide';
-import { knownMerchantKey } from '@purser/rules/policy/known-merchants';
-import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
 import { remediesOf, smallerAmountOf } from '@purser/rules/policy/remedies';
 import { countedLimits, loadedBudgets } from '@purser/rules/policy/shared-budgets';
-import type { DecideFacts } from '@purser/rules/policy/stage';
 import { type ReviewTerms, reviewTerms } from '@purser/rules/reviews/review-policy';
-import { valueIn } from '@purser/rules/values/maps';
 import { type Command, type CommandResult, done, refuse } from '../lane/command.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
 import { publishReachedLimits } from '../limits/reached-limits.ts';
 import {
-  type AssessedQuestions,
   countAsked,
   hasSameAnswers,
   questionsOf,
   questionsWithCounts,
 } from '../questions/asked-questions.ts';
-import type { AlertingLimit } from '../storage/notices/limit-alerts.ts';
 import { parseReviewPolicy } from '../storage/reviews/review-policies.ts';
+import { allowedUntil, budgetsNamed, chainOf, namedAllowance } from './allowances/chain.ts';
 
-export interface CreateDecisionInput {
-  agent_id: string;
-  /** True if the API key is bound to that agent; the request then must not name another agent. */
-  bound: boolean;
-  request: SpendRequest;
-  idempotency_key: string;
-  /** SHA-256 of the RFC 8785 form of the request body as it was sent. */
-  request_hash: Buffer;
-  /** Made before the command is submitted, since the lane waits for no assessor; valid only for its authority. */
-  assessed: Assessed | null;
-  /** A smaller amount that may be offered instead, so that what it would repeat is looked for too. */
-  also_minor?: number;
-}
+import {
+  type Assessed,
+  alertingLimits,
+  type CreateDecisionInput,
+  type CreatedDecision,
+  countersAssessed,
+  countersOfSmaller,
+  duplicatesOf,
+  type KnownAuthority,
+  merchantAsked,
+  type StaleDecision,
+  UNASSESSED,
+} from './spend-to-decide.ts';
 
-/** An assessment, with the authority, the listed merchants and the answers that it was made for. */
-export interface Assessed extends AssessedQuestions {
-  authority_hash: string;
-  /** Shared; it must not be changed. */
-  authority: Authority;
-  directory: Directory;
-  assessment: Assessment;
-}
-
-/**
- * An authority and its hash, and the versions of the agent's directory of merchants and of the answers to its questions. The
- * authority is shared and must not be changed.
- */
-export interface KnownAuthority {
-  hash: string;
-  authority: Authority;
-  directory_version: number;
-  answers_version: number;
-}
-
-/** The input to retry a decision with: the authority in force, and `also_minor` where that is lacking. */
-export interface StaleDecision extends KnownAuthority {
-  also_minor?: number;
-}
-
-export interface CreatedDecision {
-  replayed: boolean;
-  /** The JSON text of the answer without the capability's token; on a replay, the same text as the first time. */
-  document: string;
-  /** The new decision; null on a replay. */
-  decided: {
-    decision: DecisionKind;
-    mode: Mode;
-    reason_code: ReasonCode;
-    /** Null: it issued none. */
-    capability_id: string | null;
-    /** The authority it was decided by. */
-    authority: KnownAuthority | null;
-  } | null;
-}
-
-/** The facts of a spend whose agent has no authority: no stage then reads the merchants. */
-const UNASSESSED = { authority: null, assessment: null, directory: EMPTY_DIRECTORY };
-
-type Spend = Pick<CreateDecisionInput, 'agent_id' | 'request' | 'assessed' | 'also_minor'>;
-
-/** Counters of each spend in the lane, which needs them twice. */
-const counters_assessed = new WeakMap<Spend, CountersOf<SpendCounter>>();
-
-/** The counters that the spend counts in under the authority that it was assessed for. */
-function countersAssessed(spend: Spend): CountersOf<SpendCounter> {
-  const { agent_id, request, assessed } = spend;
-  if (assessed === null || !hasCounters(assessed.authority)) return NO_COUNTERS;
-  return valueIn(counters_assessed, spend, () => countersOf(assessed.authority, agent_id, request.action));
-}
-
-/** Counters of duplicates for the smaller amount; none without one, or if duplicates are not detected. */
-function countersOfSmaller({ agent_id, request, assessed, also_minor }: Spend): CountersOf<SpendCounter> {
-  if (assessed === null || also_minor === undefined) return NO_COUNTERS;
-  const { authority } = assessed;
-  if (authority.duplicate_window_seconds === undefined) return NO_COUNTERS;
-  return ofDuplicates(countersOf(authority, agent_id, { ...request.action, amount_minor: also_minor }));
-}
-
-/** The limits of the spend that alert: its velocity limits and its month. */
-function alertingLimits(spend: Spend): AlertingLimit[] {
-  const { agent_id, assessed } = spend;
-  if (assessed?.authority.alert_percents === undefined) return [];
-  const counters = [...countersAssessed(spend).values()].filter(({ limit }) => limit !== null);
-  return [
-    { agent_id, limit_id: monthlyBudgetId(assessed.authority.currency), subject: '' },
-    ...counters.map(({ counter_id, subject }) => ({ agent_id, limit_id: counter_id, subject })),
-  ];
-}
-
-/** Whom the agent would pay, where that authority asks whether it has paid them before. */
-function merchantAsked({ agent_id, request, assessed }: Spend) {
-  if (assessed === null || !needsKnownMerchant(assessed.authority)) return undefined;
-  return { agent_id, key: knownMerchantKey(request.action) };
-}
-
-function duplicatesOf(spend: Spend, counters: Counters): NonNullable<DecideFacts['duplicates_of']> {
-  const loaded = withSlots(countersOfSmaller(spend), (counter) => counters.slots(counter));
-  return new Map([[spend.also_minor as number, loaded]]);
-}
+export type {
+  Assessed,
+  CreateDecisionInput,
+  CreatedDecision,
+  KnownAuthority,
+  StaleDecision,
+} from './spend-to-decide.ts';
 
 type Decided = CommandResult<CreatedDecision, StaleDecision>;
 
@@ -201,7 +107,7 @@ function factsOf(
   input: CreateDecisionInput,
   known: KnownAuthority | null,
 ) {
-  const { request, assessed, also_minor } = input;
+  const { request, assessed, also_minor, chain } = input;
   const { authority, assessment, directory } = known === null || assessed === null ? UNASSESSED : assessed;
   const currency = authority?.currency ?? request.action.currency;
   const merchant = merchantAsked(input);
@@ -212,7 +118,11 @@ function factsOf(
     budget: set.budget(agent_id, periodOf(set.now_ms), currency),
     counters: withSlots(countersAssessed(input), (counter) => set.counters.slots(counter)),
     ...(also_minor === undefined ? {} : { duplicates_of: duplicatesOf(input, set.counters) }),
-    shared_budgets: loadedBudgets(authority, set.shared_budgets.all(), set.counters),
+    shared_budgets:
+      authority === null
+        ? []
+        : loadedBudgets(budgetsNamed(input) ?? [], set.shared_budgets.all(), set.counters),
+    ...(chain === undefined ? {} : { allowances: loadedAllowances(chainOf(set, chain), set.counters) }),
     assessment,
     is_known_merchant: merchant !== undefined && set.isKnownMerchant(merchant),
     now_ms: set.now_ms,
@@ -249,7 +159,7 @@ function issueCapability(
 ): Capability | null {
   const { authority, request, now_ms } = facts;
   if (agent.mode !== 'ENFORCE' || verdict.decision !== 'ALLOW' || authority === null) return null;
-  const expires_at = capabilityExpiry(now_ms, capability_ttl_seconds, authority);
+  const expires_at = capabilityExpiry(now_ms, capability_ttl_seconds, authority, allowedUntil(facts));
   const action = { ...request.action, amount_minor: verdict.held_amount_minor };
   return newCapability(decision_id, action, now_ms, expires_at);
 }
@@ -289,7 +199,9 @@ function reserve(
   const in_its_currency = authority?.currency === currency;
   const limit_minor = in_its_currency ? (authority.monthly_budget_minor ?? null) : null;
   const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
-  const counted = in_its_currency ? countedLimits(facts, own) : [];
+  // What an allowance in another currency denied says nothing about it either.
+  const allowances = (facts.allowances ?? []).filter((each) => each.currency === currency);
+  const counted = in_its_currency ? countedLimits({ ...facts, allowances }, own) : [];
   const limits = counted.length === 0 ? {} : { limits: counted };
   if (decision === 'DENY') return { ...noReservation(currency, period, budget, limit_minor), ...limits };
   const held = { ...budget, held_minor: budget.held_minor + amount_minor };
@@ -306,6 +218,7 @@ function reserve(
       capability,
       set.now_ms,
       authority?.review_ttl_seconds ?? review_ttl_seconds,
+      allowedUntil(facts),
     ),
     budget: budgetStatus(held, limit_minor),
     ...limits,
@@ -326,12 +239,17 @@ export function makeCreateDecision(
     needs: (input) => ({
       agents: [input.agent_id],
       budgets_of: [input.agent_id],
-      counters: [...countersAssessed(input).values(), ...countersOfSmaller(input).values()],
+      counters: [
+        ...countersAssessed(input).values(),
+        ...countersOfSmaller(input).values(),
+        ...(input.chain?.allowances.flatMap(countersOfAllowance) ?? []),
+      ],
       idempotency: { agent_id: input.agent_id, idempotency_key: input.idempotency_key },
       known_merchant: merchantAsked(input),
       limit_alerts: alertingLimits(input),
       questions: questionsOf(input),
-      shared_budgets: input.assessed?.authority.budgets,
+      shared_budgets: budgetsNamed(input),
+      allowances: input.chain?.allowances.map(({ allowance_id }) => allowance_id),
       review_policy: true,
       webhooks: true,
       notice_bursts_of: [input.agent_id],
@@ -364,6 +282,7 @@ export function makeCreateDecision(
         authority: set.authority(agent.agent_id)?.row ?? null,
         directory_version: agent.directory_version,
         questions: known === null ? [] : questionsWithCounts(set, input),
+        allowance: namedAllowance(facts),
         review_terms: termsInForce(set, agent, verdict, reservation),
         reservation,
         capability,
@@ -376,6 +295,7 @@ export function makeCreateDecision(
       const row = decisionRow(made, { idempotency_key, request_hash, document });
       const event_id = set.addDecision(row, made);
       countAsked(set, made);
+      set.allowances.noteUses(decision_id, facts.allowances ?? []);
       set.publish('decision.created', document, event_id);
       giveNotice(set, made);
       const { decision, reason_code } = verdict;

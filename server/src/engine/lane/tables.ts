@@ -1,3 +1,4 @@
+import type { Allowance } from '@purser/rules/counters/allowances';
 import type { StoredCounter } from '@purser/rules/counters/counters';
 import { type Counters, isExact } from '@purser/rules/counters/counters-in-memory';
 import type { LimitAlert } from '@purser/rules/counters/limit-alerts';
@@ -6,6 +7,15 @@ import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-h
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import type { SigningKeyRow } from '@purser/rules/signing/records/signing-key';
 import type { HistoryChanges } from '../history/imported-lines.ts';
+import {
+  type AllowanceLabel,
+  type AllowanceUse,
+  countOpenBelow,
+  type ExternalId,
+  loadAllowances,
+  loadAllowancesOfDecisions,
+  loadByExternalIds,
+} from '../allowances/allowance-rows.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions } from '../storage/agents.ts';
 import {
@@ -66,6 +76,14 @@ export interface Needs {
   counters?: readonly WantedCounter[];
   /** All shared budgets of the workspace, and what is in these, by slug, and in those above. */
   shared_budgets?: readonly string[] | undefined;
+  /** Allowances by id. */
+  allowances?: readonly string[] | undefined;
+  /** The allowances that these decisions count in. */
+  allowances_of?: readonly string[];
+  /** Allowances by the external ids that their makers gave them. */
+  allowance_external_ids?: readonly ExternalId[];
+  /** How many open allowances of agents are below these, which have none above. */
+  open_allowances_below?: readonly string[];
   /** The newest alerts of these limits. */
   limit_alerts?: readonly AlertingLimit[];
   /** An agent's decisions that were made or changed after an event. At most `MAX_EVENTS_SINCE` events are read. */
@@ -233,6 +251,13 @@ const LOADS = {
     changed: ({ shared_budgets }) => (shared_budgets.changes.size === 0 ? [] : ['']),
   }),
   budget_counters: load((needs) => by('slug', needs.shared_budgets), loadBudgetCounters),
+  allowances: load((needs) => by('allowance_id', needs.allowances), loadAllowances, {
+    keyOf: ({ allowance_id }) => allowance_id,
+    changed: ({ allowances }) => allowances.changes.keys(),
+  }),
+  allowances_of_decisions: load((needs) => by('decision_id', needs.allowances_of), loadAllowancesOfDecisions),
+  allowances_by_external_id: load((needs) => needs.allowance_external_ids ?? NONE, loadByExternalIds),
+  open_allowances_below: load((needs) => by('root_id', needs.open_allowances_below), countOpenBelow),
   limit_alerts: load(({ limit_alerts }) => limit_alerts ?? NONE, loadLimitAlerts),
   changed_decisions: load(
     (needs) => one(needs.changed_decisions),
@@ -347,6 +372,11 @@ export interface ChangedSet {
   people: { changes: PeopleChanges };
   listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
   shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
+  allowances: {
+    changes: ReadonlyMap<string, Allowance>;
+    new_labels: readonly AllowanceLabel[];
+    uses: readonly AllowanceUse[];
+  };
   limit_alerts: { changes: ReadonlyMap<string, LimitAlert> };
   signing_keys: { changes: ReadonlyMap<string, SigningKeyRow> };
   imported: { changes: HistoryChanges };

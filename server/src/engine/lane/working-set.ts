@@ -20,6 +20,7 @@ import type { ReviewPolicyRow, Workspace, WorkspaceStop } from '@purser/rules/do
 import { NO_REVIEW_POLICY } from '@purser/rules/reviews/review-policy';
 import type { NewId } from '@purser/rules/values/ids';
 import { ImportedLines } from '../history/imported-lines.ts';
+import { Allowances } from '../allowances/allowances.ts';
 import { SigningKeys } from '../signing/signing-keys.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
@@ -66,6 +67,7 @@ export class WorkingSet {
   readonly keys: Keys;
   readonly listed_merchants: ListedMerchants;
   readonly shared_budgets: SharedBudgets;
+  readonly allowances: Allowances;
   readonly limit_alerts: LimitAlerts;
   readonly questions: Questions;
   readonly signing_keys: SigningKeys;
@@ -110,6 +112,7 @@ export class WorkingSet {
     this.people = new People(this.now, loaded, noteChange);
     this.listed_merchants = new ListedMerchants(loaded, noteChange);
     this.shared_budgets = new SharedBudgets(loaded.shared_budgets, noteChange);
+    this.allowances = new Allowances(loaded, noteChange);
     this.limit_alerts = new LimitAlerts(loaded.limit_alerts, noteChange);
     this.signing_keys = new SigningKeys(loaded.signing_keys, noteChange);
     this.imported = new ImportedLines(loaded, noteChange);

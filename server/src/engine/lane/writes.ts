@@ -1,3 +1,4 @@
+import { insertAllowanceLabels, insertAllowanceUses, putAllowances } from '../allowances/allowance-rows.ts';
 import { putSigningKeys } from '../signing/signing-key-rows.ts';
 import { putAgents } from '../storage/agents.ts';
 import { deleteKeyDigests, insertKeyDigests, putKeys, putKeyUses } from '../storage/api-keys.ts';
@@ -97,6 +98,9 @@ const WRITES: readonly Put[] = [
   put(insertQuestionEvents, ({ questions }) => questions.events),
   put(putLimitAlerts, ({ limit_alerts }) => limit_alerts.changes.values()),
   put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes.values()),
+  put(putAllowances, ({ allowances }) => allowances.changes.values()),
+  put(insertAllowanceLabels, ({ allowances }) => allowances.new_labels),
+  put(insertAllowanceUses, ({ allowances }) => allowances.uses),
   put(putSigningKeys, ({ signing_keys }) => signing_keys.changes.values()),
   put(insertImports, ({ imported }) => imported.changes.new_imports),
   put(putImportProgress, ({ imported }) => imported.changes.progress.values()),

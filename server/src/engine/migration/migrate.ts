@@ -48,6 +48,8 @@ const APPEND_ONLY = [
   'imports',
   'lines',
   'instrument_assignments',
+  'allowance_labels',
+  'allowance_decisions',
 ] as const;
 const CHANGEABLE = [
   'workspaces',
@@ -83,6 +85,7 @@ const CHANGEABLE = [
   'invitations',
   'merchant_entries',
   'shared_budgets',
+  'allowances',
   'limit_alerts',
   'signing_keys',
   'known_merchants',

@@ -20,6 +20,10 @@ export interface DecisionFilters {
   reason?: ReasonCode[];
   review_state?: ReviewState[];
   outcome_state?: OutcomeState[];
+  /** Only decisions that count in this allowance. */
+  allowance?: string;
+  /** Keys and values, such as `customer:c42`, one of which is a label of the decision's allowance. */
+  allowance_label?: readonly string[];
   /** The current label. */
   label?: Label['label'][];
   currency?: string[];
@@ -93,6 +97,17 @@ function conditionsOf(filters: DecisionFilters, parameters: Parameters): string[
     (p) => `exists (select from question_events e where e.workspace_id = $1 and e.question_id = ${p}
       and e.decision_id = d.decision_id and e.what = 'ASKED')`,
   );
+  narrow(
+    filters.allowance,
+    (p) => `exists (select from allowance_decisions k where k.workspace_id = $1 and k.allowance_id = ${p}
+      and k.decision_id = d.decision_id)`,
+  );
+  narrow(
+    filters.allowance_label,
+    (p) => `exists (select from allowance_decisions k
+      join allowance_labels t on t.workspace_id = $1 and t.allowance_id = k.allowance_id
+      where k.workspace_id = $1 and k.decision_id = d.decision_id and t.key || ':' || t.value = any(${p}::text[]))`,
+  );
   narrow(filters.min_amount, (p) => `d.requested_amount_minor >= ${p}`);
   narrow(filters.max_amount, (p) => `d.requested_amount_minor <= ${p}`);
   narrow(filters.reviewed, (p) => `coalesce(s.review_state = any('{${REVIEWED}}'::text[]), false) = ${p}`);
@@ -149,6 +164,11 @@ function sourcesOf(filters: DecisionFilters, parameters: Parameters): Source[] {
     return of_agent(sources);
   };
   if (review_state !== undefined && waits === true) return by_review(review_state);
+  if (filters.allowance !== undefined) {
+    return [
+      { from: 'allowance_decisions k', where: `k.allowance_id = ${parameters.add(filters.allowance)}` },
+    ];
+  }
   if (question_id !== undefined) {
     const p = parameters.add(question_id);
     return [{ from: 'question_events k', where: `k.question_id = ${p} and k.what = 'ASKED'` }];

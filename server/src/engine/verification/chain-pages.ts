@@ -21,6 +21,8 @@ export interface ChainRow extends LedgerEvent {
   held_document: string | null;
   /** True if the decision's document may ask questions. */
   asks: boolean | null;
+  /** The part of the document that names its allowance, where it may have one; else null. */
+  under: string | null;
 }
 
 /**
@@ -42,6 +44,8 @@ export async function loadChain(
         case when 'AMOUNT_LIMITED' = any(d.reason_codes) or strpos(d.document, ',"limits":[') > 0
           then d.document end as held_document,
         strpos(d.document, '"answered":null}') > 0 as asks,
+        case when strpos(d.document, ',"allowance":{"id":"alw_') > 0
+          then substr(d.document, strpos(d.document, ',"min_amount_minor":'), 120) end as under,
         case when d.created_at <= e.occurred_at then sha256(convert_to(
           '{"agent_id":"' || d.agent_id
           || '","created_at":"' || to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
@@ -189,6 +193,12 @@ const ORPHANS: Record<OrphanTable, string> = {
   lines: `select line_id as name from lines l where workspace_id = $1
     and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = l.seq
       and e.type = 'lines.recorded')`,
+  allowance_labels: `select allowance_id || ' ' || key as name from allowance_labels l where workspace_id = $1
+    and not exists (select 1 from allowances a where a.workspace_id = $1 and a.allowance_id = l.allowance_id
+      and strpos(a.terms, to_json(l.key)::text || ':' || to_json(l.value)::text) > 0)`,
+  allowance_decisions: `select allowance_id || ' ' || decision_id as name from allowance_decisions u where workspace_id = $1
+    and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = u.decision_id
+      and strpos(d.document, '"' || u.allowance_id || '"') > 0)`,
   api_key_digests: `select key_id as name from api_key_digests g where workspace_id = $1
     and not exists (select 1 from api_keys k where k.workspace_id = $1 and k.key_id = g.key_id
       and k.digest = g.digest)`,
@@ -206,6 +216,8 @@ export const NAME_OF_ORPHAN = {
   known_merchants: 'known merchant',
   question_events: 'record of question',
   lines: 'line',
+  allowance_labels: 'label of allowance',
+  allowance_decisions: 'use of allowance',
   api_key_digests: 'digest of api_key',
 } as const;
 export type OrphanTable = keyof typeof NAME_OF_ORPHAN;

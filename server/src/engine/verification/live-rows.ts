@@ -7,6 +7,7 @@ import type { Invitation, Member } from '@purser/rules/domain/people';
 import type { ReviewPolicyRow } from '@purser/rules/domain/workspace';
 import type { ImportRow, InstrumentAssignment } from '@purser/rules/imports/import-rows';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
+import { checkedAllowances } from '../allowances/check-allowances.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { listAgents } from '../storage/agents.ts';
 import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
@@ -61,6 +62,7 @@ const NAMES: {
   merchant_entry: (row) => `merchant_entry ${row.entry_id}`,
   limit_alert: (row) => `limit_alert ${row.agent_id} ${row.limit_id} ${row.percent} ${row.subject}`,
   signing_key: (row) => `signing_key ${row.signing_key_id}`,
+  allowance: (row) => `allowance ${row.allowance_id}`,
   shared_budget: (row) => `shared_budget ${row.budget_id}`,
   review_policy: (row) => `review_policy version ${row.version}`,
   import: (row) => `import ${row.import_id}`,
@@ -221,6 +223,7 @@ export async function checkLiveRows(live: LiveRows): Promise<void> {
   }
   for (const { workspace_id: _known, ...shared_budget } of await loadSharedBudgets(db, [workspace_id]))
     checkRows(live, { shared_budget });
+  for await (const allowance of checkedAllowances(live)) checkRows(live, { allowance });
   for (const { workspace_id: _known, ...signing_key } of await loadSigningKeys(db, [workspace_id]))
     checkRows(live, { signing_key });
   const webhooks = await loadWebhookEndpoints(db, workspace_id);

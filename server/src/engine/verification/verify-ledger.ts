@@ -12,6 +12,7 @@ import {
 } from '@purser/rules/domain/ledger';
 import { type ApprovalsVerdict, SigningHistory } from '@purser/rules/signing/history';
 import type pg from 'pg';
+import { checkUses } from '../allowances/check-allowances.ts';
 import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { primedRows } from '../storage/derived/counter-checks.ts';
@@ -286,6 +287,7 @@ async function checkPage(walk: Walk, db: Client, page: LinkedPage): Promise<void
   await checkCounts(walk, events, rebuilt, spans, await page.counting);
   await checkDecisions(walk, db, events, rebuilt, spans.decisions, await page.counting);
   await checkQuestionEvents({ ...walk, db }, page);
+  await checkUses({ ...walk, db }, events);
 }
 
 /**

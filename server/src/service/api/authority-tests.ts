@@ -29,11 +29,13 @@ export function makeAuthorityTestRoutes(options: {
   const { db, replay_time, ...machine } = options;
   return [
     serve(routes.testAuthority, { takes_long: true, shares: 'simulations' })(async (call) => {
-      const { authority, mode = 'ENFORCE', steps: given } = call.body;
+      const { authority, mode = 'ENFORCE', steps: given, allowances = [] } = call.body;
       const missing = missingList(authority, 0);
       if (missing !== null) throw invalidField(`authority.${missing.field}`, missing.problem);
       const budgets = await budgetsOfDraft(db, call.caller.workspace_id, authority, 'authority.');
       const test = new AuthorityTest({ ...machine, authority, mode, budgets });
+      const [first] = given;
+      for (const [i, each] of allowances.entries()) test.allow(each, i, first?.at as string);
       const steps: TestedStep[] = [];
       for (const step of given) steps.push(await replay_time.spend(REPLAYS, () => test.run(step)));
       const passed = steps.every(({ mismatches }) => mismatches.length === 0);

@@ -1,6 +1,8 @@
 import type { ListQuery } from '@purser/contract/decision-filters';
 import type { Decision } from '@purser/contract/decisions';
+import type { Label } from '@purser/contract/records';
 import { COLUMNS, EXPORT_TYPES, routes } from '@purser/contract/routes/decision-reads';
+import { LABELS } from '@purser/contract/values/decisions';
 import type { Caller } from '@purser/rules/domain/keys';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import { csvLine } from '@purser/rules/values/csv';
@@ -150,14 +152,25 @@ function handleExport(options: DecisionReadOptions): Handler<typeof routes.expor
 async function searchOf(
   { findAgentId }: DecisionReadOptions,
   caller: Caller,
-  { agent, order = 'desc', ...rest }: Filtered,
+  { agent, order = 'desc', label, ...rest }: Filtered,
 ): Promise<Search | null> {
   const own = agentScopeOf(caller);
   const agent_id = agent === undefined ? undefined : await findAgentId(caller.workspace_id, agent);
   if (agent !== undefined && agent_id === undefined) return null;
   if (own !== null && agent_id !== undefined && agent_id !== own) return null;
   const wanted = own ?? agent_id;
-  return { filters: { ...rest, ...(wanted === undefined ? {} : { agent_id: wanted }) }, order };
+  const filters = { ...rest, ...labelFilters(label), ...(wanted === undefined ? {} : { agent_id: wanted }) };
+  return { filters, order };
+}
+
+/** Labels of decisions, and those of their allowances, which have a colon. */
+function labelFilters(asked: readonly string[] = []): Pick<DecisionFilters, 'label' | 'allowance_label'> {
+  const label = asked.filter((each): each is Label['label'] => LABELS.some((one) => one === each));
+  const allowance_label = asked.filter((each) => each.includes(':'));
+  return {
+    ...(label.length === 0 ? {} : { label }),
+    ...(allowance_label.length === 0 ? {} : { allowance_label }),
+  };
 }
 
 /** All that is found, page by page, as text. What is made after the export began is not in it. */

@@ -5,6 +5,7 @@ import { makeCreateDecision } from '../../engine/commands/create-decision.ts';
 import { makeCreateReview } from '../../engine/commands/reviews/create-review.ts';
 import { makeAnswers, makeDirectories } from '../../engine/directory/directories.ts';
 import { clockSuspect } from '../../engine/lane/batch.ts';
+import { makeReadChain } from '../allowances/chains.ts';
 import type { Config } from '../config/config.ts';
 import { makeAuthorityCache, makeFindAgentId } from '../decisions/authority-cache.ts';
 import { makeAuthorizeSpend, type PreAssess } from '../decisions/authorize-spend.ts';
@@ -24,6 +25,7 @@ import { Signing } from '../people/signing.ts';
 import type { Site } from '../people/site.ts';
 import { WorkTime } from '../scheduling/work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
+import { makeAllowanceRoutes } from './allowances/allowances.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
 import { makeAuthorityRoutes } from './authorities.ts';
 import { makeReadingRoutes } from './authority-readings.ts';
@@ -121,6 +123,7 @@ function makeRouteParts(core: Core, config: RouteConfig) {
     }),
     assessLevels: makeAssessLevels(config.purpose_merchants_file ?? []),
     createReview: makeCreateReview({ capability_ttl_seconds }),
+    readChain: makeReadChain(core.db),
     ...makeTimes(core),
   };
 }
@@ -135,7 +138,7 @@ function makeSpendRoutes(
   { site, signing }: { site: Site; signing: Signing },
 ): Route[] {
   const { db, lane, lists_db } = core;
-  const { assess, assess_time, createDecision, createReview, cursors } = parts;
+  const { assess, assess_time, createDecision, createReview, cursors, readChain } = parts;
   const tokens = core.secrets.capabilityTokens;
   const findAgentId = makeFindAgentId(db);
   const view = new DecisionView({ db, tokens });
@@ -144,6 +147,7 @@ function makeSpendRoutes(
     createDecision,
     findAgentId,
     authorities: makeAuthorityCache(),
+    readChain,
     preAssess:
       preAssess ??
       makePreAssess({
@@ -175,10 +179,12 @@ function makeSpendRoutes(
 /** Makes the routes of agents, their authorities, and what tries an authority out. */
 function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts): Route[] {
   const { assess, assess_time, assessLevels, createDecision, createReview, cursors, replay_time } = parts;
+  const { readChain } = parts;
   return [
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeAuthorityRoutes({ db, lane, cursors }),
     ...makeBudgetRoutes({ db, lane, cursors }),
+    ...makeAllowanceRoutes({ db, lane, cursors, readChain }),
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
     ...makeQuestionRoutes({ db, lists_db, lane, cursors }),
     ...makeReadingRoutes({ db, assess, assess_time }),

@@ -1,6 +1,11 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Assessment, Decision, SpendRequest } from '@purser/contract/decisions';
-import { type AuthorityTestStep, verdictOf } from '@purser/contract/routes/authority-tests';
+import {
+  type AuthorityTestStep,
+  type TestAllowance,
+  verdictOf,
+} from '@purser/contract/routes/authority-tests';
+import type { Allowance } from '@purser/rules/counters/allowances';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { Mode } from '@purser/rules/domain/agents';
 import type { Assess, Judgement } from '@purser/rules/domain/assessment';
@@ -10,7 +15,9 @@ import { sha256 } from '@purser/rules/domain/ledger';
 import { AnswersRead } from '@purser/rules/domain/question-history';
 import type { Answers } from '@purser/rules/domain/questions';
 import { NO_FACTS } from '@purser/rules/domain/spend-facts';
+import { ApiError } from '@purser/rules/errors';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
+import { createAllowances } from '../../engine/commands/allowances/create-allowances.ts';
 import type {
   CreateDecisionInput,
   CreatedDecision,
@@ -74,11 +81,27 @@ export class AuthorityTest {
   readonly #agent: ImaginedAgent;
   /** The ids of the decisions that steps named. */
   readonly #named = new Map<string, string>();
+  /** The allowances by name, each with all above it. */
+  readonly #allowances = new Map<string, readonly Allowance[]>();
   #asked = 0;
 
   constructor(options: AuthorityTestOptions) {
     this.#options = options;
     this.#agent = new ImaginedAgent(options.authority, options.mode, options.budgets);
+  }
+
+  /** Makes an allowance of the agent. Throws ApiError, with the field's name, where the service would make no such one. */
+  allow(given: TestAllowance, i: number, at: string): void {
+    const { as, parent, ...body } = given;
+    const above = parent === undefined ? [] : (this.#allowances.get(parent) ?? []);
+    const [nearest] = above;
+    const named = nearest === undefined ? { agent: this.#agent.agent_id } : { parent: nearest.allowance_id };
+    const made = { body: { ...body, ...named }, body_hash: '', above, prefix: `allowances[${i}].` };
+    const input = { allowances: [made], maker: 'key_operator', agent_id: null };
+    const result = this.#agent.apply(createAllowances, input, Date.parse(at), AGENT);
+    if (result.kind === 'refused') throw new ApiError(result.refusal.code, result.refusal.message);
+    if (result.kind === 'done')
+      this.#allowances.set(as, [...result.value.map(({ allowance }) => allowance), ...above]);
   }
 
   run(step: AuthorityTestStep): TestedStep {
@@ -94,12 +117,14 @@ export class AuthorityTest {
     const { agent_id, authority, authority_hash } = this.#agent;
     const answers = new AnswersRead(this.#agent.answers());
     const { questions, ...assessment } = this.#assessmentOf(step, request, answers);
+    const allowances = request.allowance === undefined ? undefined : this.#allowances.get(request.allowance);
     const result = this.#createDecision(Date.parse(step.at), {
       agent_id,
       bound: false,
       request,
       idempotency_key,
       request_hash: sha256(idempotency_key),
+      ...(allowances === undefined ? {} : { chain: { allowances, budgets: [] } }),
       assessed: { authority_hash, authority, directory: EMPTY_DIRECTORY, answers, assessment, questions },
     });
     if (result.kind !== 'done') throw new Error(`a test step was ${result.kind}`);

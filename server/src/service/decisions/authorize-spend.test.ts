@@ -54,6 +54,7 @@ function wayThrough(holding: readonly KnownAuthority[]) {
     findAgentId: async () => 'agt_1',
     authorities,
     preAssess: (_spend, known) => (known === undefined ? null : assessed(known)),
+    readChain: async () => undefined,
     countDecision: () => {},
   });
   return { authorizeSpend, assessed_by };

@@ -5,6 +5,7 @@ import type { Origin } from '@purser/rules/domain/audit';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
 import type { Caller } from '@purser/rules/domain/keys';
 import { ApiError } from '@purser/rules/errors';
+import type { AllowanceChain } from '../../engine/commands/allowances/chain.ts';
 import type {
   Assessed,
   CreateDecisionInput,
@@ -14,6 +15,7 @@ import type {
 } from '../../engine/commands/create-decision.ts';
 import { type Command, Stale } from '../../engine/lane/command.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
+import type { ReadChain } from '../allowances/chains.ts';
 import type { AuthorityCache, FindAgentId } from './authority-cache.ts';
 
 /** A spend to be decided. */
@@ -40,6 +42,7 @@ export interface AuthorizeSpendOptions {
   createDecision: Command<CreateDecisionInput, CreatedDecision, StaleDecision>;
   findAgentId: FindAgentId;
   authorities: AuthorityCache;
+  readChain: ReadChain;
   preAssess: PreAssess;
   countDecision: (decision: DecisionKind, mode: Mode, reason: ReasonCode) => void;
 }
@@ -56,7 +59,7 @@ const MAX_ATTEMPTS = 5;
 export function makeAuthorizeSpend(
   options: AuthorizeSpendOptions,
 ): (spend: AskedSpend) => Promise<CreatedDecision> {
-  const { lane, createDecision, findAgentId, authorities, preAssess, countDecision } = options;
+  const { lane, createDecision, findAgentId, authorities, readChain, preAssess, countDecision } = options;
 
   async function agentOf(
     { workspace_id, kind, agent_id }: Caller,
@@ -71,17 +74,41 @@ export function makeAuthorizeSpend(
     return found;
   }
 
+  /** The allowance that a spend is made under, and all above it. Throws `not_found` where the agent may use no such one. */
+  async function chainOf(
+    { workspace_id }: Caller,
+    agent_id: string,
+    { allowance }: SpendRequest,
+  ): Promise<{ chain?: AllowanceChain }> {
+    if (allowance === undefined) return {};
+    const chain = await readChain(workspace_id, allowance);
+    const of_agent = chain?.allowances[0]?.agent_id;
+    if (chain === undefined || (of_agent !== null && of_agent !== agent_id))
+      throw new ApiError('not_found', 'allowance: no such allowance.');
+    return { chain };
+  }
+
   return async ({ caller, request, idempotency_key, request_hash, origin }) => {
     const { workspace_id } = caller;
     const agent_id = await agentOf(caller, request.agent);
     const bound = caller.kind === 'agent';
     const spend = { workspace_id, agent_id, idempotency_key, request };
     let assessed: Assessed | null = null;
+    const chained = await chainOf(caller, agent_id, request);
     let smaller: Pick<CreateDecisionInput, 'also_minor'> = {};
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // The assessment for the authority in force still holds.
       if (smaller.also_minor === undefined) assessed = await preAssess(spend, authorities.latest(agent_id));
-      const input = { agent_id, bound, request, idempotency_key, request_hash, assessed, ...smaller };
+      const input = {
+        agent_id,
+        bound,
+        request,
+        idempotency_key,
+        request_hash,
+        assessed,
+        ...chained,
+        ...smaller,
+      };
       const result = await lane.submit(workspace_id, createDecision, input, origin);
       if (result instanceof Stale) {
         const { also_minor, ...current } = result.current;

@@ -63,7 +63,7 @@ export class DraftCounters {
    */
   budgetsBefore(original: Decision): readonly LoadedBudget[] {
     const { limits = [] } = original.reservation;
-    return loadedBudgets(this.#draft, this.#budgets, this.#own).map((budget): LoadedBudget => {
+    return loadedBudgets(this.#draft.budgets ?? [], this.#budgets, this.#own).map((budget): LoadedBudget => {
       const counter = { counter_id: budget.budget_id, subject: '' };
       const then = limits.find(({ counter_id }) => counter_id === budget.budget_id);
       if (then === undefined) return budget;

@@ -1,5 +1,6 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
+import type { Allowance } from '@purser/rules/counters/allowances';
 import { addToRows, type CounterRow, counterName, storedSlot } from '@purser/rules/counters/counters';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { Agent, Mode } from '@purser/rules/domain/agents';
@@ -40,6 +41,7 @@ export class ImaginedAgent {
   readonly #counters = new Map<string, CounterRow>();
   readonly #known_merchants: WorkingSet['changes']['known_merchants'] = new Map();
   readonly #questions = new Map<string, QuestionRow>();
+  readonly #allowances = new Map<string, Allowance>();
   #answers_version = 0;
   #head = { seq: 0, hash: GENESIS.hash };
   #at_ms = 0;
@@ -112,6 +114,7 @@ export class ImaginedAgent {
         slots: [storedSlot(slot)],
       })),
       shared_budgets: this.#shared_budgets,
+      allowances: [...this.#allowances.values()],
       decisions: named.flatMap((decision_id) => {
         const found = this.decision(decision_id);
         return found === undefined ? [] : { ...found, joining: [] };
@@ -153,7 +156,8 @@ export class ImaginedAgent {
   }
 
   /** Keeps what a command changed. */
-  #keep({ changes, counters, questions }: WorkingSet): void {
+  #keep({ changes, counters, questions, allowances }: WorkingSet): void {
+    for (const [id, allowance] of allowances.changes) this.#allowances.set(id, allowance);
     for (const row of counters.changes()) addToRows(this.#counters, row);
     for (const { decision_id, document } of changes.decisions) {
       const decision = decodeDecision(document);

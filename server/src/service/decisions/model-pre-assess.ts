@@ -126,6 +126,9 @@ class ModelPreAssessor {
       directory,
       budget: NOTHING_SPENT,
       counters: withSlots(countersOf(authority, spend.agent_id, spend.request.action), () => []),
+      shared_budgets: [],
+      // Of one that is named nothing is known here.
+      ...(spend.request.allowance === undefined ? {} : { allowances: [] }),
       assessment: built_in,
       is_known_merchant: true,
       now_ms,

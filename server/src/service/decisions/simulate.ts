@@ -8,6 +8,7 @@ import type { PlacedEvent } from '@purser/rules/domain/decision-history';
 import type { Answers } from '@purser/rules/domain/questions';
 import { NO_FACTS, type SpendFacts } from '@purser/rules/domain/spend-facts';
 import { type Directory, vouchingEntry } from '@purser/rules/merchants/directory';
+import { foundAgain } from '@purser/rules/policy/allowances';
 import { decide } from '@purser/rules/policy/decide';
 import type { KnownMerchantRow } from '@purser/rules/policy/known-merchants';
 import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
@@ -39,6 +40,15 @@ function counterBefore({ reservation }: Decision): BudgetCounter {
   const { held_minor, committed_minor } = reservation.budget;
   const own_minor = reservation.status === 'HELD' ? reservation.amount_minor : 0;
   return { held_minor: held_minor - own_minor, committed_minor };
+}
+
+/**
+ * Returns what the answer found about the allowances that the spend was made under: how much was left of them was nobody's but theirs.
+ */
+function replayedAllowances({ allowance, policy_trace, reservation }: Decision) {
+  if (allowance === undefined) return {};
+  const found = policy_trace.filter(({ stage }) => stage === 'allowance');
+  return { replayed_allowances: found.map((each) => foundAgain(each, reservation)) };
 }
 
 /** The spend that a decision was asked for. */
@@ -121,6 +131,7 @@ export class Simulation {
       budget: this.#budgetFor(original),
       counters,
       shared_budgets,
+      ...replayedAllowances(original),
       assessment,
       is_known_merchant: this.#isKnown(original, known),
       now_ms: Date.parse(original.created_at),

@@ -30,6 +30,7 @@ const TAG_DESCRIPTIONS: Record<RouteData['tag'], string> = {
   Questions: 'What made spends of an agent unclear, each question once, and what people answered.',
   Budgets: 'Budgets that several agents share.',
   History: 'What payment rails say was paid, imported from their files.',
+  Allowances: 'Caps on what may be spent for one task, sub-agent, user or customer.',
   Search: 'Find anything by a part of its text.',
   'API keys': 'Keys that call this API, and their scopes.',
   Reports: 'Results of SHADOW, and findings against ENFORCE.',

@@ -125,6 +125,7 @@ export const routes = {
       'merchant_limit',
       'authority_changed',
       'budget_frozen',
+      'allowance_not_open',
     ],
   }),
 };

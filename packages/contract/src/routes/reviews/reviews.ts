@@ -85,6 +85,7 @@ export const routes = {
       'signature_invalid',
       'authority_changed',
       'budget_frozen',
+      'allowance_not_open',
       'merchant_limit',
     ],
   }),

@@ -69,7 +69,8 @@ const badSignature: Check = (given) => {
 const notPayable: Check = ({ set, input, decision, state, agent, authority }) => {
   if (decision.mode !== 'ENFORCE' || input.action !== 'ALLOW') return null;
   const budgets = set.shared_budgets.all();
-  return whyNotAllowed({ decision, state, agent, authority, budgets, now_ms: set.now_ms });
+  const allowances = set.allowances.ofDecision(decision);
+  return whyNotAllowed({ decision, state, agent, authority, budgets, allowances, now_ms: set.now_ms });
 };
 
 const notRemembered: Check = ({ set, decision, agent, input }) =>
@@ -91,7 +92,7 @@ const CHECKS: readonly Check[] = [
   noPlace,
   // signature_required or signature_invalid
   badSignature,
-  // authority_changed
+  // authority_changed, budget_frozen or allowance_not_open
   notPayable,
   // insufficient_scope, invalid_request or merchant_limit of the listing
   notRemembered,

@@ -1,5 +1,6 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { Capability } from '@purser/contract/records';
+import { earliestExpiry } from '@purser/rules/counters/allowances';
 import type { Agent } from '@purser/rules/domain/agents';
 import type { Origin } from '@purser/rules/domain/audit';
 import { capabilityExpiry, capabilityStatusAt } from '@purser/rules/domain/capabilities';
@@ -106,7 +107,12 @@ function reviewOf(given: ReviewCase, capability_ttl_seconds: number): ReviewRow 
     signature: input.signature === null ? null : signatureText(input.signature.given),
     created_at: set.now,
     capability_expires_at: issuesCapability(decision, state, action)
-      ? capabilityExpiry(set.now_ms, capability_ttl_seconds, authority ?? {})
+      ? capabilityExpiry(
+          set.now_ms,
+          capability_ttl_seconds,
+          authority ?? {},
+          earliestExpiry(set.allowances.ofDecision(decision)),
+        )
       : null,
   };
 }
@@ -125,6 +131,7 @@ const needsOf = ({
   ...(remember === null ? {} : { agents: [remember.agent_id], listed_merchants_of: [remember.agent_id] }),
   questions,
   authorities_of: [decision_id],
+  allowances_of: [decision_id],
   shared_budgets: [],
   keys: requesting_key_id === null ? [] : [requesting_key_id],
   workspace: true,

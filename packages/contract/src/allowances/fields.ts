@@ -1,0 +1,216 @@
+import { type Static, Type } from 'typebox';
+import { LIMIT_STANDING } from '../limit-standing.ts';
+import { TEXT_LENGTHS } from '../limits.ts';
+import { REASON_CODES } from '../reasons.ts';
+import {
+  AgentRef,
+  AmountMinor,
+  Currency,
+  Fields,
+  Id,
+  IdIn,
+  InstantIn,
+  LimitMinor,
+  Line,
+  LongText,
+  Nullable,
+  OneOf,
+  PayeeId,
+  Timestamp,
+  TimeZone,
+  WholeNumber,
+} from '../schema.ts';
+import { ALLOWANCE_SOURCES, ALLOWANCE_STATUSES, MAX_ALLOWANCE_COUNT } from '../values/allowances.ts';
+import { BUDGET_PERIODS } from '../values/budgets.ts';
+
+const MAX_PURPOSE = 2_000;
+
+/** Ids of allowances that are longer or hold other characters cannot exist, so they are answered with 404. */
+export const AllowanceRef = (words?: { description?: string }) => IdIn('allowance', words);
+
+const list = <S extends ReturnType<typeof Line>>(of: S, max: number, description: string) =>
+  Type.Array(of, { minItems: 1, maxItems: max, description });
+
+/** The limits and bounds of an allowance, as a request has them. */
+const BOUNDS = {
+  per_spend_limit_minor: Type.Optional(
+    AmountMinor({ description: 'The most that a single spend may take, in minor units.' }),
+  ),
+  max_count: Type.Optional(
+    WholeNumber({ min: 1, max: MAX_ALLOWANCE_COUNT }, { description: 'The most spends in a period.' }),
+  ),
+  merchants: Type.Optional(
+    list(
+      Line({ max: TEXT_LENGTHS.merchant }),
+      100,
+      'Only these merchants: whole names, or host names with their subdomains. Any if omitted.',
+    ),
+  ),
+  payee_ids: Type.Optional(list(PayeeId(), 100, 'Only these payees, named exactly. Any if omitted.')),
+  action_types: Type.Optional(
+    list(Line({ max: TEXT_LENGTHS.name }), 20, 'Only these action types. Any if omitted.'),
+  ),
+};
+
+const WORDS = {
+  purpose: Type.Optional(
+    LongText(
+      { min: 1, max: MAX_PURPOSE },
+      {
+        description:
+          'What it is for, in your own words: spends within its bounds serve this purpose. Keep the words of strangers out of it.',
+        examples: ['Compute for the nightly build of main'],
+      },
+    ),
+  ),
+  expected_items: Type.Optional(list(Line({ max: 200 }), 50, 'What will be bought. Needs `purpose`.')),
+};
+
+const LabelsIn = Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_.-]{0,62}$' }), Line({ max: 128 }), {
+  maxProperties: 10,
+  additionalProperties: false,
+  description: 'Up to 10; they never change.',
+});
+
+const AMOUNT = AmountMinor({
+  description: 'The most that may be spent in each period, holds included, in minor units.',
+  examples: [50_00],
+});
+
+const PERIOD = {
+  period: Type.Optional(
+    OneOf(BUDGET_PERIODS, {
+      description: 'The calendar period of `time_zone` that the amount is for; `TOTAL` by default.',
+    }),
+  ),
+  time_zone: Type.Optional(TimeZone({ description: 'Time zone of the period; `UTC` by default.' })),
+};
+
+export const AllowanceName = Line({ max: TEXT_LENGTHS.name });
+const EXPIRES_AT = InstantIn({
+  description: 'It can be used before this time, at most 366 days ahead. Required without a parent.',
+});
+
+/** The body that creates an allowance. */
+export const CreateAllowanceBody = Fields(
+  {
+    agent: Type.Optional(AgentRef({ description: 'Who may use it; any agent if omitted.' })),
+    budget: Type.Optional(
+      Type.String({ description: 'Slug or id of a shared budget that its spends count toward, too.' }),
+    ),
+    parent: Type.Optional(
+      AllowanceRef({
+        description:
+          'The allowance that it is a part of. It inherits agent, currency, expiry and labels. One of `agent`, `budget` and `parent` is required.',
+      }),
+    ),
+    currency: Type.Optional(Currency({ description: 'Required without a parent.' })),
+    amount_minor: AMOUNT,
+    ...PERIOD,
+    ...BOUNDS,
+    expires_at: Type.Optional(EXPIRES_AT),
+    ...WORDS,
+    labels: Type.Optional(LabelsIn),
+    name: Type.Optional(AllowanceName),
+    external_id: Type.Optional(
+      Line(
+        { max: 128 },
+        { description: 'Your own id. The same one with the same body returns the allowance that exists.' },
+      ),
+    ),
+  },
+  { $id: 'CreateAllowanceRequest' },
+);
+export type CreateAllowance = Static<typeof CreateAllowanceBody>;
+
+/** The fields that an administrator can change. */
+export const UpdateAllowanceBody = Fields(
+  {
+    name: Type.Optional(AllowanceName),
+    amount_minor: Type.Optional(AMOUNT),
+    expires_at: Type.Optional(EXPIRES_AT),
+  },
+  { $id: 'UpdateAllowanceRequest' },
+);
+
+export const RevokeAllowanceBody = Fields({
+  reason: Type.Optional(LongText({ max: TEXT_LENGTHS.description })),
+});
+
+const Ref = Nullable(Fields({ id: Type.String(), slug: Type.String() }));
+const Author = Fields({
+  key_id: Nullable(Id('api_key')),
+  principal_id: Nullable(Type.String({ examples: ['user:ada'] })),
+});
+
+/** An allowance as a decision names it. */
+export const DecisionAllowanceBody = Fields(
+  {
+    id: Id('allowance'),
+    name: Nullable(Type.String()),
+    labels: Type.Record(Type.String(), Type.String()),
+  },
+  { $id: 'DecisionAllowance' },
+);
+export type DecisionAllowance = Static<typeof DecisionAllowanceBody>;
+
+/** An allowance, as the API answers it. */
+export const AllowanceBody = Fields(
+  {
+    id: Id('allowance'),
+    status: OneOf(ALLOWANCE_STATUSES, { description: 'As of this answer.' }),
+    source: OneOf(ALLOWANCE_SOURCES),
+    agent: Ref,
+    budget: Ref,
+    parent: Nullable(Id('allowance')),
+    currency: Type.String({ examples: ['EUR'] }),
+    amount_minor: LimitMinor(),
+    period: OneOf(BUDGET_PERIODS),
+    time_zone: Type.String(),
+    per_spend_limit_minor: Nullable(LimitMinor()),
+    max_count: Nullable(Type.Integer()),
+    merchants: Nullable(Type.Array(Type.String())),
+    payee_ids: Nullable(Type.Array(Type.String())),
+    action_types: Nullable(Type.Array(Type.String())),
+    expires_at: Timestamp(),
+    purpose: Nullable(Type.String()),
+    expected_items: Nullable(Type.Array(Type.String())),
+    answers: Type.Array(OneOf(REASON_CODES)),
+    automatic: Type.Boolean(),
+    labels: Type.Record(Type.String(), Type.String()),
+    name: Nullable(Type.String()),
+    external_id: Nullable(Type.String()),
+    standing: Fields(LIMIT_STANDING, { description: 'Its usage in the current period.' }),
+    total: Fields({
+      used_minor: LimitMinor({ description: 'Held plus spent, in all periods together.' }),
+      used_count: Type.Integer({ minimum: 0 }),
+    }),
+    last_used_at: Nullable(Timestamp({ description: 'When the newest decision under it was made.' })),
+    created_at: Timestamp(),
+    created_by: Author,
+    issuer_id: Nullable(Type.String()),
+    request: Nullable(
+      Fields({
+        amount_minor: LimitMinor(),
+        purpose: Type.String(),
+        expires_at: Timestamp(),
+        decide_by: Timestamp(),
+        requested_by: Author,
+      }),
+    ),
+    decided: Nullable(
+      Fields({
+        action: OneOf(['ALLOW', 'DENY']),
+        by: Author,
+        comment: Nullable(Type.String()),
+        at: Timestamp(),
+      }),
+    ),
+    revoked: Nullable(Fields({ reason: Nullable(Type.String()), by: Author, at: Timestamp() })),
+  },
+  {
+    $id: 'Allowance',
+    description: 'A cap on what an agent may spend, for one task, sub-agent, user or customer.',
+  },
+);
+export type ShownAllowance = Static<typeof AllowanceBody>;

@@ -1,0 +1,17 @@
+export const ALLOWANCE_STATUSES = ['REQUESTED', 'OPEN', 'DENIED', 'EXHAUSTED', 'EXPIRED', 'REVOKED'] as const;
+
+/** The origins of an allowance: a call, a granted request, a review, another system's signature, or a mandate. */
+export const ALLOWANCE_SOURCES = ['API', 'REQUEST', 'REVIEW', 'SIGNED', 'MANDATE'] as const;
+
+/** The most allowances from one to the uppermost above it, both counted. */
+export const MAX_ALLOWANCE_DEPTH = 4;
+/** The most open allowances below one that agents made. */
+export const MAX_OPEN_CHILDREN = 1_000;
+export const MAX_ALLOWANCE_COUNT = 1_000_000;
+/** How many days ahead an allowance may expire. */
+export const MAX_ALLOWANCE_DAYS = 366;
+export const MAX_ALLOWANCES_AT_ONCE = 100;
+export const MAX_ALLOWANCE_LABELS = 10;
+
+/** The percentages of its amount at which an allowance alerts, each once a period. */
+export const ALLOWANCE_ALERT_PERCENTS: readonly number[] = [80, 100];

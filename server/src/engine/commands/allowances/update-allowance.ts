@@ -1,0 +1,38 @@
+import type { Allowance } from '@purser/rules/counters/allowances';
+import { whyNotOpen } from '@purser/rules/policy/allowances';
+import { type Command, done, refuse } from '../../lane/command.ts';
+import { auditedAllowance } from './create-allowances.ts';
+import { expiryProblem, overParent } from './new-allowance.ts';
+
+export interface UpdateAllowanceInput {
+  /** Its own id and those of all above it, the nearest first. */
+  path: readonly string[];
+  changes: Partial<Pick<Allowance, 'amount_minor' | 'expires_at'>> & { name?: string };
+}
+
+/**
+ * Changes an allowance's name, amount or expiry, within its parent's, from the next decision on. An amount below what is used
+ * lets nothing more through and takes nothing back. Without a difference nothing is written.
+ */
+export const updateAllowance: Command<UpdateAllowanceInput, Allowance> = {
+  name: 'updateAllowance',
+  needs: ({ path }) => ({ allowances: path }),
+  apply(set, { path, changes }, origin) {
+    const [before, parent = null] = set.allowances.all(path);
+    if (before === undefined) return refuse('not_found', 'No such allowance.');
+    const closed = whyNotOpen(before, set.now_ms);
+    if (closed !== null) return refuse('allowance_not_open', closed);
+    const after: Allowance = { ...before, ...changes };
+    const { amount_minor, expires_at } = changes;
+    const wrong =
+      (amount_minor === undefined || parent === null ? null : overParent(parent, after)) ??
+      (expires_at === undefined ? null : expiryProblem(expires_at, parent, set.now_ms));
+    if (wrong !== null) return refuse('invalid_request', wrong.join(': '));
+    const [from, to] = [auditedAllowance(before), auditedAllowance(after)];
+    if (JSON.stringify(from) === JSON.stringify(to)) return done(before);
+    set.allowances.put(after);
+    const target = { type: 'allowance', id: after.allowance_id } as const;
+    set.audit('allowance.updated', target, origin, { from, to, state: { allowance: after } });
+    return done(after);
+  },
+};

@@ -1,0 +1,181 @@
+import type { CreateAllowance } from '@purser/contract/allowances/fields';
+import { routes } from '@purser/contract/routes/allowances';
+import type { Caller } from '@purser/rules/domain/keys';
+import { recordHash } from '@purser/rules/domain/ledger';
+import { ApiError } from '@purser/rules/errors';
+import type pg from 'pg';
+import {
+  type AllowanceFilters,
+  type FoundAllowance,
+  findAllowances,
+  readAllowances,
+} from '../../../engine/allowances/find-allowances.ts';
+import {
+  createAllowances,
+  type NewAllowance,
+} from '../../../engine/commands/allowances/create-allowances.ts';
+import { revokeAllowance } from '../../../engine/commands/allowances/revoke-allowance.ts';
+import { updateAllowance } from '../../../engine/commands/allowances/update-allowance.ts';
+import type { Lane } from '../../../engine/lane/lane.ts';
+import { getAgent } from '../../../engine/storage/agents.ts';
+import { loadSharedBudgets } from '../../../engine/storage/shared-budgets.ts';
+import type { ReadChain } from '../../allowances/chains.ts';
+import { presentAllowances } from '../../allowances/present-allowances.ts';
+import { agentScopeOf } from '../../decisions/present-decisions.ts';
+import { type Cursors, pageOf } from '../../http/cursors.ts';
+import { type CallOf, type Route, serve } from '../../http/route.ts';
+import { originOf } from '../../people/callers.ts';
+
+interface Options {
+  db: pg.Pool;
+  lane: Lane;
+  cursors: Cursors;
+  readChain: ReadChain;
+}
+
+const notFound = (field = '') => new ApiError('not_found', `${field}No such allowance.`);
+
+/** The allowance, where the caller may see it. Throws ApiError `not_found`. */
+async function visible(db: pg.Pool, caller: Caller, id: string): Promise<FoundAllowance> {
+  const [found] = await readAllowances(db, caller.workspace_id, [id]);
+  const own = agentScopeOf(caller);
+  if (found === undefined || (own !== null && found.agent_id !== null && found.agent_id !== own))
+    throw notFound();
+  return found;
+}
+
+async function shown(db: pg.Pool, workspace_id: string, id: string) {
+  const [body] = await presentAllowances(db, workspace_id, await readAllowances(db, workspace_id, [id]));
+  return body as NonNullable<typeof body>;
+}
+
+/** Reads what new allowances are parts of. Throws ApiError `not_found` where the caller may use no such allowance. */
+async function newAllowances(
+  { readChain }: Options,
+  caller: Caller,
+  bodies: readonly CreateAllowance[],
+  prefixOf: (i: number) => string,
+): Promise<NewAllowance[]> {
+  const own = agentScopeOf(caller);
+  const made: NewAllowance[] = [];
+  for (const [i, body] of bodies.entries()) {
+    const prefix = prefixOf(i);
+    const chain = body.parent === undefined ? undefined : await readChain(caller.workspace_id, body.parent);
+    const above = chain?.allowances ?? [];
+    const [parent] = above;
+    const is_hidden =
+      own !== null && parent !== undefined && parent.agent_id !== null && parent.agent_id !== own;
+    if (body.parent !== undefined && (parent === undefined || is_hidden)) throw notFound(`${prefix}parent: `);
+    made.push({ body, body_hash: recordHash(body).toString('hex'), above, prefix });
+  }
+  return made;
+}
+
+const inputOf = (caller: Caller, allowances: readonly NewAllowance[]) => ({
+  allowances,
+  maker: (caller.key_id ?? caller.principal_id) as string,
+  agent_id: agentScopeOf(caller),
+});
+
+const handleCreate = (options: Options) =>
+  serve(routes.createAllowance)(async (call) => {
+    const { db, lane } = options;
+    const { workspace_id } = call.caller;
+    const allowances = await newAllowances(options, call.caller, [call.body], () => '');
+    const input = inputOf(call.caller, allowances);
+    const [made] = await lane.submit(workspace_id, createAllowances, input, originOf(call));
+    if (made === undefined) throw new Error('no allowance was made');
+    const body = await shown(db, workspace_id, made.allowance.allowance_id);
+    return made.replayed
+      ? { status: 200, body, headers: { 'idempotent-replay': 'true' } }
+      : { status: 201, body };
+  });
+
+const handleCreateSeveral = (options: Options) =>
+  serve(routes.createAllowances)(async (call) => {
+    const { db, lane } = options;
+    const { workspace_id } = call.caller;
+    const prefixOf = (i: number) => `allowances[${i}].`;
+    const allowances = await newAllowances(options, call.caller, call.body.allowances, prefixOf);
+    const made = await lane.submit(
+      workspace_id,
+      createAllowances,
+      inputOf(call.caller, allowances),
+      originOf(call),
+    );
+    const ids = made.map(({ allowance }) => allowance.allowance_id);
+    const bodies = await presentAllowances(db, workspace_id, await readAllowances(db, workspace_id, ids));
+    const by_id = new Map(bodies.map((body) => [body.id, body]));
+    return { status: 201, body: { data: ids.map((id) => by_id.get(id) as (typeof bodies)[number]) } };
+  });
+
+type ListCall = CallOf<typeof routes.listAllowances>;
+
+/** The filters of a list by ids; null where it names something that is not there. */
+async function filtersOf({ db }: Options, { caller, query }: ListCall): Promise<AllowanceFilters | null> {
+  const { workspace_id } = caller;
+  const { agent, budget, parent, status, automatic, label, external_id, issuer } = query;
+  const own = agentScopeOf(caller);
+  const found_agent = agent === undefined ? undefined : await getAgent(db, workspace_id, agent);
+  const budgets = budget === undefined ? [] : await loadSharedBudgets(db, [workspace_id]);
+  const found_budget = budgets.find(({ budget_id, slug }) => budget_id === budget || slug === budget);
+  if (
+    (agent !== undefined && found_agent === undefined) ||
+    (budget !== undefined && found_budget === undefined)
+  )
+    return null;
+  const at = label?.indexOf(':') ?? 0;
+  return {
+    ...(found_agent === undefined ? {} : { agent_id: found_agent.agent_id }),
+    ...(found_budget === undefined ? {} : { budget_id: found_budget.budget_id }),
+    ...(parent === undefined ? {} : { parent_id: parent }),
+    ...(status === undefined ? {} : { status }),
+    ...(automatic === undefined ? {} : { automatic }),
+    ...(label === undefined ? {} : { label: { key: label.slice(0, at), value: label.slice(at + 1) } }),
+    ...(external_id === undefined ? {} : { external_id }),
+    ...(issuer === undefined ? {} : { issuer_id: issuer }),
+    ...(own === null ? {} : { visible_to: own }),
+  };
+}
+
+const handleList = (options: Options) =>
+  serve(routes.listAllowances, { shares: 'lists' })(async (call) => {
+    const { db, cursors } = options;
+    const { limit = 50, cursor, ...asked } = call.query;
+    const { workspace_id } = call.caller;
+    const list = ['listAllowances', workspace_id, asked, agentScopeOf(call.caller)];
+    const before = cursors.open(list, cursor) as string | null;
+    const filters = await filtersOf(options, call);
+    const found =
+      filters === null ? [] : await findAllowances(db, workspace_id, filters, { before, limit: limit + 1 });
+    const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.allowance_id));
+    return { status: 200, body: { data: await presentAllowances(db, workspace_id, rows), next_cursor } };
+  });
+
+/** Makes the routes of allowances. */
+export function makeAllowanceRoutes(options: Options): Route[] {
+  const { db, lane } = options;
+  return [
+    handleCreate(options),
+    handleCreateSeveral(options),
+    handleList(options),
+    serve(routes.getAllowance, { shares: 'reads' })(async ({ caller, params }) => {
+      const { allowance_id } = await visible(db, caller, params.id);
+      return { status: 200, body: await shown(db, caller.workspace_id, allowance_id) };
+    }),
+    serve(routes.updateAllowance)(async (call) => {
+      const { workspace_id } = call.caller;
+      const { path } = await visible(db, call.caller, call.params.id);
+      await lane.submit(workspace_id, updateAllowance, { path, changes: call.body }, originOf(call));
+      return { status: 200, body: await shown(db, workspace_id, call.params.id) };
+    }),
+    serve(routes.revokeAllowance)(async (call) => {
+      const { workspace_id } = call.caller;
+      const { allowance_id } = await visible(db, call.caller, call.params.id);
+      const is_by_agent = agentScopeOf(call.caller) !== null;
+      const input = { allowance_id, reason: call.body.reason ?? null, is_by_agent };
+      await lane.submit(workspace_id, revokeAllowance, input, originOf(call));
+      return { status: 200, body: await shown(db, workspace_id, allowance_id) };
+    }),
+  ];
+}
