@@ -329,6 +329,33 @@ export class Budgets extends Resource {
   }
 }
 
+/** Caps on what may be spent for one task, sub-agent, user or customer. */
+export class Allowances extends Resource {
+  /** Sent again after a lost connection if `external_id` is given. */
+  create(body: t.CreateAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
+    const repeatable = body.external_id !== undefined;
+    return this.call('POST', '/v1/allowances', { body, repeatable, options });
+  }
+  /** All or none; up to 100. */
+  createMany(body: t.CreateAllowancesRequest, options?: Options): APIPromise<t.CreatedAllowances> {
+    return this.call('POST', '/v1/allowances/batch', { body, options });
+  }
+  retrieve(id: string, options?: Options): APIPromise<t.Allowance> {
+    return this.call('GET', '/v1/allowances/:id', { params: { id }, options });
+  }
+  list(query?: t.ListAllowancesQuery, options?: Options): PagePromise<t.Allowance> {
+    return this.pages('/v1/allowances', { query, options });
+  }
+  /** Its name, amount or expiry; the rest is fixed for good. */
+  update(id: string, body: t.UpdateAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
+    return this.call('PATCH', '/v1/allowances/:id', { params: { id }, body, options });
+  }
+  /** It and all below it permit nothing from the next request on. */
+  revoke(id: string, body: t.RevokeAllowanceRequest = {}, options?: Options): APIPromise<t.Allowance> {
+    return this.call('POST', '/v1/allowances/:id/revoke', { params: { id }, body, options });
+  }
+}
+
 /** The channels that are notified of requests. */
 export class Channels extends Resource {
   /** The secret of a `webhook` is shown in this answer alone. Not sent again after a lost connection. */

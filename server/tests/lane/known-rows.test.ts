@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
+import { type Allowance, countersOfAllowance } from '@purser/rules/counters/allowances';
 import { counterName, type StoredCounter } from '@purser/rules/counters/counters';
 import { OPERATOR, type Origin } from '@purser/rules/domain/audit';
 import { AnswersRead, NO_ANSWERS } from '@purser/rules/domain/question-history';
@@ -11,6 +12,8 @@ import fc from 'fast-check';
 import type pg from 'pg';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAllowances } from '../../src/engine/commands/allowances/create-allowances.ts';
+import { updateAllowance } from '../../src/engine/commands/allowances/update-allowance.ts';
 import { createBudget } from '../../src/engine/commands/budgets/create-budget.ts';
 import { updateBudget } from '../../src/engine/commands/budgets/update-budget.ts';
 import { createAgent } from '../../src/engine/commands/create-agent.ts';
@@ -65,6 +68,7 @@ const KEY_OF: Record<string, (name: string) => object> = {
   counters: (name) => wanted.get(name) as WantedCounter,
   keys: (key_id) => ({ key_id }),
   shared_budgets: () => ({}),
+  allowances: (allowance_id) => ({ allowance_id }),
   review_policies: () => ({}),
   webhooks: () => ({}),
   channels: () => ({}),
@@ -92,6 +96,7 @@ const CHANNEL = {
 const wanted = new Map<string, WantedCounter>();
 const SEED = Number(process.env.KNOWN_ROWS_SEED ?? 20_261_122);
 const RUNS = Number(process.env.KNOWN_ROWS_RUNS);
+const IN_A_WEEK = new Date(Date.now() + 7 * 86_400_000).toISOString();
 const by_operator: Origin = { actor: OPERATOR, request_id: null, client_address: null };
 const sha256 = (text: string) => createHash('sha256').update(text).digest();
 const authorityOf = (monthly_budget_minor: number): Authority => ({
@@ -190,6 +195,7 @@ async function decide(
   amount_minor: number,
   command = lasting,
   questions: readonly RaisedQuestion[] = [],
+  allowance?: Allowance,
 ): Promise<Decision> {
   count += 1;
   const idempotency_key = `k${count}`;
@@ -212,7 +218,7 @@ async function decide(
     const answer: CreatedDecision | Stale<KnownAuthority> = await lane.submit(
       workspace_id,
       command,
-      { ...input, assessed },
+      { ...input, assessed, ...(allowance && { chain: { allowances: [allowance], budgets: [] } }) },
       origin,
     );
     if (!(answer instanceof Stale)) return JSON.parse(answer.document) as Decision;
@@ -280,6 +286,8 @@ describe('what a process knows of a workspace', () => {
             'forget',
             'tell',
             'hush',
+            'cap',
+            'trim',
           ),
         },
       ),
@@ -306,6 +314,7 @@ describe('what a process knows of a workspace', () => {
             return counterName(counter);
           }),
         );
+        const allowances: Allowance[] = [];
         const endpoints: string[] = [];
         const channels: string[] = [];
         let decision_id: string | null = null;
@@ -323,7 +332,9 @@ describe('what a process knows of a workspace', () => {
           if (what.startsWith('spend')) {
             // The agent may be paused, and the key revoked.
             const command = what === 'spend' ? lasting : expiring;
-            const made = await decide(node, { ...first, agent_id }, amount_minor, command, [QUESTION]).catch(
+            const under = allowances.findLast((each) => each.agent_id === agent_id);
+            const of_agent = { ...first, agent_id };
+            const made = await decide(node, of_agent, amount_minor, command, [QUESTION], under).catch(
               () => null,
             );
             decision_id = made?.decision_id ?? decision_id;
@@ -348,6 +359,19 @@ describe('what a process knows of a workspace', () => {
             const said = { answer: amount_minor % 2 === 0 ? 'YES' : 'NO', comment: null, requesters: [] };
             const input = { agent_id, question_id: QUESTION.question_id, ...said };
             await submit(answerQuestion as never, input as never, by_operator).catch(() => undefined);
+          } else if (what === 'cap') {
+            const body = { agent: agent_id, currency: 'EUR', amount_minor, expires_at: IN_A_WEEK };
+            const given = [{ body, body_hash: '', above: [], prefix: '' }];
+            const input = { allowances: given, maker: 'test', agent_id: null };
+            const [made] = await submit(createAllowances as never, input as never, by_operator);
+            allowances.push(made.allowance);
+            for (const counter of countersOfAllowance(made.allowance)) {
+              wanted.set(counter.name, counter);
+              names.push(counter.name);
+            }
+          } else if (what === 'trim' && allowances.length > 0) {
+            const { path } = allowances.at(-1) as Allowance;
+            await submit(updateAllowance as never, { path, changes: { amount_minor } } as never, by_operator);
           } else if (what === 'limit') {
             const changes = { limit_minor: amount_minor * 10 };
             await submit(updateBudget as never, { budget: 'team', changes } as never, by_operator);
@@ -384,6 +408,7 @@ describe('what a process knows of a workspace', () => {
             authorities: agents,
             budgets: agents,
             counters: names,
+            allowances: allowances.map(({ allowance_id }) => allowance_id),
             keys,
             questions,
             notice_bursts: agents,

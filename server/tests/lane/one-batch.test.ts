@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Authority } from '@purser/contract/authority';
 import { SUPERUSER } from '@purser/embedded-postgres';
+import type { Allowance } from '@purser/rules/counters/allowances';
 import type { Agent } from '@purser/rules/domain/agents';
 import { OPERATOR, type Origin } from '@purser/rules/domain/audit';
 import { authorityHash } from '@purser/rules/domain/authorities';
@@ -12,6 +13,10 @@ import { type Claim, endorsementClaim, enrolmentClaim, statementOf } from '@purs
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadChains } from '../../src/engine/allowances/allowance-rows.ts';
+import { createAllowances } from '../../src/engine/commands/allowances/create-allowances.ts';
+import { revokeAllowance } from '../../src/engine/commands/allowances/revoke-allowance.ts';
+import { updateAllowance } from '../../src/engine/commands/allowances/update-allowance.ts';
 import { createBudget } from '../../src/engine/commands/budgets/create-budget.ts';
 import { updateBudget } from '../../src/engine/commands/budgets/update-budget.ts';
 import { consumeCapability } from '../../src/engine/commands/consume-capability.ts';
@@ -155,6 +160,15 @@ async function look(workspace_id: string) {
     ),
     signing_keys: await all('select * from signing_keys where workspace_id = $1 order by signing_key_id'),
     invitations: await all('select invitation_id, email from invitations where workspace_id = $1 order by 1'),
+    allowances: (
+      await loadChains(
+        core.db,
+        workspace_id,
+        (
+          await all('select allowance_id from allowances where workspace_id = $1')
+        ).map(({ allowance_id }) => allowance_id),
+      ).then((rows) => [...rows.values()])
+    ).sort((a, b) => (a.allowance_id < b.allowance_id ? -1 : 1)),
     questions: await all('select agent_id, question_id from questions where workspace_id = $1 order by 1, 2'),
     imports: await all('select import_id from imports where workspace_id = $1 order by 1'),
     entries: await all('select entry_id, agent_id from merchant_entries where workspace_id = $1 order by 1'),
@@ -166,6 +180,11 @@ const KINDS = ['new_merchant', 'condition', 'model'] as const;
 const NO_QUESTION = { agent_id: 'one', question_id: 'q_00000000000000000000000000' };
 const MERCHANTS = ['Hetzner Online', 'Zinnober Kontor', 'Acme Paper'];
 const BUDGETS = ['company', 'team'];
+/** An allowance and all above it, the nearest first. */
+const chainFrom = (seen: Seen, n: number): Allowance[] =>
+  (pick(seen.allowances, n)?.path ?? []).map(
+    (id) => seen.allowances.find((each) => each.allowance_id === id) as Allowance,
+  );
 const LIMITS: Authority['velocity_limits'] = [
   { name: 'day', window: 'DAY', limit_amount_minor: 900 },
   { name: 'shop', window: 'WEEK', per: 'MERCHANT', limit_count: 4 },
@@ -329,10 +348,15 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     };
     const request_hash = sha256(JSON.stringify(action));
     const agent_id = agent?.agent_id ?? refOf(seen, step.a);
+    // As the service looks before the lane: under its own allowances alone.
+    const allowances = step.a % 2 === 0 ? [] : chainFrom(seen, step.b);
+    const [named] = allowances;
+    const is_own = named !== undefined && (named.agent_id === null || named.agent_id === agent_id);
+    const chain = is_own ? { chain: { allowances, budgets: [] } } : {};
     const request = { action, ...(step.c % 3 === 0 ? { limitable: true } : {}) };
     return {
       command: lasting,
-      input: { agent_id, bound: false, request, idempotency_key, request_hash, assessed },
+      input: { agent_id, bound: false, request, idempotency_key, request_hash, assessed, ...chain },
     };
   },
   createAuthority: async (seen, step) => {
@@ -480,6 +504,37 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     input: seen.keys
       .slice(0, step.a % 3)
       .map(({ key_id }) => ({ key_id, last_used_at: new Date(now_ms).toISOString() })),
+  }),
+  createAllowances: (seen, step) => {
+    const above = step.a % 3 === 0 ? chainFrom(seen, step.c) : [];
+    const of = above.length > 0 ? { parent: 'alw' } : { agent: refOf(seen, step.a), currency: 'EUR' };
+    const body = {
+      ...of,
+      amount_minor: 100 + (step.c % 4) * 100,
+      expires_at: new Date(now_ms + (2 + (step.c % 3)) * TTL_S * 1_000).toISOString(),
+      ...(step.b % 4 === 0 ? { period: 'DAY' } : {}),
+      ...(step.b % 5 === 0 ? { external_id: `e${step.c % 2}`, labels: { run: `${step.c}` } } : {}),
+    };
+    const body_hash = sha256(JSON.stringify(body)).toString('hex');
+    // As the origin of the job: a key, or nobody.
+    const maker = step.b % 3 === 0 ? (pick(seen.keys, step.c)?.key_id as string) : 'nobody';
+    const given = [{ body, body_hash, above, prefix: '' }];
+    return { command: createAllowances, input: { allowances: given, maker, agent_id: null } };
+  },
+  updateAllowance: (seen, step) => ({
+    command: updateAllowance,
+    input: {
+      path: chainFrom(seen, step.a).map(({ allowance_id }) => allowance_id),
+      changes: [{ amount_minor: 50 + step.c }, { name: `n${step.c}` }][step.b % 2],
+    },
+  }),
+  revokeAllowance: (seen, step) => ({
+    command: revokeAllowance,
+    input: {
+      allowance_id: pick(seen.allowances, step.a)?.allowance_id ?? 'alw_00000000000000000000000000',
+      reason: step.b % 2 === 0 ? null : 'Over',
+      is_by_agent: step.c % 4 === 0,
+    },
   }),
   createBudget: (_seen, step) => ({
     command: createBudget,
@@ -986,6 +1041,7 @@ const BEGINNING: Step[] = [
   { name: 'createAgent', a: 0, b: 0, c: 4 },
   { name: 'createAgent', a: 1, b: 1, c: 5 },
   { name: 'createWebhook', a: 0, b: 0, c: 0 },
+  { name: 'createAllowances', a: 1, b: 0, c: 3 },
   { name: 'createDecision', a: 1, b: 0, c: 1 },
   { name: 'createDecision', a: 1, b: 1, c: 2 },
 ];

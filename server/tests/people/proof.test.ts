@@ -12,6 +12,7 @@ import { serviceTest } from '../support/service-test.ts';
 /** The changes by an administrator that need no fresh proof, each with the reason. */
 const FREE: Record<string, string> = {
   'DELETE /v1/api-keys/:id': 'only stops',
+  'POST /v1/allowances/:id/revoke': 'only stops',
   'POST /v1/workspace/stop': 'only stops',
   'DELETE /v1/invitations/:id': 'only stops',
   'POST /v1/imports/detect': 'saves nothing',

@@ -133,9 +133,10 @@ export const UpdateAllowanceBody = Fields(
   { $id: 'UpdateAllowanceRequest' },
 );
 
-export const RevokeAllowanceBody = Fields({
-  reason: Type.Optional(LongText({ max: TEXT_LENGTHS.description })),
-});
+export const RevokeAllowanceBody = Fields(
+  { reason: Type.Optional(LongText({ max: TEXT_LENGTHS.description })) },
+  { $id: 'RevokeAllowanceRequest' },
+);
 
 const Ref = Nullable(Fields({ id: Type.String(), slug: Type.String() }));
 const Author = Fields({

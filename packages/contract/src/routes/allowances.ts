@@ -75,9 +75,10 @@ export const routes = {
     summary: 'Create several allowances',
     description: `Up to ${MAX_ALLOWANCES_AT_ONCE}, all or none. Errors name the allowance, such as \`allowances[3].amount_minor\`. An \`external_id\` that already made the same allowance returns that one.`,
     scopes: ['admin'],
-    body: Fields({
-      allowances: Type.Array(CreateAllowanceBody, { minItems: 1, maxItems: MAX_ALLOWANCES_AT_ONCE }),
-    }),
+    body: Fields(
+      { allowances: Type.Array(CreateAllowanceBody, { minItems: 1, maxItems: MAX_ALLOWANCES_AT_ONCE }) },
+      { $id: 'CreateAllowancesRequest' },
+    ),
     responses: {
       201: {
         description: 'The allowances, in the order of the request.',
