@@ -6,7 +6,6 @@ import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-history';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import type { SigningKeyRow } from '@purser/rules/signing/records/signing-key';
-import type { HistoryChanges } from '../history/imported-lines.ts';
 import {
   type AllowanceLabel,
   type AllowanceUse,
@@ -16,6 +15,7 @@ import {
   loadAllowancesOfDecisions,
   loadByExternalIds,
 } from '../allowances/allowance-rows.ts';
+import type { HistoryChanges } from '../history/imported-lines.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions } from '../storage/agents.ts';
 import {

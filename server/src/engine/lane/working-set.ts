@@ -19,8 +19,8 @@ import {
 import type { ReviewPolicyRow, Workspace, WorkspaceStop } from '@purser/rules/domain/workspace';
 import { NO_REVIEW_POLICY } from '@purser/rules/reviews/review-policy';
 import type { NewId } from '@purser/rules/values/ids';
-import { ImportedLines } from '../history/imported-lines.ts';
 import { Allowances } from '../allowances/allowances.ts';
+import { ImportedLines } from '../history/imported-lines.ts';
 import { SigningKeys } from '../signing/signing-keys.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
