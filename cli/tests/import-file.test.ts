@@ -43,6 +43,26 @@ test('import says what a file leaves open, and takes it from a mapping', async (
   expect(JSON.parse(done.out)).toMatchObject({ status: 'DONE', lines: { taken: 1 } });
 });
 
+test('history propose writes a file that authority diff reads and apply puts in force', async () => {
+  const agent = await makeAgent();
+  const rows = Array.from(
+    { length: 40 },
+    (_, i) => `2026-03-${String(1 + (i % 28)).padStart(2, '0')},Hetzner Online,${20 + (i % 7)}.00,EUR`,
+  );
+  const file = pathOf('year.csv');
+  await writeFile(file, `Date,Payee,Amount,Currency\n${rows.join('\n')}\n`);
+  expect((await run(['import', file, '--feed', 'year', '--agent', agent, '--yes'])).code).toBe(0);
+  const policy = pathOf('policy.yaml');
+  const proposed = await run(['history', 'propose', agent, '-f', policy]);
+  expect(proposed).toMatchObject({ code: 0, err: '' });
+  expect(proposed.out).toMatch(/per_transaction_limit_minor: Your largest of 40 purchases was EUR 26\.00/);
+  expect((await run(['history', 'propose', agent, '-f', policy])).err).toContain('--force');
+  expect((await run(['authority', 'diff', '-f', policy])).code).toBe(2);
+  expect(await run(['authority', 'apply', '-f', policy, '--yes'])).toMatchObject({ code: 0 });
+  const { authority } = (await s.call('GET', `/v1/agents/${agent}/authority`)).body;
+  expect(authority).toMatchObject({ allowed_merchants: ['Hetzner Online'], currency: 'EUR' });
+});
+
 test('import knows the files of vendors, and refuses what is none', async () => {
   for (const name of ['stripe_issuing.json', 'camt053-08.xml', 'lines.ndjson', 'openai_costs.csv']) {
     await copyFile(new URL(name, FIXTURES), pathOf(name));

@@ -22,6 +22,7 @@ export class Purser {
   readonly authority: resources.AuthorityDrafts;
   readonly imports: resources.Imports;
   readonly lines: resources.Lines;
+  readonly history: resources.History;
   readonly instruments: resources.Instruments;
   readonly apiKeys: resources.ApiKeys;
   readonly webhookEndpoints: resources.WebhookEndpoints;
@@ -58,6 +59,7 @@ export class Purser {
     this.authority = new resources.AuthorityDrafts(transport);
     this.imports = new resources.Imports(transport);
     this.lines = new resources.Lines(transport);
+    this.history = new resources.History(transport);
     this.instruments = new resources.Instruments(transport);
     this.apiKeys = new resources.ApiKeys(transport);
     this.webhookEndpoints = new resources.WebhookEndpoints(transport);

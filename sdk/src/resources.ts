@@ -752,6 +752,22 @@ export class Lines extends Resource {
   }
 }
 
+/** Reports on lines. Nothing is saved. */
+export class History extends Resource {
+  /** Decides about lines by a draft of an authority. */
+  replay(body: t.ReplayHistoryRequest, options?: Options): APIPromise<t.LineReplay> {
+    return this.call('POST', '/v1/history/replay', { body, options, repeatable: true });
+  }
+  /** An authority made from lines, with the reason for each value. A person applies it. */
+  propose(body: t.ProposeHistoryRequest, options?: Options): APIPromise<t.Proposal> {
+    return this.call('POST', '/v1/history/proposal', { body, options, repeatable: true });
+  }
+  /** Lines that stand out. */
+  listAnomalies(query?: t.ListAnomaliesQuery, options?: Options): PagePromise<t.Anomaly> {
+    return this.pages('/v1/history/anomalies', { query, options });
+  }
+}
+
 /** The cards, accounts and projects that pay. */
 export class Instruments extends Resource {
   list(query?: t.ListInstrumentsQuery, options?: Options): PagePromise<t.Instrument> {

@@ -50,6 +50,8 @@ test('there is one method for every route of the API but the door, and none besi
     else if (/^agents\.(merchants\.list|questions\.list|limits)$/.test(name)) await method('the-id');
     else if (name === 'imports.detect') await method({ data: '{}', type: 'application/json' });
     else if (name === 'imports.putContent') await method('the-id', { data: '{}', type: 'application/json' });
+    else if (name === 'history.listAnomalies') await method();
+    else if (/^history\.(replay|propose)$/.test(name)) await method({});
     else if (name === 'instruments.assign') await method('the-instrument', { agent: null });
     else if (name === 'agents.questions.answer') await method('the-id', 'the-question', {});
     else if (name === 'agents.questions.forget') await method('the-id', 'the-question');

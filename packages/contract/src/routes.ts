@@ -12,6 +12,7 @@ import { routes as decisions } from './routes/decisions.ts';
 import { routes as health } from './routes/health.ts';
 import { routes as imports } from './routes/history/imports.ts';
 import { routes as lines } from './routes/history/lines.ts';
+import { routes as historyReport } from './routes/history/report.ts';
 import { routes as ledger } from './routes/ledger.ts';
 import { routes as mcp } from './routes/mcp.ts';
 import { routes as merchants } from './routes/merchants.ts';
@@ -61,6 +62,7 @@ export const ROUTES = {
   ...authorityTests,
   ...imports,
   ...lines,
+  ...historyReport,
   ...apiKeys,
   ...webhooks,
   ...webhookDeliveries,

@@ -318,6 +318,22 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'POST /v1/history/replay filter.agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
+  'POST /v1/history/proposal agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
+  'POST /v1/history/proposal filter.agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
+  'GET /v1/history/anomalies agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
   'PUT /v1/instruments/:instrument agent': [
     ['agent', 'slug'],
     [404, 'not_found'],

@@ -627,6 +627,27 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'one thing',
   },
+  'POST /v1/history/replay': {
+    scopes: ['read'],
+    request: fixed('/v1/history/replay', { authority: AUTHORITY }),
+    status: 200,
+    names: 'nothing',
+  },
+  'POST /v1/history/proposal': {
+    scopes: ['read'],
+    async request(world) {
+      await imported(world);
+      return { path: '/v1/history/proposal', body: { purpose: AUTHORITY.purpose } };
+    },
+    status: 200,
+    names: 'nothing',
+  },
+  'GET /v1/history/anomalies': {
+    scopes: ['read'],
+    request: fixed('/v1/history/anomalies'),
+    status: 200,
+    names: 'nothing',
+  },
   'GET /v1/instruments': {
     scopes: ['read'],
     request: fixed('/v1/instruments'),

@@ -37,6 +37,7 @@ import { makeDecisionReadRoutes } from './decision-reads.ts';
 import { makeDecisionRoutes } from './decisions.ts';
 import { makeImportRoutes } from './history/imports.ts';
 import { makeLineRoutes } from './history/lines.ts';
+import { makeReportRoutesOfLines } from './history/report.ts';
 import { makeLedgerRoutes } from './ledger.ts';
 import { makeMerchantRoutes } from './merchants.ts';
 import { makeChannelRoutes } from './notices/channels.ts';
@@ -197,7 +198,7 @@ function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts):
 function makeLineAndImportRoutes(
   { db, lists_db, lane, metrics }: Core,
   config: RouteConfig,
-  cursors: Cursors,
+  { cursors, assess, replay_time }: RouteParts,
 ): Route[] {
   return [
     ...makeImportRoutes({
@@ -209,6 +210,7 @@ function makeLineAndImportRoutes(
       countLineResult: metrics.countImportLines,
     }),
     ...makeLineRoutes({ db, lists_db, lane, cursors }),
+    ...makeReportRoutesOfLines({ db, lists_db, assess, replay_time }),
   ];
 }
 
@@ -280,7 +282,7 @@ export function makeApiRoutes(
   const routes = [
     ...makeSpendRoutes(core, parts, preAssess, { site, signing }),
     ...makeAuthorizingRoutes(core, parts),
-    ...makeLineAndImportRoutes(core, config, cursors),
+    ...makeLineAndImportRoutes(core, config, parts),
     ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest }),
     ...makeEventRoutes(core, config, cursors),
     ...makeMemberRoutes({ db, lane, cursors, links, site, mails: config.smtp_url !== null, flows }),

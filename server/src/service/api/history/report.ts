@@ -1,0 +1,158 @@
+import type { Authority } from '@purser/contract/authority';
+import { routes } from '@purser/contract/routes/history/report';
+import type { Agent } from '@purser/rules/domain/agents';
+import type { Assess } from '@purser/rules/domain/assessment';
+import { NO_FACTS, type SpendFacts } from '@purser/rules/domain/spend-facts';
+import { ApiError, invalidField } from '@purser/rules/errors';
+import { findAnomalies } from '@purser/rules/history/anomalies';
+import { type Directory, directoryAt, EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
+import { missingList } from '@purser/rules/policy/authority-problem';
+import type pg from 'pg';
+import { getAgent } from '../../../engine/storage/agents.ts';
+import { getAuthority, parseAuthority } from '../../../engine/storage/authorities.ts';
+import { loadAnswers } from '../../../engine/storage/derived/questions.ts';
+import type { LineFilters } from '../../../engine/storage/history/lines.ts';
+import { loadEntriesOfAgent } from '../../../engine/storage/merchant-entries.ts';
+import { loadReplayedLines, type SelectedLines } from '../../history/replay/load-lines.ts';
+import { propose, replayDraft } from '../../history/replay/propose.ts';
+import { type Handler, type Route, serve } from '../../http/route.ts';
+import type { WorkTime } from '../../scheduling/work-time.ts';
+
+export interface ReportRouteOptions {
+  db: pg.Pool;
+  lists_db: pg.Pool;
+  assess: Assess;
+  /** The time of the event loop that replays may take. */
+  replay_time: Pick<WorkTime, 'spend'>;
+}
+
+/** All replays of a process share one part of its time, as simulations do. */
+const REPLAYS = 'replays';
+const KEEP_SHARE = 0.97;
+const REVIEWS_PER_WEEK = 2;
+/** The currency of a proposal without lines, filter and policy. */
+const DEFAULT_CURRENCY = 'USD';
+
+interface Filter {
+  imports?: string[] | undefined;
+  agent?: string | undefined;
+  feed?: string | undefined;
+  currency?: string | undefined;
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** The routes of what lines say together. */
+export function makeReportRoutesOfLines(options: ReportRouteOptions): Route[] {
+  return [
+    serve(routes.replayHistory, { takes_long: true, shares: 'simulations' })(handleReplay(options)),
+    serve(routes.proposeFromHistory, { takes_long: true, shares: 'simulations' })(handleProposal(options)),
+    serve(routes.listAnomalies, { takes_long: true, shares: 'simulations' })(handleAnomalies(options)),
+  ];
+}
+
+async function findAgent(db: pg.Pool, workspace_id: string, ref: string): Promise<Agent> {
+  const agent = await getAgent(db, workspace_id, ref);
+  if (agent === undefined) throw new ApiError('not_found', 'No such agent.');
+  return agent;
+}
+
+/** The lines of a filter, and the agent that it names. */
+async function select(
+  { db, lists_db }: ReportRouteOptions,
+  workspace_id: string,
+  { agent: ref, imports, feed, currency, from, to }: Filter,
+): Promise<SelectedLines & { agent: Agent | null }> {
+  const agent = ref === undefined || ref === 'none' ? null : await findAgent(db, workspace_id, ref);
+  const filters: LineFilters = {
+    ...(imports === undefined ? {} : { imports }),
+    ...(feed === undefined ? {} : { feed: [feed] }),
+    ...(currency === undefined ? {} : { currency: [currency] }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(ref === 'none' ? { agent_ids: [] } : agent === null ? {} : { agent_ids: [agent.agent_id] }),
+  };
+  return { agent, ...(await loadReplayedLines(lists_db, workspace_id, filters)) };
+}
+
+/** Everything that people said of an agent's merchants and questions; nothing without an agent. */
+async function knowledgeOf(
+  db: pg.Pool,
+  workspace_id: string,
+  agent: Agent | null,
+): Promise<{ directory: Directory; facts: SpendFacts }> {
+  if (agent === null) return { directory: EMPTY_DIRECTORY, facts: NO_FACTS };
+  const entries = await loadEntriesOfAgent(db, workspace_id, agent.agent_id);
+  const directory = directoryAt(agent.directory_version, entries);
+  const { answers } = await loadAnswers(db, workspace_id, agent.agent_id);
+  return { directory, facts: { ...NO_FACTS, listed: directory.listed, answers } };
+}
+
+function handleReplay(options: ReportRouteOptions): Handler<typeof routes.replayHistory> {
+  const { db, assess, replay_time } = options;
+  return async ({ caller: { workspace_id }, body: { authority: draft, filter = {} } }) => {
+    const { agent, lines } = await select(options, workspace_id, filter);
+    const missing = missingList(draft, agent?.directory_version ?? 0);
+    if (missing !== null) throw invalidField(`authority.${missing.field}`, missing.problem);
+    const known = await knowledgeOf(db, workspace_id, agent);
+    const spend = (work: () => void) => replay_time.spend(REPLAYS, work);
+    const result = await replayDraft(lines, { draft, assess, ...known }, spend);
+    return { status: 200, body: { saved: false, ...result } };
+  };
+}
+
+/** The policy that a proposal begins with: the agent's, or one of the purpose alone. */
+async function baseOf(
+  db: pg.Pool,
+  workspace_id: string,
+  given: { agent: Agent | null; purpose: Authority['purpose'] | undefined },
+): Promise<{
+  authority: Authority | null;
+  version: { version: number; hash: string } | null;
+  purpose: Authority['purpose'];
+}> {
+  const row =
+    given.agent === null ? undefined : await getAuthority(db, workspace_id, given.agent.agent_id, null);
+  const authority = row === undefined ? null : parseAuthority(row);
+  const purpose = given.purpose ?? authority?.purpose;
+  if (purpose === undefined)
+    throw invalidField('purpose', 'is required: say what the agent is for, or name an agent with a policy');
+  return { authority, purpose, version: row === undefined ? null : { version: row.version, hash: row.hash } };
+}
+
+function handleProposal(options: ReportRouteOptions): Handler<typeof routes.proposeFromHistory> {
+  const { db, assess, replay_time } = options;
+  return async ({ caller: { workspace_id }, body }) => {
+    const { filter = {}, keep_share = KEEP_SHARE, reviews_per_week = REVIEWS_PER_WEEK } = body;
+    const agent = body.agent === undefined ? null : await findAgent(db, workspace_id, body.agent);
+    const base = await baseOf(db, workspace_id, { agent, purpose: body.purpose });
+    // Lines of an import need not be the agent's yet.
+    const is_chosen = filter.imports !== undefined || filter.feed !== undefined || filter.agent !== undefined;
+    const wanted = is_chosen || agent === null ? filter : { ...filter, agent: agent.agent_id };
+    const { lines, currency } = await select(options, workspace_id, wanted);
+    const spends = lines.filter((line) => line.kind === 'SPEND' && line.currency === currency);
+    const known = await knowledgeOf(db, workspace_id, agent);
+    const code = currency ?? filter.currency ?? base.authority?.currency ?? DEFAULT_CURRENCY;
+    const start: Authority = { ...(base.authority ?? {}), purpose: base.purpose, currency: code };
+    const proposal = await propose(
+      { lines, spends, base: start, current: base.authority, aims: { keep_share, reviews_per_week } },
+      { assess, ...known },
+      (work) => replay_time.spend(REPLAYS, work),
+    );
+    return { status: 200, body: { saved: false, base: base.version, ...proposal } };
+  };
+}
+
+function handleAnomalies(options: ReportRouteOptions): Handler<typeof routes.listAnomalies> {
+  const { db, replay_time } = options;
+  return async ({ caller: { workspace_id }, query: { threshold_minor, import: of_import, ...filter } }) => {
+    const imports = of_import === undefined ? {} : { imports: [of_import] };
+    const { agent, lines } = await select(options, workspace_id, { ...filter, ...imports });
+    const row = agent === null ? undefined : await getAuthority(db, workspace_id, agent.agent_id, null);
+    const { review_threshold_minor, per_transaction_limit_minor } =
+      row === undefined ? {} : parseAuthority(row);
+    const threshold = threshold_minor ?? review_threshold_minor ?? per_transaction_limit_minor ?? null;
+    const data = await replay_time.spend(REPLAYS, () => findAnomalies(lines, threshold));
+    return { status: 200, body: { data, next_cursor: null } };
+  };
+}
