@@ -14,6 +14,7 @@ import { makeSecondOpinion } from './service/api/second-opinion.ts';
 import { PUBLIC_SHARE, withPublicTurns } from './service/api/shared-resources.ts';
 import type { Config } from './service/config/config.ts';
 import { makeConsoleRoutes, readConsoleFiles } from './service/console/console-files.ts';
+import { DecisionView } from './service/decisions/present-decisions.ts';
 import { makeAuthenticate } from './service/http/auth.ts';
 import { makeLimiters } from './service/http/limiters.ts';
 import { closeServer, makeServer } from './service/http/server.ts';
@@ -27,6 +28,7 @@ import { bootstrap, prepareFirstPerson } from './service/people/first-start.ts';
 import type { Listening } from './service/processes/messages.ts';
 import type { Siblings } from './service/processes/siblings.ts';
 import { WorkTime } from './service/scheduling/work-time.ts';
+import { makeSharedPageRoute } from './service/sharing/shared-page.ts';
 import { makeKeyUses } from './service/workers/note-key-uses.ts';
 import { makeKeyRewrapping } from './service/workers/rewrap-keys.ts';
 import { startWorkers } from './service/workers/start-workers.ts';
@@ -178,7 +180,9 @@ function makeRoutes(
     now_ms: core.now_ms,
     isAlone: (address) => core.presence.isAlone(address),
   });
+  const view = new DecisionView({ db: core.db, tokens: core.secrets.capabilityTokens });
   const open_routes = [
+    makeSharedPageRoute({ db: core.db, view }),
     ...package_routes,
     ...package_routes.flatMap(atFolder),
     ...health,

@@ -51,6 +51,8 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'import.deleted': true,
   'lines.recorded': false,
   'instrument.assigned': true,
+  'decision_link.created': true,
+  'decision_link.revoked': true,
   'workspace.created': true,
   'workspace.updated': true,
   'workspace.stopped': true,

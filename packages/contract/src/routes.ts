@@ -7,6 +7,7 @@ import { routes as authorityTests } from './routes/authority-tests.ts';
 import { routes as budgets } from './routes/budgets.ts';
 import { routes as capabilities } from './routes/capabilities.ts';
 import { routes as changes } from './routes/changes.ts';
+import { routes as decisionLinks } from './routes/decision-links.ts';
 import { routes as decisionReads } from './routes/decision-reads.ts';
 import { routes as decisions } from './routes/decisions.ts';
 import { routes as health } from './routes/health.ts';
@@ -44,6 +45,7 @@ import { routes as workspace } from './routes/workspace.ts';
 export const ROUTES = {
   ...decisions,
   ...decisionReads,
+  ...decisionLinks,
   ...reviews,
   ...notes,
   ...sheet,

@@ -161,6 +161,7 @@ async function recordsOf(workspace_id: string): Promise<Record<string, number>> 
     'members',
     'invitations',
     'merchant_entries',
+    'decision_links',
     'shared_budgets',
     'allowances',
     'sessions',

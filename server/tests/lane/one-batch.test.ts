@@ -65,6 +65,8 @@ import { rewrapApiKeys } from '../../src/engine/commands/rewrap-api-keys.ts';
 import { rewrapWebhookSecrets } from '../../src/engine/commands/rewrap-webhook-secrets.ts';
 import { rotateWebhookSecret } from '../../src/engine/commands/rotate-webhook-secret.ts';
 import { setPlan } from '../../src/engine/commands/set-plan.ts';
+import { createDecisionLink } from '../../src/engine/commands/sharing/create-decision-link.ts';
+import { revokeDecisionLink } from '../../src/engine/commands/sharing/revoke-decision-link.ts';
 import { endorseSigningKey } from '../../src/engine/commands/signing/endorse-signing-key.ts';
 import { enrolSigningKey } from '../../src/engine/commands/signing/enrol-signing-key.ts';
 import { resetSigningKeys, revokeSigningKey } from '../../src/engine/commands/signing/revoke-signing-keys.ts';
@@ -171,6 +173,7 @@ async function look(workspace_id: string) {
     ).sort((a, b) => (a.allowance_id < b.allowance_id ? -1 : 1)),
     questions: await all('select agent_id, question_id from questions where workspace_id = $1 order by 1, 2'),
     imports: await all('select import_id from imports where workspace_id = $1 order by 1'),
+    links: await all('select link_id, decision_id from decision_links where workspace_id = $1 order by 1'),
     entries: await all('select entry_id, agent_id from merchant_entries where workspace_id = $1 order by 1'),
   };
 }
@@ -748,6 +751,25 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     command: forgetAnswer,
     input: pick(seen.questions, step.a) ?? NO_QUESTION,
   }),
+  createDecisionLink: (seen, step) => ({
+    command: createDecisionLink,
+    input: {
+      decision_id: pick(seen.decisions, step.a)?.decision_id ?? NOBODY.decision_id,
+      token_digest: sha256(`link ${step.b}`),
+      acting_principal: null,
+      expires_in_seconds: 3_600,
+    },
+  }),
+  revokeDecisionLink: (seen, step) => {
+    const link = pick(seen.links, step.a);
+    return {
+      command: revokeDecisionLink,
+      input: {
+        decision_id: link?.decision_id ?? NOBODY.decision_id,
+        link_id: link?.link_id ?? 'lnk_00000000000000000000000000',
+      },
+    };
+  },
   unlistMerchant: (seen, step) => {
     const entry = pick(seen.entries, step.a);
     return {

@@ -225,6 +225,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: 'order by agent_id limit 1',
     seq: "(select max(seq) from audit_records where workspace_id = W and action = 'limit.threshold.reached')",
   },
+  decision_links: {
+    key: ['link_id'],
+    row: 'order by revoked_at is null, link_id limit 1',
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.link_id)',
+  },
   signing_keys: {
     key: ['signing_key_id'],
     row: 'order by endorsed_by is null, signing_key_id limit 1',

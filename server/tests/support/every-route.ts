@@ -31,6 +31,8 @@ export interface World {
   attempt(): Promise<string>;
   /** Invites somebody new. */
   invite(): Promise<{ id: string; url: string }>;
+  /** Shares a new decision, and tells the path of the link. */
+  link(): Promise<string>;
   /** Lists a new merchant for the agent, and tells the entry's id. */
   listed(): Promise<string>;
   /** Has a key that nobody else uses ask a new question, and tells its id. */
@@ -179,6 +181,36 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'nothing',
     other_agent: [200, undefined],
+  },
+  'POST /v1/decisions/:id/links': {
+    scopes: ['review', 'admin'],
+    request: ofDecision('/links', 10, { expires_in_seconds: 3_600 }),
+    status: 201,
+    names: 'one thing',
+  },
+  'GET /v1/decisions/:id/links': {
+    scopes: ['review', 'admin'],
+    request: ofDecision('/links', 10),
+    status: 200,
+    names: 'one thing',
+  },
+  'GET /v1/decisions/:id/links/:link_id': {
+    scopes: ['review', 'admin'],
+    request: async (world) => ({ path: await world.link() }),
+    status: 200,
+    names: 'one thing',
+  },
+  'DELETE /v1/decisions/:id/links/:link_id': {
+    scopes: ['review', 'admin'],
+    request: async (world) => ({ path: await world.link() }),
+    status: 204,
+    names: 'one thing',
+  },
+  'GET /v1/decisions/:id/page': {
+    scopes: ['read'],
+    request: ofDecision('/page', 10),
+    status: 200,
+    names: 'one thing',
   },
   'GET /v1/decisions/:id': {
     scopes: ['read'],
@@ -875,6 +907,13 @@ export async function makeWorld(
       const reply = await service.call('POST', '/v1/auth/invitations/accept', { key: null, body });
       if (reply.status !== 201) throw new Error(reply.text);
       return reply.body.user.id;
+    },
+    async link() {
+      const { decision_id } = await world.ask(10);
+      const path = `/v1/decisions/${decision_id}/links`;
+      const reply = await service.call('POST', path, { key: setup, body: { expires_in_seconds: 3_600 } });
+      if (reply.status !== 201) throw new Error(reply.text);
+      return `${path}/${reply.body.link_id}`;
     },
     async listed() {
       const entries = [

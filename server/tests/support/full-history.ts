@@ -150,6 +150,12 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   const adapter = await key({ scopes: ['consume'] });
   const reviewer = await key({ scopes: ['review', 'read'], principal_id: 'user:ann' });
   await post('/v1/api-keys', { name: 'short', scopes: ['read'], expires_in_seconds: 600 });
+  // Links of a decision: one that opens, and one that was revoked.
+  for (const end of [false, true]) {
+    const links = `/v1/decisions/${few.decision_id}/links`;
+    const { link_id } = await post(links, { expires_in_seconds: 3_600 });
+    if (end) await s.call('DELETE', `${links}/${link_id}`);
+  }
   const { id: revoked } = await post('/v1/api-keys', { name: 'revoked', scopes: ['read'] });
   await s.call('DELETE', `/v1/api-keys/${revoked}`);
 

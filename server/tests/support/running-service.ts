@@ -158,6 +158,8 @@ export async function startTestService(
     stopped_at_ms?: number;
     /** The watch over the database's clock; by default one that believes a clock which tests move. */
     clock?: ClockWatch;
+    /** Gets the lines of the log; without it nothing is logged. */
+    log_lines?: string[];
   } = {},
 ): Promise<RunningService> {
   const database = options.beside?.database ?? options.database ?? (await createMigratedDatabase());
@@ -167,7 +169,11 @@ export async function startTestService(
   if (options.stopped_at_ms !== undefined) {
     await stopClock(superuser, database.connection.database, options.stopped_at_ms);
   }
-  const log = pino({ level: 'silent' });
+  const { log_lines } = options;
+  const log =
+    log_lines === undefined
+      ? pino({ level: 'silent' })
+      : pino({ level: 'trace' }, { write: (line) => void log_lines.push(line) });
   const config = readConfig({
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '1000000',

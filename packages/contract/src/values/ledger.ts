@@ -53,6 +53,8 @@ export const LEDGER_EVENT_TYPES = [
   'import.deleted',
   'lines.recorded',
   'instrument.assigned',
+  'decision_link.created',
+  'decision_link.revoked',
 ] as const;
 export const SUBJECT_TYPES = [
   'workspace',
@@ -78,6 +80,7 @@ export const SUBJECT_TYPES = [
   'signing_key',
   'import',
   'instrument',
+  'decision_link',
 ] as const;
 export const BREAK_KINDS = [
   'ENTRY_ALTERED',

@@ -7,6 +7,7 @@ import type { SharedBudget } from '../counters/shared-budgets.ts';
 import type { ImportRow, InstrumentAssignment } from '../imports/import-rows.ts';
 import type { MerchantEntry } from '../merchants/directory.ts';
 import type { Channel } from '../notices/channels.ts';
+import type { DecisionLinkRow } from '../sharing/decision-link.ts';
 import type { SigningKeyRow } from '../signing/records/signing-key.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
@@ -132,6 +133,7 @@ export interface AuditedState {
   signing_key?: SigningKeyRow;
   import?: ImportRow;
   instrument?: InstrumentAssignment;
+  decision_link?: DecisionLinkRow;
   /** Usage of earlier spends added to new limits, and its start if incomplete. */
   question_answer?: AnswerGiven;
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };
@@ -149,6 +151,7 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     channel,
     shared_budget,
     review_policy,
+    decision_link,
     ...form
   } = state as Record<string, unknown> & AuditedState;
   if (workspace !== undefined) {
@@ -179,6 +182,9 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   if (review_policy !== undefined) {
     const { signature, ...rest } = review_policy;
     form.review_policy = signature === null ? rest : review_policy;
+  }
+  if (decision_link !== undefined) {
+    form.decision_link = { ...decision_link, token_digest: shownHash(decision_link.token_digest) };
   }
   if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
   if (webhook !== undefined) {

@@ -5,6 +5,7 @@ import type { LimitAlert } from '@purser/rules/counters/limit-alerts';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-history';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
+import type { DecisionLinkRow } from '@purser/rules/sharing/decision-link';
 import type { SigningKeyRow } from '@purser/rules/signing/records/signing-key';
 import {
   type AllowanceLabel,
@@ -16,6 +17,7 @@ import {
   loadByExternalIds,
 } from '../allowances/allowance-rows.ts';
 import type { HistoryChanges } from '../history/imported-lines.ts';
+import { loadDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions } from '../storage/agents.ts';
 import {
@@ -138,6 +140,8 @@ export interface Needs {
   /** Whether the agent is known to have paid this. */
   known_merchant?: KnownMerchantRef | undefined;
   questions?: readonly QuestionRef[];
+  /** Links of decisions. */
+  decision_links?: readonly string[];
   /** All signing keys of the workspace, revoked ones included. */
   signing_keys?: boolean;
   /** Imports, with how far their files were read. */
@@ -314,6 +318,7 @@ const LOADS = {
   listed_merchants: load((needs) => by('ref', needs.listed_merchants_of), findListedMerchants),
   merchant_entries: load((needs) => by('entry_id', needs.merchant_entries), loadMerchantEntries),
   known_merchants: load((needs) => one(needs.known_merchant), loadKnownMerchants),
+  decision_links: load((needs) => by('link_id', needs.decision_links), loadDecisionLinks),
   signing_keys: loadWhole((needs) => needs.signing_keys, loadSigningKeys),
   questions: load(({ questions }) => questions ?? NONE, loadQuestions, {
     keyOf: questionName,
@@ -378,6 +383,7 @@ export interface ChangedSet {
     uses: readonly AllowanceUse[];
   };
   limit_alerts: { changes: ReadonlyMap<string, LimitAlert> };
+  decision_links: { changes: ReadonlyMap<string, DecisionLinkRow> };
   signing_keys: { changes: ReadonlyMap<string, SigningKeyRow> };
   imported: { changes: HistoryChanges };
   questions: { changes: ReadonlyMap<string, QuestionRow>; events: readonly QuestionEvent[] };

@@ -21,6 +21,7 @@ import { NO_REVIEW_POLICY } from '@purser/rules/reviews/review-policy';
 import type { NewId } from '@purser/rules/values/ids';
 import { Allowances } from '../allowances/allowances.ts';
 import { ImportedLines } from '../history/imported-lines.ts';
+import { DecisionLinks } from '../sharing/decision-links.ts';
 import { SigningKeys } from '../signing/signing-keys.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
@@ -72,6 +73,7 @@ export class WorkingSet {
   readonly questions: Questions;
   readonly signing_keys: SigningKeys;
   readonly imported: ImportedLines;
+  readonly decision_links: DecisionLinks;
   /** Usage over time. */
   readonly counters: Counters;
   /** The later history of earlier decisions. */
@@ -114,6 +116,7 @@ export class WorkingSet {
     this.shared_budgets = new SharedBudgets(loaded.shared_budgets, noteChange);
     this.allowances = new Allowances(loaded, noteChange);
     this.limit_alerts = new LimitAlerts(loaded.limit_alerts, noteChange);
+    this.decision_links = new DecisionLinks(loaded.decision_links, noteChange);
     this.signing_keys = new SigningKeys(loaded.signing_keys, noteChange);
     this.imported = new ImportedLines(loaded, noteChange);
     this.counters = new Counters([...loaded.counters, ...loaded.budget_counters]);

@@ -1,4 +1,5 @@
 import { insertAllowanceLabels, insertAllowanceUses, putAllowances } from '../allowances/allowance-rows.ts';
+import { putDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { putSigningKeys } from '../signing/signing-key-rows.ts';
 import { putAgents } from '../storage/agents.ts';
 import { deleteKeyDigests, insertKeyDigests, putKeys, putKeyUses } from '../storage/api-keys.ts';
@@ -101,6 +102,7 @@ const WRITES: readonly Put[] = [
   put(putAllowances, ({ allowances }) => allowances.changes.values()),
   put(insertAllowanceLabels, ({ allowances }) => allowances.new_labels),
   put(insertAllowanceUses, ({ allowances }) => allowances.uses),
+  put(putDecisionLinks, ({ decision_links }) => decision_links.changes.values()),
   put(putSigningKeys, ({ signing_keys }) => signing_keys.changes.values()),
   put(insertImports, ({ imported }) => imported.changes.new_imports),
   put(putImportProgress, ({ imported }) => imported.changes.progress.values()),

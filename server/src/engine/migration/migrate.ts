@@ -88,6 +88,7 @@ const CHANGEABLE = [
   'allowances',
   'limit_alerts',
   'signing_keys',
+  'decision_links',
   'known_merchants',
   'known_merchants_to_fill',
   'questions',

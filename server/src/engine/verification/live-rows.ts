@@ -8,6 +8,8 @@ import type { ReviewPolicyRow } from '@purser/rules/domain/workspace';
 import type { ImportRow, InstrumentAssignment } from '@purser/rules/imports/import-rows';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import { checkedAllowances } from '../allowances/check-allowances.ts';
+import type { DecisionLinkRow } from '@purser/rules/sharing/decision-link';
+import { listAllDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { listAgents } from '../storage/agents.ts';
 import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
@@ -61,6 +63,7 @@ const NAMES: {
   invitation: (row) => `invitation ${row.invitation_id}`,
   merchant_entry: (row) => `merchant_entry ${row.entry_id}`,
   limit_alert: (row) => `limit_alert ${row.agent_id} ${row.limit_id} ${row.percent} ${row.subject}`,
+  decision_link: (row) => `decision_link ${row.link_id}`,
   signing_key: (row) => `signing_key ${row.signing_key_id}`,
   allowance: (row) => `allowance ${row.allowance_id}`,
   shared_budget: (row) => `shared_budget ${row.budget_id}`,
@@ -147,6 +150,10 @@ const LISTS: readonly PagesOf[] = [
   pages<InstrumentAssignment>(
     (db, id, last) => listAllAssignments(db, id, { after: last ?? { instrument: '', version: 0 }, limit }),
     (instrument) => ({ instrument }),
+  ),
+  pages<DecisionLinkRow>(
+    (db, id, last) => listAllDecisionLinks(db, id, { after: last?.link_id ?? '', limit }),
+    (decision_link) => ({ decision_link }),
   ),
   pages<ReviewPolicyRow>(
     (db, id, last) => listAllReviewPolicies(db, id, { after: last?.version ?? 0, limit }),

@@ -33,6 +33,7 @@ import { makeAuthorityTestRoutes } from './authority-tests.ts';
 import { makeBudgetRoutes } from './budgets/budgets.ts';
 import { makeCapabilityRoutes } from './capabilities.ts';
 import { makeChangeRoutes } from './changes.ts';
+import { makeDecisionLinkRoutes } from './decision-links.ts';
 import { makeDecisionReadRoutes } from './decision-reads.ts';
 import { makeDecisionRoutes } from './decisions.ts';
 import { makeImportRoutes } from './history/imports.ts';
@@ -163,6 +164,7 @@ function makeSpendRoutes(
   return [
     ...makeDecisionRoutes({ authorizeSpend, view }),
     ...makeDecisionReadRoutes({ lists_db, cursors, findAgentId, view }),
+    ...makeDecisionLinkRoutes({ db, lane, cursors, view, site, newToken }),
     ...makeReviewRoutes({ db, lane, createReview, signing }),
     ...makeInboxRoutes({
       db,

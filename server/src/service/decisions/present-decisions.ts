@@ -133,7 +133,10 @@ export class DecisionView {
   }
 
   /** The current view of each record, in the order given. No capability has its token: lists and exports never show it. */
-  present({ workspace_id }: Caller, rows: readonly DecisionRecord[]): Promise<Decision[]> {
+  present(
+    { workspace_id }: Pick<Caller, 'workspace_id'>,
+    rows: readonly DecisionRecord[],
+  ): Promise<Decision[]> {
     return this.#views(workspace_id, rows);
   }
 
