@@ -30,8 +30,41 @@ class Resource {
   }
 }
 
+/** Read-only links of one decision, for somebody outside the workspace. */
+export class DecisionLinks extends Resource {
+  /** `url` is shown only here. Not sent again after a lost connection. */
+  create(id: string, body: t.CreateDecisionLinkRequest, options?: Options): APIPromise<t.NewDecisionLink> {
+    return this.call('POST', '/v1/decisions/:id/links', { params: { id }, body, options });
+  }
+  /** Newest first, those that no longer open included. */
+  list(id: string, query?: t.ListDecisionLinksQuery, options?: Options): PagePromise<t.DecisionLink> {
+    return this.pages('/v1/decisions/:id/links', { params: { id }, query, options });
+  }
+  /** One link, without its token. */
+  retrieve(id: string, linkId: string, options?: Options): APIPromise<t.DecisionLink> {
+    return this.call('GET', '/v1/decisions/:id/links/:link_id', {
+      params: { id, link_id: linkId },
+      options,
+    });
+  }
+  /** It stops opening at once; a repeat changes nothing. */
+  delete(id: string, linkId: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/decisions/:id/links/:link_id', {
+      params: { id, link_id: linkId },
+      options,
+    });
+  }
+}
+
 /** Asking for spends, and what is known of them. */
 export class Decisions extends Resource {
+  readonly links: DecisionLinks;
+
+  constructor(transport: Transport) {
+    super(transport);
+    this.links = new DecisionLinks(transport);
+  }
+
   /** Asks whether a spend may be made. Without `idempotencyKey` each call is a question of its own. */
   create(body: t.DecisionRequest, options?: Options): APIPromise<t.Decision> {
     return this.call('POST', '/v1/decisions', { body, options, keyed: true, shape: shapes.decision });
@@ -58,6 +91,15 @@ export class Decisions extends Resource {
   /** All that `query` finds, as CSV or JSON Lines, unread: `response.body` streams it. `timeout` and `signal` end with its headers. */
   export(query: t.ExportDecisionsQuery, options?: Options): APIPromise<Response> {
     return this.call('GET', '/v1/decisions/export', { query, options, streamed: true });
+  }
+  /** The page to print, as HTML, unread: `response.text()` reads it. `timeout` and `signal` end with its headers. */
+  page(id: string, options?: Options): APIPromise<Response> {
+    return this.call('GET', '/v1/decisions/:id/page', {
+      params: { id },
+      options,
+      streamed: true,
+      accept: 'text/html',
+    });
   }
   /** Everything that a reviewer needs to know of a decision: facts first, the agent's own words last and shortened. */
   sheet(id: string, options?: Options): APIPromise<t.Sheet> {

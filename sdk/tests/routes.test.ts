@@ -37,7 +37,8 @@ test('there is one method for every route of the API but the door, and none besi
       .replace(/\/7$/, '/{seq}')
       .replace(/the-instrument/, '{instrument}')
       .replace(/the-entry/, '{entry_id}')
-      .replace(/the-question/, '{question_id}');
+      .replace(/the-question/, '{question_id}')
+      .replace(/the-link/, '{link_id}');
     sent.add(`${init.method} ${path}`);
     return success(init);
   });
@@ -53,6 +54,8 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'history.listAnomalies') await method();
     else if (/^history\.(replay|propose)$/.test(name)) await method({});
     else if (name === 'instruments.assign') await method('the-instrument', { agent: null });
+    else if (name === 'decisions.links.list' || name === 'decisions.page') await method('the-id');
+    else if (/^decisions\.links\.(retrieve|delete)$/.test(name)) await method('the-id', 'the-link');
     else if (name === 'agents.questions.answer') await method('the-id', 'the-question', {});
     else if (name === 'agents.questions.forget') await method('the-id', 'the-question');
     else if (name === 'agents.questions.pending') await method();

@@ -35,6 +35,7 @@ const WORDS: Record<string, string> = {
   paused: 'Paused',
   revoked: 'Revoked',
   expired: 'Expired',
+  ended: 'Ended with the access of its creator',
   disabled: 'Disabled',
   frozen: 'Frozen',
   SUCCEEDED: 'Delivered',

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Fields, Id, Nullable, OneOf, Timestamp } from './schema.ts';
 
 export const LINK_STATUSES = ['active', 'expired', 'revoked', 'ended'] as const;
-/** Whether a link opens, or why it does not. */
+/** A link opens only while it is active; the other values say why it does not. */
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
 /** The shortest and the longest life of a link, seconds: an hour and 30 days. */

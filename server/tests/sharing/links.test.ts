@@ -19,7 +19,7 @@ async function open(url: string) {
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 }
 
-test('whoever has the link sees the decision, who shared it and until when, and nothing else of the workspace', async () => {
+test('anyone who has the link sees the decision, who shared it and until when, and nothing else of the workspace', async () => {
   const ada = await setUp(s, { name: 'Ada Lovelace' });
   const other = await ask(slug, 20, { action: { merchant: 'Somebody Else' } });
   const { decision_id } = await ask(slug, 5_440, {

@@ -30,6 +30,7 @@ import { Outcomes } from './Outcomes.tsx';
 import { PolicyReplay } from './PolicyReplay.tsx';
 import { RequestBody } from './RequestBody.tsx';
 import { SentWebhooks } from './SentWebhooks.tsx';
+import { Share } from './Share.tsx';
 import { Thread } from './Thread.tsx';
 
 export default function DecisionPage() {
@@ -73,13 +74,19 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
         </>
       }
       actions={
-        <Button
-          onClick={() =>
-            downloadText(`${decision_id}.json`, JSON.stringify(decision, null, 2), 'application/json')
-          }
-        >
-          Download JSON
-        </Button>
+        <>
+          <Share decision={decision} />
+          <Button onClick={() => window.open(`/v1/decisions/${decision_id}/page`, '_blank', 'noopener')}>
+            Print
+          </Button>
+          <Button
+            onClick={() =>
+              downloadText(`${decision_id}.json`, JSON.stringify(decision, null, 2), 'application/json')
+            }
+          >
+            Download JSON
+          </Button>
+        </>
       }
     >
       <div className={styles.verdict}>

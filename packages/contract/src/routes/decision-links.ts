@@ -14,7 +14,7 @@ export const routes = {
     tag: 'Decisions',
     summary: 'Share a decision by a read-only link',
     description:
-      'For an auditor or anyone else outside the workspace: whoever has the link sees a page with this decision and nothing else, and who shared it. It ends when it expires or is revoked, when the person who made it may no longer review here, or when the key that made it is no longer active.',
+      'For an auditor or anyone else outside the workspace: a person who has the link sees a page with this decision and nothing else, and who shared it. It ends when it expires or is revoked, when the person who made it may no longer review here, or when the key that made it is no longer active.',
     scopes: ['review', 'admin'],
     params: IdParams,
     body: CreateLinkBody,

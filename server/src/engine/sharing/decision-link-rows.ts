@@ -7,7 +7,7 @@ import { type InWorkspace, makeInsert } from '../storage/rows.ts';
 const COLUMNS = `l.link_id, l.decision_id, l.token_digest, l.key_id, l.principal_id, l.made_by_person, l.created_at,
   l.expires_at, l.revoked_at`;
 
-/** Whether a link `l` opens now, by the database's clock, or why it does not. */
+/** Selects the status of a link `l` by the database's clock. */
 const STATUS = `case
   when l.revoked_at is not null then 'revoked'
   when l.expires_at <= clock_timestamp() then 'expired'

@@ -27,9 +27,9 @@ export const PAGE_HEADERS: Record<string, string> = {
 };
 
 /** Longer texts of the agent are cut, so that they do not push the facts off the page. */
-const MAX_SHOWN = 600;
+const MAX_SHOWN = 400;
 
-/** Who shared a page, when, and until when it opens. */
+/** A page as it was shared: by whom, when, and until when it opens. */
 export interface Shared {
   by: string;
   at: string;

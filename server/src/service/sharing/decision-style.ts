@@ -21,8 +21,8 @@ dd { margin: 0; overflow-wrap: anywhere; white-space: pre-line; }
 table { width: 100%; border-collapse: collapse; font-size: .92em; }
 th { text-align: left; font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--line); padding: .12rem .6rem .12rem 0; }
 td { vertical-align: top; border-bottom: 1px solid var(--line); padding: .16rem .6rem .16rem 0; overflow-wrap: anywhere; }
-td:first-child { white-space: nowrap; }
-.claims { border-left: 3px solid var(--line); padding-left: .7rem; }
+td:first-child, td:nth-child(2) { white-space: nowrap; }
+.claims { margin-top: .3rem; border-left: 3px solid var(--line); padding-left: .7rem; }
 code { font-family: ${MONO}; font-size: .86em; overflow-wrap: anywhere; }
 footer { margin-top: 1rem; padding-top: .4rem; border-top: 1px solid var(--line); color: var(--faint); font-size: .88em; }
 .gone { max-width: 34rem; margin: 20vh auto; padding: 0 1.5rem; }
@@ -32,7 +32,10 @@ footer { margin-top: 1rem; padding-top: .4rem; border-top: 1px solid var(--line)
   td:first-child { white-space: normal; }
 }
 @media print {
-  body { background: none; font-size: 8.6pt; line-height: 1.32; }
+  html { font-size: 11px; }
+  body { background: none; font-size: 8.4pt; line-height: 1.3; }
+  header, .shared { margin-top: 0; padding-top: 0; }
+  .shared { padding: .4rem .7rem; margin-top: .5rem; }
   main { max-width: none; margin: 0; padding: 0; border: 0; }
   h1 { font-size: 14pt; margin-top: .5rem; } h2 { margin-top: .55rem; }
   tr, dl > *, .claims { break-inside: avoid; } h2 { break-after: avoid; }

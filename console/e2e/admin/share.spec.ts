@@ -1,0 +1,39 @@
+import { expect, test } from '../support/test.ts';
+
+test('a decision is shared by a link that a stranger can open until it is revoked', async ({
+  page,
+  workspace,
+  browser,
+}) => {
+  const { slug: agent } = await workspace.agent();
+  const decision = await workspace.spend({ agent });
+  await page.goto(`/console/decisions/${decision.decision_id}`);
+  await page.getByRole('button', { name: 'Share', exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: 'Share this decision' });
+  await dialog.getByLabel('Expires after').selectOption('1 day');
+  await dialog.getByRole('button', { name: 'Create link' }).click();
+  const url = await dialog.getByLabel('Link', { exact: true }).inputValue();
+  const stranger = await (await browser.newContext()).newPage();
+  expect((await stranger.goto(url))?.status()).toBe(200);
+  await expect(stranger.getByRole('heading', { level: 1 })).toContainText('Hetzner Online');
+  await expect(stranger.getByText('Shared by')).toBeVisible();
+  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await expect(dialog.getByRole('button', { name: 'Revoke' })).toHaveCount(0);
+  expect((await stranger.goto(url))?.status()).toBe(404);
+  await expect(stranger.getByRole('heading', { level: 1 })).toHaveText('This link does not open');
+  await stranger.context().close();
+});
+
+test('a decision is one page of A4', async ({ page, workspace }) => {
+  const { slug: agent } = await workspace.agent();
+  const decision = await workspace.spend({ agent });
+  const opened = page.waitForEvent('popup');
+  await page.goto(`/console/decisions/${decision.decision_id}`);
+  await page.getByRole('button', { name: 'Print', exact: true }).click();
+  const paper = await opened;
+  await expect(paper.getByRole('heading', { level: 1 })).toContainText('Hetzner Online');
+  for (const name of ['Purpose', 'Request', 'Checks', 'Who decided', 'Outcome', 'Hashes'])
+    await expect(paper.getByRole('heading', { level: 2, name, exact: true })).toBeVisible();
+  const pdf = (await paper.pdf({ preferCSSPageSize: true })).toString('latin1');
+  expect(pdf.match(/\/Type\s*\/Page[^s]/g)).toHaveLength(1);
+});
