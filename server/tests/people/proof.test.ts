@@ -15,6 +15,7 @@ const FREE: Record<string, string> = {
   'POST /v1/allowances/:id/revoke': 'only stops',
   'POST /v1/workspace/stop': 'only stops',
   'DELETE /v1/invitations/:id': 'only stops',
+  'DELETE /v1/decisions/:id/links/:link_id': 'only stops',
   'POST /v1/imports/detect': 'saves nothing',
   'POST /v1/imports': 'adds lines, which decide nothing',
   'PUT /v1/imports/:id/content': 'adds lines, which decide nothing',

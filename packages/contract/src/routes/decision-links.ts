@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { route } from '../route.ts';
 import { Fields, PageQuery, page } from '../schema.ts';
-import { CreateLinkBody, LinkBody, NewLinkBody } from '../sharing.ts';
+import { CreateLinkBody, LinkBody, NewLinkBody } from '../sharing/links.ts';
 
 const IdParams = Fields({ id: Type.String() });
 const LinkParams = Fields({ id: Type.String(), link_id: Type.String() });

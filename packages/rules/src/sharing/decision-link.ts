@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { DecisionLink, LinkStatus } from '@purser/contract/sharing';
+import type { DecisionLink, LinkStatus } from '@purser/contract/sharing/links';
 
 /** A read-only link of one decision. The token is in no row: it is shown once, when the link is made. */
 export interface DecisionLinkRow {

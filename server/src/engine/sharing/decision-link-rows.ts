@@ -1,4 +1,4 @@
-import type { LinkStatus } from '@purser/contract/sharing';
+import type { LinkStatus } from '@purser/contract/sharing/links';
 import type { DecisionLinkRow } from '@purser/rules/sharing/decision-link';
 import type { Queryable } from '../storage/database.ts';
 import { IS_ACTIVE } from '../storage/members.ts';

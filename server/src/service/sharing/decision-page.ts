@@ -5,7 +5,7 @@ import { formatMoney } from '@purser/contract/money';
 import { REASONS } from '@purser/contract/reasons';
 import { STAGE_ROWS } from '@purser/contract/stages';
 import { esc } from '../pages/html.ts';
-import type { DecisionRecord } from './decision-record.ts';
+import type { PageRecord } from './decision-record.ts';
 import { DECISION_STYLE } from './decision-style.ts';
 
 export const PAGE_TYPE = 'text/html; charset=utf-8';
@@ -105,7 +105,7 @@ const WORDS_OF_PURPOSE: Record<Decision['purpose']['assessment'], string> = {
   PURPOSE_UNCLEAR: 'Unclear.',
 };
 
-function requestOf({ decision, agent_name }: DecisionRecord): string {
+function requestOf({ decision, agent_name }: PageRecord): string {
   const { action, currency, requested_amount_minor, authorized_amount_minor, task, agent } = decision;
   return `${facts([
     ['Requested', `<strong>${formatMoney(requested_amount_minor, currency)}</strong>`],
@@ -133,7 +133,7 @@ function checksOf({ policy_trace }: Decision): string {
   return `<table><thead><tr><th>Check</th><th>Result</th><th>Finding</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
 }
 
-function decidedBy({ decision, reviews }: DecisionRecord): string {
+function decidedBy({ decision, reviews }: PageRecord): string {
   const codes = decision.reason_codes.map((code) => REASONS[code].label).join(', ');
   const own: Fact = ['Purser', `${mark(decision.decision)} at ${timeOf(decision.created_at)}: ${esc(codes)}`];
   const people = reviews.map(({ review, by }): Fact => {
@@ -150,11 +150,7 @@ function decidedBy({ decision, reviews }: DecisionRecord): string {
   return facts([own, ...people, state]);
 }
 
-function outcomeOf({
-  decision: { currency, outcome_state, verified },
-  outcomes,
-  sums,
-}: DecisionRecord): string {
+function outcomeOf({ decision: { currency, outcome_state, verified }, outcomes, sums }: PageRecord): string {
   if (outcomes.length === 0) return '<p>No outcome was reported.</p>';
   const references = [...new Set(outcomes.flatMap(({ external_reference }) => external_reference ?? []))];
   return facts([
@@ -168,7 +164,7 @@ function outcomeOf({
   ]);
 }
 
-function hashesOf({ decision, entry }: DecisionRecord): string {
+function hashesOf({ decision, entry }: PageRecord): string {
   const code = (text: string) => `<code>${esc(text)}</code>`;
   return facts([
     ['Decision', code(decision.decision_id)],
@@ -204,7 +200,7 @@ ${body}
  * The page of one decision: purpose, request, checks, who decided, outcome and hashes, without context, trace, tokens and
  * e-mails. Every text of somebody else's is escaped. `shared` names who shared it; null on the workspace's own page.
  */
-export function renderDecisionPage(record: DecisionRecord, shared: Shared | null): string {
+export function renderDecisionPage(record: PageRecord, shared: Shared | null): string {
   const { decision, workspace_name, read_at } = record;
   const merchant = shown(decision.action.merchant);
   const by =

@@ -29,7 +29,7 @@ export interface NamedReview {
 }
 
 /** Everything that the page of a decision shows, as it is at one moment. */
-export interface DecisionRecord {
+export interface PageRecord {
   workspace_name: string;
   agent_name: string;
   decision: Decision;
@@ -51,7 +51,7 @@ export async function readDecisionRecord(
   { db, view }: DecisionRecordOptions,
   workspace_id: string,
   decision_id: string,
-): Promise<DecisionRecord | undefined> {
+): Promise<PageRecord | undefined> {
   const found = await getDecision(db, workspace_id, decision_id, null);
   if (found === undefined) return undefined;
   const { agent, authority_version } = found.decision;

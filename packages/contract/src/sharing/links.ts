@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Fields, Id, Nullable, OneOf, Timestamp } from './schema.ts';
+import { Fields, Id, Nullable, OneOf, Timestamp } from '../schema.ts';
 
 export const LINK_STATUSES = ['active', 'expired', 'revoked', 'ended'] as const;
 /** A link opens only while it is active; the other values say why it does not. */
