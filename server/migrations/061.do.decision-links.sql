@@ -1,4 +1,4 @@
--- compatible-with: 59
+-- compatible-with: 61
 -- Read-only links of one decision, for somebody outside the workspace. Every link is sealed by its audit records. Builds
 -- before this one would take those records for unknown rows, so they are stopped first.
 create table decision_links (
