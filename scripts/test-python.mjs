@@ -80,7 +80,9 @@ async function testPackage(python, pytest_args) {
 }
 
 async function testFrameworks(python, names) {
-  const all = readdirSync(FRAMEWORKS, { withFileTypes: true }).filter((each) => each.isDirectory());
+  const all = readdirSync(FRAMEWORKS, { withFileTypes: true }).filter((each) =>
+    existsSync(join(FRAMEWORKS, each.name, 'requirements.txt')),
+  );
   const known = all.map((each) => each.name);
   const wrong = names.find((name) => !known.includes(name));
   if (wrong !== undefined)
@@ -92,7 +94,7 @@ async function testFrameworks(python, names) {
     const list = join(FRAMEWORKS, name, 'requirements.txt');
     const program = await makeEnvironment(python, join(PYTHON, '.venv', name), [list]);
     await installWheel(program, wheel);
-    const { passed, failed } = await runTests(program, [join(FRAMEWORKS, name)]);
+    const { passed, failed } = await runTests(program, ['-W', 'default', join(FRAMEWORKS, name)]);
     total.passed += passed;
     total.failed += failed;
   }

@@ -1,0 +1,1 @@
+from tests.conftest import service_url as service_url
