@@ -25,6 +25,9 @@ order: Any
 request: Any
 from purser import Purser, types
 purser: Purser
+adapter: Purser
+accounts: dict[str, str]
+bank: Any
 action: types.Action
 """
 

@@ -17,6 +17,7 @@ import {
 /** Routes that no client has a method for: a browser sends them, or they are no part of the API. */
 const WITHOUT_METHOD = /^\/v1\/auth\/|^\/(?!v1\/)/;
 
+/** The modules of the client have short names here, so that no noun of the API takes the name of what is in them. */
 const HEAD = `# Built from the routes of the service and the methods of the TypeScript client; do not edit.
 from __future__ import annotations
 
@@ -25,10 +26,10 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Literal, cast
 
+from . import _core as c
+from . import _pages as p
+from . import _transport as w
 from . import types as t
-from ._core import AsyncCore, AsyncResource, Core, Resource
-from ._pages import AsyncLines, AsyncPages, Lines, Page
-from ._transport import Call, CallOptions, KeyedCallOptions
 
 if sys.version_info >= (3, 12):
     from typing import Unpack
@@ -76,8 +77,8 @@ function renderNouns(nouns: [string, string][], is_async: boolean): string {
   const lines = nouns.map(
     ([noun, type]) => `        self.${noun} = ${is_async ? 'Async' : ''}${type}(core)\n`,
   );
-  const base = is_async ? 'AsyncResource' : 'Resource';
-  return `class ${is_async ? 'Async' : ''}Nouns(${base}):\n    def __init__(self, core: ${is_async ? 'AsyncCore' : 'Core'}) -> None:\n        super().__init__(core)\n${lines.join('')}`;
+  const base = is_async ? 'c.AsyncResource' : 'c.Resource';
+  return `class ${is_async ? 'Async' : ''}Nouns(${base}):\n    def __init__(self, core: c.${is_async ? 'AsyncCore' : 'Core'}) -> None:\n        super().__init__(core)\n${lines.join('')}`;
 }
 
 function renderClass({ name, doc, nested, methods }: ClientClass, context: Context): string {
@@ -86,7 +87,7 @@ function renderClass({ name, doc, nested, methods }: ClientClass, context: Conte
   const own =
     nested.length === 0
       ? ''
-      : `    def __init__(self, core: ${prefix}Core) -> None:\n        super().__init__(core)\n${nested
+      : `    def __init__(self, core: c.${prefix}Core) -> None:\n        super().__init__(core)\n${nested
           .map(([noun, type]) => `        self.${noun} = ${prefix}${type}(core)\n`)
           .join('')}\n`;
   // Files are sent by the TypeScript client and the command line alone.
@@ -94,7 +95,7 @@ function renderClass({ name, doc, nested, methods }: ClientClass, context: Conte
     .filter((method) => !sendsFile(method, context.document))
     .map((method) => renderMethod(method, context))
     .join('\n');
-  return `class ${prefix}${name}(${prefix}Resource):\n${docstring(doc, '    ')}${own}${rendered}`;
+  return `class ${prefix}${name}(c.${prefix}Resource):\n${docstring(doc, '    ')}${own}${rendered}`;
 }
 
 /** Returns whether a method sends a file. */
@@ -120,7 +121,7 @@ function renderMethod(given: ClientMethod, context: Context): string {
     ...query.map((each) => queryKeyword(each, context)),
     ...(given.if_match ? ['if_match: str | None = None'] : []),
   ];
-  const options = given.keyed === 'by the caller' ? 'KeyedCallOptions' : 'CallOptions';
+  const options = given.keyed === 'by the caller' ? 'w.KeyedCallOptions' : 'w.CallOptions';
   const signature = [
     'self',
     ...positional,
@@ -151,13 +152,15 @@ function resultOf(
 ): { returns: string; sends: string } {
   const { is_async } = context;
   if (streamed) {
-    const manager = is_async ? 'AbstractAsyncContextManager[AsyncLines]' : 'AbstractContextManager[Lines]';
+    const manager = is_async
+      ? 'AbstractAsyncContextManager[p.AsyncLines]'
+      : 'AbstractContextManager[p.Lines]';
     return { returns: manager, sends: '_stream' };
   }
   const schema = answerSchema(operation);
   if (kind === 'pages') {
     const item = itemOf(schema as JsonSchema, context);
-    return { returns: `${is_async ? 'AsyncPages' : 'Page'}[${item}]`, sends: '_pages' };
+    return { returns: `p.${is_async ? 'AsyncPages' : 'Page'}[${item}]`, sends: '_pages' };
   }
   if (schema === null || method === 'DELETE') return { returns: 'None', sends: '_send' };
   return { returns: inClient(schema, `${operation.operationId}Answer`, context), sends: '_send' };
@@ -225,5 +228,5 @@ function callText(given: ClientMethod, query: Parameter[], with_body: boolean): 
   if (given.streamed) parts.push('streamed=True');
   if (given.if_match) parts.push('if_match=if_match');
   if (fixed_query !== undefined) parts.push(`extra=${fixed_query.argument}`);
-  return `Call(${parts.join(', ')})`;
+  return `w.Call(${parts.join(', ')})`;
 }
