@@ -2,6 +2,7 @@ import type { Authority } from '@purser/contract/authority';
 import type { Action } from '@purser/contract/decisions';
 import { describe, expect, it } from 'vitest';
 import { assessBuiltIn } from './built-in-assessor.ts';
+import { showReading } from './shown-reading.ts';
 
 const authority = (constraints: string[], more: Partial<Authority> = {}): Authority => ({
   purpose: {
@@ -38,6 +39,19 @@ describe('a number above what a clause allows is a question', () => {
     const one = authority([clause]);
     expect(kindsOf(one, over)).toEqual(['over_mark']);
     expect(kindsOf(one, within)).not.toContain('over_mark');
+  });
+
+  it('is shown with the reading, and a correction takes it away', () => {
+    const clause = 'Never more than 9 seats';
+    const one = authority([clause]);
+    expect(showReading(one).conditions.map(({ met_by }) => met_by)).toContain(
+      'The request names at most 9 (seats).',
+    );
+    const corrected: Authority = {
+      ...one,
+      purpose: { ...one.purpose, reading: { not: [{ kind: 'condition', words: clause }] } },
+    };
+    expect(kindsOf(corrected, 'editor, 14 seats')).not.toContain('over_mark');
   });
 
   it('a number of each, and a number of something else, are none', () => {

@@ -104,11 +104,11 @@ function markMet({ amount_minor, per, is_compared }: MarkRule, currency: string)
   const sum = `${formatMoney(amount_minor, currency)}${per === null ? '' : ` per ${per}`}`;
   return is_compared
     ? `The amount is at most ${sum}; otherwise the spend needs a review.`
-    : `Purser reads ${sum} and does not check it: a request does not say how many it pays for.`;
+    : `The request names at most ${sum}. Purser compares it only where the request says how many it pays for.`;
 }
 
 function conditionsOf(reading: AuthorityReading, currency: string): { quote: Quote; met_by: string }[] {
-  const { requirements, sources, units, attributes, bounds, account_changes, marks } = reading;
+  const { requirements, sources, units, attributes, bounds, account_changes, marks, counts } = reading;
   return [
     ...requirements.map((one) => ({
       quote: one,
@@ -135,6 +135,10 @@ function conditionsOf(reading: AuthorityReading, currency: string): { quote: Quo
       ? []
       : [{ quote: account_changes, met_by: 'An unknown account needs a review.' }]),
     ...marks.map((one) => ({ quote: one, met_by: markMet(one, currency) })),
+    ...counts.map((one) => ({
+      quote: one,
+      met_by: `The request names at most ${one.most} (${wordsFor(one.units, tokenize(one.text))}).`,
+    })),
     ...bounds.map((one) => ({ quote: one, met_by: BOUND_MET[one.to] })),
   ];
 }

@@ -92,6 +92,7 @@ export function withoutTaken(reading: AuthorityReading, isNot: IsNot): Authority
     attributes: reading.attributes.filter(isLeft),
     bounds: reading.bounds.filter(isLeft),
     marks: reading.marks.filter(isLeft),
+    counts: reading.counts.filter(isLeft),
     sources: reading.sources.filter(isLeft),
     units: reading.units.filter(isLeft),
     account_changes: account_changes !== undefined && isLeft(account_changes) ? account_changes : undefined,

@@ -12,6 +12,8 @@ import { withoutSums } from './limited-sums.ts';
 import type { Quote } from './named-merchants.ts';
 
 const MAX_DIGITS = 6;
+/** Longest text before and behind a number that is read, in UTF-16 code units. */
+const MAX_AROUND = 80;
 /** Words between a number and what it counts: "14 named seats". */
 const NEAR = 2;
 /** These lead a number of something else, too, or what is too small: "from 2 sellers", "bis 5 Uhr", "below 4 degrees". */
@@ -43,8 +45,8 @@ export function countsIn(sentence: string, quote: Quote): CountRule[] {
     const [token] = tokenize(word);
     const most = token && numberOf(token);
     if (most === undefined || most === 0) continue;
-    const before = text.slice(0, index);
-    const behind = text.slice(index + word.length);
+    const before = text.slice(Math.max(0, index - MAX_AROUND), index);
+    const behind = text.slice(index + word.length, index + word.length + MAX_AROUND);
     const lead = UP_TO_A_SUM.exec(before) ?? OVER_A_SUM.exec(before);
     if (lead !== null ? SAYS_MORE.test(lead[0]) : !limitsBehind(behind)) continue;
     const clause = /^[^,;:.!?()]*/.exec(behind)?.[0] ?? '';
