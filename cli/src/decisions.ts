@@ -75,6 +75,7 @@ export interface AskOptions {
   description?: string;
   payee?: string;
   task?: string;
+  allowance?: string;
   name?: string;
   forReal?: boolean;
   json?: boolean;
@@ -83,7 +84,7 @@ export interface AskOptions {
 /** Asks for one spend, as the agent would. Ends with 2 unless it would be allowed. */
 export async function ask(context: Context, options: AskOptions): Promise<number> {
   const client = await context.client();
-  const { agent, merchant, amount, currency, type, description, payee, task, name } = options;
+  const { agent, merchant, amount, currency, type, description, payee, task, allowance, name } = options;
   const key = await client.apiKeys.current();
   const whose = key.agent_id ?? agent;
   if (whose === undefined) throw new CommandError('--agent: is required, the agent that makes the request.');
@@ -106,6 +107,7 @@ export async function ask(context: Context, options: AskOptions): Promise<number
         ...(payee === undefined ? {} : { payee_id: payee }),
       },
       ...(task === undefined ? {} : { task }),
+      ...(allowance === undefined ? {} : { allowance }),
     },
     { idempotencyKey: name },
   );

@@ -158,6 +158,7 @@ function addAsk(program: Command, context: Context, run: Run): void {
     .option('--description <text>', 'what is bought, and why')
     .option('--payee <id>', '<rail>:<id>')
     .option('--task <text>', 'task that needs the purchase')
+    .option('--allowance <id>', 'allowance to spend under (alw_…)')
     .option('--name <name>', 'name of the purchase; one name is one purchase')
     .option('--for-real', 'also for an agent in ENFORCE, where a request holds money')
     .option(...JSON_FLAG)

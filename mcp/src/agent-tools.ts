@@ -42,7 +42,8 @@ const requestSpend = (output: Tool<unknown>['output']): Tool<schemas.RequestSpen
   output,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   async run(input, ctx, { call, capability }) {
-    const { name, merchant, currency, type, description, payee_id, category, task, limitable } = input;
+    const { name, merchant, currency, type, description, payee_id, category, task, limitable, allowance } =
+      input;
     const amount = minorUnits(input.amount, currency);
     if ('problem' in amount) return notDone(`amount ${amount.problem}.`);
     const least = input.min_amount === undefined ? undefined : minorUnits(input.min_amount, currency);
@@ -54,7 +55,7 @@ const requestSpend = (output: Tool<unknown>['output']): Tool<schemas.RequestSpen
       idempotency_key: idempotencyKeyOf(name),
       body: {
         action: { ...action, ...given({ payee_id, category }) },
-        ...given({ task, limitable, min_amount_minor: least?.amount_minor }),
+        ...given({ task, limitable, min_amount_minor: least?.amount_minor, allowance }),
       },
       signal: ctx.mcpReq.signal,
     };

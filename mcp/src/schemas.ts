@@ -63,6 +63,7 @@ export interface RequestSpendInput {
   task?: string;
   limitable?: boolean;
   min_amount?: string;
+  allowance?: string;
 }
 export const RequestSpend = compiled<RequestSpendInput>(
   object(
@@ -86,8 +87,9 @@ export const RequestSpend = compiled<RequestSpendInput>(
         description: 'True if a smaller amount would also do. Default: false.',
       },
       min_amount: Amount('The smallest amount that would do, if limitable is true.'),
+      allowance: text(64, 'The id of the allowance to spend under (alw_…), if you were given one.'),
     },
-    ['payee_id', 'category', 'task', 'limitable', 'min_amount'],
+    ['payee_id', 'category', 'task', 'limitable', 'min_amount', 'allowance'],
   ),
 );
 

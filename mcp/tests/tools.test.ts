@@ -13,13 +13,18 @@ const review = (decision_id: unknown, action: string) =>
     key: reviewer,
   });
 
+const IN_A_DAY = new Date(Date.now() + 86_400_000).toISOString();
+
 describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
   test('a purchase from the question to the report', async () => {
     const agent = await makeAgent(s);
     const client = await connectHttp(s, agent.key, era);
     expect(client.getInstructions()).toContain('Never split a purchase');
     expect(client.getServerVersion()?.name).toBe('purser');
+    const body = { agent: agent.slug, currency: 'EUR', amount_minor: 9_000, expires_at: IN_A_DAY };
+    const { id: allowance } = (await s.call('POST', '/v1/allowances', { body })).body;
     const asked = purchase('54.40', {
+      allowance,
       payee_id: 'stripe:acct_1',
       task: 'Keep staging running',
       category: 'hosting',
@@ -47,6 +52,7 @@ describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
       category: 'hosting',
     });
     expect([stored.task, stored.requested_by.key_id]).toEqual(['Keep staging running', agent.key_id]);
+    expect(stored.allowance.id).toBe(allowance);
 
     const report = { decision_id, outcome: 'EXECUTED', amount: '54.40', external_reference: 'pi_1' };
     const first = await use(client, 'report_outcome', report);

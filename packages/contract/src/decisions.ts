@@ -101,8 +101,7 @@ export const DecisionRequest = Fields(
     agent: Type.Optional(AgentRef()),
     allowance: Type.Optional(
       AllowanceRef({
-        description:
-          'The allowance that it is spent under: it counts toward it and all above. A key that is bound to one spends under it without naming it.',
+        description: 'The allowance that it is spent under: it counts toward it and all above.',
       }),
     ),
     context: Type.Optional(

@@ -35,7 +35,7 @@ function Quoted({ text, field, evidence }: { text: string; field: string; eviden
 
 /** The agent's own statements about its request. They are unverified claims. */
 export function Request({ decision }: { decision: Decision }) {
-  const { action, task, trace, purpose, limitable, min_amount_minor } = decision;
+  const { action, task, trace, purpose, limitable, min_amount_minor, allowance } = decision;
   const { evidence } = purpose;
   const rows: [name: string, value: ReactNode][] = [];
   if (action.description !== undefined) {
@@ -54,6 +54,7 @@ export function Request({ decision }: { decision: Decision }) {
     ]);
   }
   if (action.payee_id !== undefined) rows.push(['Payee', <code key="p">{action.payee_id}</code>]);
+  if (allowance !== undefined) rows.push(['Allowance', allowance.name ?? allowance.id]);
   if (limitable) {
     rows.push([
       'Accepts less',

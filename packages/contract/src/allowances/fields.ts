@@ -58,7 +58,7 @@ const WORDS = {
       { min: 1, max: MAX_PURPOSE },
       {
         description:
-          'What it is for, in your own words: spends within its bounds serve this purpose. Keep the words of strangers out of it.',
+          'What it is for, in your own words, for the people who read it. It changes no decision. Keep the words of strangers out of it.',
         examples: ['Compute for the nightly build of main'],
       },
     ),

@@ -187,7 +187,7 @@ function otherAllowance(facts: DecideFacts, verdict: Verdict, judged: readonly J
   const is_in_the_way = judged.some(
     ({ stage, found }) => stage === 'allowance' && (found.outcome === 'DENY' || found.outcome === 'LIMIT'),
   );
-  if (!is_in_the_way || facts.is_bound_to_allowance === true) return [];
+  if (!is_in_the_way) return [];
   const change = milder(verdict, decide(factsUnderAnother(facts)));
   const { amount_minor } = facts.request.action;
   return change === null ? [] : [{ type: 'REQUEST_ALLOWANCE', amount_minor, ...change }];

@@ -29,8 +29,6 @@ export interface DecideFacts {
   allowances?: readonly LoadedAllowance[];
   /** The findings of an earlier answer about its allowances, in place of `allowances`. */
   replayed_allowances?: readonly Found[];
-  /** True if the caller's key is bound to an allowance, so that another one is of no use to it. */
-  is_bound_to_allowance?: true;
   /** Made for the purpose of `authority`; null exactly where there is no authority. */
   assessment: Assessment | null;
   /** True if the agent is known to have paid the payee that the request names, or else its merchant. */
