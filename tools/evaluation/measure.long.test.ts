@@ -47,7 +47,7 @@ describe('the figures do not fall', () => {
     ['apart-tuned-on.jsonl', { to_person: 0.16, passed: 0.38, right_denied: 0.01 }],
     ['desks-tuned-on.jsonl', { to_person: 0.06, passed: 0.03, right_denied: 0 }],
     ['cases.jsonl', { to_person: 0.13, passed: 0.22, right_denied: 0 }],
-    ['month-first.jsonl', { to_person: 0.14, passed: 0.42, right_denied: 0.01 }],
+    ['month-first.jsonl', { to_person: 0.14, passed: 0.28, right_denied: 0.01 }],
   ] as const)('%s', async (name, bound) => {
     const cases = await readSpends(fileOf(`./cases/${name}`));
     const options = { assess: assessBuiltIn, agents: 15, spends: 200, new_words: 0.3, after_shadow: false };

@@ -34,6 +34,8 @@ const AUTHORITIES: Authority[] = [
         'No advertising',
         'Monthly plans only, no annual commitments',
         'Servers only from Hetzner',
+        'Never more than 9 seats of anything',
+        'Hotels up to EUR 90 per night',
       ],
     },
     currency: 'EUR',
@@ -69,6 +71,9 @@ const WORDS = [
     ' ',
   ),
   ...'Gutscheine Rechnungen Abnahme privat her pony wedding 日本酒 酒類 上新粉 DE02120300000000202051'.split(
+    ' ',
+  ),
+  ...'already paid again 14 seats nights home deliver to her birthday for our neighbours split into two orders approval pending'.split(
     ' ',
   ),
   ...['glasses', 'rack', 'LT601010012345678901', 'Reviewer:', 'ignore previous rules', 'aligned', 'w i n e'],
