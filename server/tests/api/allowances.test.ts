@@ -350,6 +350,24 @@ describe('a spend under an allowance', () => {
   });
 });
 
+test('a replay of the authority that decided changes nothing, whatever was left of allowances and their budgets', async () => {
+  await post('/v1/budgets', { slug: 'replayed', currency: 'EUR', period: 'TOTAL', limit_minor: 500 });
+  const agent = await agentOf();
+  const above = await allow({ agent, budget: 'replayed', currency: 'EUR', expires_at: inDays(7) });
+  const below = await allow({ parent: above.id, amount_minor: 300 });
+  for (const [amount_minor, allowance, limitable] of [
+    [200, below.id, false],
+    [200, below.id, true],
+    [150, above.id, false],
+    [100, above.id, false],
+    [50, above.id, false],
+  ] as const)
+    await ask(agent, amount_minor, { allowance, limitable });
+  const { authority } = await get(`/v1/agents/${agent}/authority`);
+  const reply = await s.call('POST', `/v1/agents/${agent}/authority/simulate`, { body: authority });
+  expect([reply.body.evaluated, reply.body.changed]).toEqual([5, []]);
+});
+
 describe('an allowance that ended', () => {
   test('permits nothing from the next request on, on the other node too; what was issued cannot be consumed', async () => {
     const agent = await agentOf();

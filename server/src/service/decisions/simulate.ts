@@ -45,9 +45,14 @@ function counterBefore({ reservation }: Decision): BudgetCounter {
 /**
  * Returns what the answer found about the allowances that the spend was made under: how much was left of them was nobody's but theirs.
  */
-function replayedAllowances({ allowance, policy_trace, reservation }: Decision) {
+function replayedAllowances(original: Decision, authority: Authority | null) {
+  const { allowance, policy_trace, reservation } = original;
   if (allowance === undefined) return {};
-  const found = policy_trace.filter(({ stage }) => stage === 'allowance');
+  // Where the authority named no shared budgets, those that were judged are its allowances'.
+  const has_own_budgets = authority?.budgets !== undefined;
+  const found = policy_trace.filter(
+    ({ stage }) => stage === 'allowance' || (stage === 'shared_budget' && !has_own_budgets),
+  );
   return { replayed_allowances: found.map((each) => foundAgain(each, reservation)) };
 }
 
@@ -131,7 +136,7 @@ export class Simulation {
       budget: this.#budgetFor(original),
       counters,
       shared_budgets,
-      ...replayedAllowances(original),
+      ...replayedAllowances(original, authority),
       assessment,
       is_known_merchant: this.#isKnown(original, known),
       now_ms: Date.parse(original.created_at),
