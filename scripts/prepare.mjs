@@ -63,7 +63,15 @@ const DOCUMENTS_MARK = join(ROOT, 'sdk', 'dist', '.documents');
 const DIST = join(ROOT, 'server', 'dist');
 /** The packages that the service offers are made from these, beside what is built. */
 const OFFERED_FROM = [
-  ...['python/dist', 'server/package', 'server/migrations', 'LICENSE', 'package.json'],
+  ...[
+    'docs/guides',
+    'docs/reference',
+    'python/dist',
+    'server/package',
+    'server/migrations',
+    'LICENSE',
+    'package.json',
+  ],
   ...['packages/contract', 'sdk', 'mcp', 'agents', 'adapters', 'cli'].map((name) => `${name}/README.md`),
   ...['scripts/offers'],
 ];
@@ -212,8 +220,13 @@ function areOffersStale() {
 
 async function makeOffers(quiet) {
   rmSync(OFFERS_MARK, { force: true });
-  const script = join(ROOT, 'scripts/offers/pack-packages.mjs');
-  await run('The packing of the packages', process.execPath, [script], quiet);
+  for (const script of ['build-guides.mjs', 'pack-packages.mjs'])
+    await run(
+      'The build of the guides and packages',
+      process.execPath,
+      [join(ROOT, 'scripts/offers', script)],
+      quiet,
+    );
   writeFileSync(OFFERS_MARK, hashOfOffers());
 }
 

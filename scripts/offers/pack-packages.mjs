@@ -124,7 +124,7 @@ function packServer() {
     ...filesBelow(join(ROOT, 'server/package')).map((path) => [path, join(ROOT, 'server/package', path)]),
     ['LICENSE', join(ROOT, 'LICENSE')],
   ]);
-  for (const folder of ['server/dist', 'server/migrations', 'console/dist', 'dist/packages'])
+  for (const folder of ['server/dist', 'server/migrations', 'console/dist', 'dist/guides', 'dist/packages'])
     for (const path of filesBelow(join(ROOT, folder)).filter(isRun))
       files.set(`${folder}/${path}`, join(ROOT, folder, path));
   const dependencies = {};

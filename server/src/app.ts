@@ -15,6 +15,7 @@ import { PUBLIC_SHARE, withPublicTurns } from './service/api/shared-resources.ts
 import type { Config } from './service/config/config.ts';
 import { makeConsoleRoutes, readConsoleFiles } from './service/console/console-files.ts';
 import { DecisionView } from './service/decisions/present-decisions.ts';
+import { makeGuideRoutes } from './service/guides/guides.ts';
 import { makeAuthenticate } from './service/http/auth.ts';
 import { makeLimiters } from './service/http/limiters.ts';
 import { closeServer, makeServer } from './service/http/server.ts';
@@ -40,6 +41,9 @@ const CONSOLE_DIRECTORY = fileURLToPath(new URL('../../console/dist/', import.me
 
 /** The packages that the build offers. */
 const PACKAGES_DIRECTORY = fileURLToPath(new URL('../../dist/packages/', import.meta.url));
+
+/** The guides as the build rendered them. */
+const GUIDES_DIRECTORY = fileURLToPath(new URL('../../dist/guides/', import.meta.url));
 
 /** A request is answered within this time, whatever the database does. */
 const REQUEST_DEADLINE_MS = 5_000;
@@ -186,6 +190,7 @@ function makeRoutes(
     ...package_routes,
     ...package_routes.flatMap(atFolder),
     ...health,
+    ...makeGuideRoutes(GUIDES_DIRECTORY),
     ...makeConsoleRoutes(console_files),
   ];
   const routes = [...api_routes, ...open_routes.map((route) => withPublicTurns(route, public_time))];

@@ -1,6 +1,7 @@
 import { useIsFetching } from '@tanstack/react-query';
 import { createContext, type ReactNode, useEffect, useId, useState } from 'react';
 import { cx } from '../lib/cx.ts';
+import { guideOf } from '../lib/guides.ts';
 import styles from './Page.module.css';
 
 /**
@@ -26,6 +27,7 @@ export function Page({
 }) {
   useTitle(title);
   const is_whole = useWhole();
+  const guide = guideOf(title);
   return (
     <div className={cx(styles.page, width === 'wide' && styles.wide, width === 'narrow' && styles.narrow)}>
       <header className={styles.head}>
@@ -33,6 +35,11 @@ export function Page({
         <div className={styles.title}>
           <h1>{title}</h1>
           {badges}
+          {guide !== null && (
+            <a className={styles.guide} href={guide} target="_blank" rel="noopener">
+              Guide
+            </a>
+          )}
         </div>
         {actions !== undefined && (
           <div className={styles.actions} hidden={!is_whole}>

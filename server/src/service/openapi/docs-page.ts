@@ -1,4 +1,5 @@
 import { ERRORS } from '@purser/contract/errors';
+import { esc } from '../pages/html.ts';
 import { DOCS_STYLE } from './docs-style.ts';
 import type { JsonSchema, OpenApi, Operation, Parameter, Response } from './document-types.ts';
 import { KEYED_ERRORS } from './error-responses.ts';
@@ -35,7 +36,7 @@ export function makeDocsPage(document: OpenApi): string {
 <div class="layout">
 <nav aria-label="Contents">
 <a class="name" href="#top">${esc(document.info.title)}</a>
-<span class="version">version ${esc(document.info.version)} · <a href="/openapi.json">openapi.json</a></span>
+<span class="version">version ${esc(document.info.version)} · <a href="/openapi.json">openapi.json</a> · <a href="/docs/guides">Guides</a> · <a href="/console/">Console</a></span>
 ${groups
   .map(
     (group) => `<h4><a href="#${group.id}">${esc(group.name)}</a></h4>
@@ -279,14 +280,6 @@ function objectArticle(name: string, schema: JsonSchema, document: OpenApi): str
 ${schema.description === undefined ? '' : markdown(String(schema.description))}
 ${tables.join('<h4>or</h4>')}
 </article>`;
-}
-
-function esc(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
 }
 
 /** Code and bold within a line. */

@@ -2,15 +2,15 @@
 export const DOCS_STYLE = `
 :root {
   color-scheme: light dark;
-  --page: #ffffff; --panel: #f7f8f9; --line: #e3e6ea; --text: #1c2127; --soft: #5c6670;
-  --accent: #0a6c52; --code: #f2f4f6; --code-text: #24303a;
+  --page: #ffffff; --panel: #f6f7f9; --line: #e3e7ed; --text: #161b26; --soft: #4c5668;
+  --accent: #3446c4; --code: #f2f4f6; --code-text: #24303a;
   --get: #0b62a8; --post: #0a6c52; --patch: #8a5a00; --delete: #b3261e;
   --good: #0a6c52; --bad: #a3302a;
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --page: #101417; --panel: #161b1f; --line: #2a3137; --text: #e4e8ec; --soft: #9aa5af;
-    --accent: #5ecba8; --code: #1b2126; --code-text: #d5dde4;
+    --page: #14181d; --panel: #0d1014; --line: #262c35; --text: #e8ebf0; --soft: #aab3c0;
+    --accent: #a4b1ff; --code: #1b2126; --code-text: #d5dde4;
     --get: #6db5f2; --post: #5ecba8; --patch: #e0b04f; --delete: #f28b82;
     --good: #5ecba8; --bad: #f28b82;
   }

@@ -1,0 +1,25 @@
+/** The guide of each screen, by its heading. */
+const GUIDES: Readonly<Record<string, string>> = {
+  Inbox: 'for-reviewers',
+  Overview: 'console',
+  Decisions: 'finding-and-exporting',
+  Agents: 'first-steps',
+  Policy: 'writing-an-authority',
+  Merchants: 'merchants',
+  Budgets: 'for-finance',
+  'Shadow report': 'reading-the-report',
+  Notifications: 'notifications',
+  Webhooks: 'webhooks',
+  Ledger: 'verifying-the-history',
+  Audit: 'for-auditors',
+  Keys: 'people-and-sign-in',
+  Team: 'people-and-sign-in',
+  Settings: 'operating',
+  'Your account': 'people-and-sign-in',
+};
+
+/** Returns the address of a screen's guide; null for a screen without one. */
+export const guideOf = (title: string): string | null => {
+  const slug = GUIDES[title];
+  return slug === undefined ? null : `/docs/guides/${slug}`;
+};
