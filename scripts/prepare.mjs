@@ -220,13 +220,8 @@ function areOffersStale() {
 
 async function makeOffers(quiet) {
   rmSync(OFFERS_MARK, { force: true });
-  for (const script of ['build-guides.mjs', 'pack-packages.mjs'])
-    await run(
-      'The build of the guides and packages',
-      process.execPath,
-      [join(ROOT, 'scripts/offers', script)],
-      quiet,
-    );
+  const script = join(ROOT, 'scripts/offers/pack-packages.mjs');
+  await run('The build of the guides and packages', process.execPath, [script], quiet);
   writeFileSync(OFFERS_MARK, hashOfOffers());
 }
 

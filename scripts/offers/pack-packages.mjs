@@ -7,6 +7,8 @@ import { join, relative, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Header } from 'tar/header';
 import { ROOT } from '../prepare.mjs';
+// The server's package has the guides, so they come first.
+import './build-guides.mjs';
 
 const TO = join(ROOT, 'dist', 'packages');
 const WHEELS = join(ROOT, 'python', 'dist');

@@ -1,8 +1,8 @@
 import { useIsFetching } from '@tanstack/react-query';
 import { createContext, type ReactNode, useEffect, useId, useState } from 'react';
 import { cx } from '../lib/cx.ts';
-import { guideOf } from '../lib/guides.ts';
 import styles from './Page.module.css';
+import { guideOf } from './shell/guides.ts';
 
 /**
  * The layout of a screen with heading, actions and content, which appear together. Sets the document title.

@@ -14,7 +14,7 @@ test('the guide of a screen is there, and a screen without one has no link', () 
     'Settings',
   ]) {
     const slug = guideOf(title)?.replace('/docs/guides/', '');
-    expect(existsSync(new URL(`../../../docs/guides/${slug}.md`, import.meta.url)), title).toBe(true);
+    expect(existsSync(new URL(`../../../../docs/guides/${slug}.md`, import.meta.url)), title).toBe(true);
   }
   expect(guideOf('Hetzner Online')).toBeNull();
 });
