@@ -134,3 +134,23 @@ describe('what a request says outright is a question', () => {
     expect(kindsOf(authority([]), 'deliver the paper to her home')).toEqual(['private_use']);
   });
 });
+
+describe('the operator says how much is asked', () => {
+  it('a missing description is a question only where the authority requires one', () => {
+    const { description: _, ...action } = spend('').action;
+    const asked = (one: Authority) => assessBuiltIn(one, { action }).questions.map(({ kind }) => kind);
+    expect(asked(authority([], { require_description: true }))).toEqual(['missing_description']);
+    expect(asked(authority([]))).toEqual([]);
+    expect(kindsOf(authority([], { require_description: true }), 'paper')).toEqual([]);
+  });
+
+  it.each([
+    ['LOW', ['paid_already']],
+    ['NORMAL', ['paid_already', 'over_mark']],
+    ['HIGH', ['paid_already', 'over_mark', 'new_words']],
+  ] as const)('%s', (attention, kinds) => {
+    const one = authority(['Never more than 9 seats']);
+    const at = { ...one, purpose: { ...one.purpose, attention } };
+    expect(kindsOf(at, 'zirqon, 14 seats, already paid')).toEqual(kinds);
+  });
+});
