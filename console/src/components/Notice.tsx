@@ -1,4 +1,4 @@
-import { PurserError } from '@purser/sdk';
+import { APIError, PurserError } from '@purser/sdk';
 import type { ReactNode } from 'react';
 import { sentenceOf } from '../api/client.ts';
 import { cx } from '../lib/cx.ts';
@@ -41,13 +41,16 @@ export function ErrorNotice({
   title?: string | undefined;
   onRetry?: (() => void) | undefined;
 }) {
+  // What does not exist does not begin to by trying again.
+  const is_gone = error instanceof APIError && error.status === 404;
   const request_id = error instanceof PurserError ? error.requestId : undefined;
   return (
     <Notice
       tone="bad"
       title={title}
       actions={
-        onRetry !== undefined && (
+        onRetry !== undefined &&
+        !is_gone && (
           <Button small onClick={onRetry}>
             Try again
           </Button>

@@ -51,8 +51,8 @@ export function Budget({ decision }: { decision: Decision }) {
   }).format(new Date(`${period}-15T00:00:00Z`));
   const of =
     budget.limit_minor === null
-      ? `No monthly budget set; ${month} so far`
-      : `${formatMoney(budget.limit_minor, currency)} budget for ${month}`;
+      ? `No monthly budget set; ${month} so far, as of now`
+      : `${formatMoney(budget.limit_minor, currency)} budget for ${month}, as of now`;
   return <BudgetBar title={of} parts={parts} currency={currency} />;
 }
 

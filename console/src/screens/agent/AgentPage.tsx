@@ -7,6 +7,8 @@ import { AgentBudgets } from '../../components/AgentBudget.tsx';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { buttonClass } from '../../components/Button.tsx';
+import { BurnDown } from '../../components/charts/BurnDown.tsx';
+import SpendingCard from '../../components/charts/Spending.tsx';
 import { FirstDecision } from '../../components/FirstSteps.tsx';
 import { ModeSwitch } from '../../components/ModeSwitch.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -85,12 +87,29 @@ function Whole({ agent, above }: { agent: AgentWithBudgets; above: React.ReactNo
           />
         </Card>
       </CardGrid>
+      <Curve agent={agent} />
+      <SpendingCard agent={agent.slug} />
       <Limits agent={agent} />
       <Recent agent={agent} />
       {may && <Keys agent={agent} />}
       <Controls agent={agent} />
     </Page>
   );
+}
+
+/** How the monthly budget is used up. Renders nothing without one. */
+function Curve({ agent }: { agent: AgentWithBudgets }) {
+  const query = useQuery({
+    queryKey: ['agents', 'burn-down', agent.slug],
+    queryFn: async () => (await purser.reports.agentBurnDown(agent.slug)).data,
+    enabled: agent.budgets.some(({ limit_minor }) => limit_minor !== null),
+  });
+  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  return query.data?.map((curve) => (
+    <Card key={curve.currency} title="Monthly budget, day by day">
+      <BurnDown curve={curve} />
+    </Card>
+  ));
 }
 
 function Recent({ agent }: { agent: AgentWithBudgets }) {

@@ -9,7 +9,7 @@ import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { BudgetLine } from '../../components/AgentBudget.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
-import { Sparkline } from '../../components/Charts.tsx';
+import { Sparkline } from '../../components/charts/Sparkline.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';

@@ -1,4 +1,5 @@
 import type { Budget } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useExampleCurrency } from '../../api/agent-names.ts';
 import { useBudgets } from '../../api/budgets.ts';
@@ -8,6 +9,7 @@ import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
+import { BurnDown } from '../../components/charts/BurnDown.tsx';
 import { Meter } from '../../components/limits/Meter.tsx';
 import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -114,6 +116,7 @@ function Row({
 }) {
   const { slug, name, currency, limit_minor, standing, status, parent } = budget;
   const is_frozen = status === 'frozen';
+  const [is_open, setOpen] = useState(false);
   return (
     <li className={styles.row} style={{ '--depth': depth } as React.CSSProperties}>
       <div className={styles.name}>
@@ -133,6 +136,10 @@ function Row({
           {formatMoney(standing.used_minor, currency)} of {majorUnits(limit_minor, currency)}
         </Meter>
         <span className={styles.soft}>{periodInWords(budget)}</span>
+        <details className={styles.curve} onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>Day by day</summary>
+          {is_open && <Curve budget={budget} />}
+        </details>
       </div>
       {may && (
         <div className={styles.actions}>
@@ -151,6 +158,15 @@ function Row({
       )}
     </li>
   );
+}
+
+function Curve({ budget }: { budget: Budget }) {
+  const query = useQuery({
+    queryKey: ['budgets', 'burn-down', budget.id],
+    queryFn: async () => purser.reports.budgetBurnDown(budget.id),
+  });
+  if (query.isError) return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
+  return query.data === undefined ? <Loading lines={6} /> : <BurnDown curve={query.data} />;
 }
 
 async function setStatus({ id }: Budget, status: Budget['status']): Promise<void> {

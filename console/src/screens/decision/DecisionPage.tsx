@@ -122,7 +122,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
             </Card>
           )}
           <Remedies decision={decision} />
-          <Card title="Checks">
+          <Card title="Checks" aside="At the decision">
             <PolicyTrace decision={decision} />
           </Card>
           <Card title="Agent’s statement">
@@ -183,13 +183,13 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
               ]}
             />
           </Card>
-          <Card title="Hold and budget">
+          <Card title="Hold and budget" aside="Now">
             <Hold decision={decision} />
             <Budget decision={decision} />
           </Card>
           {decision.reservation.limits !== undefined && (
             <Card title="Velocity limits">
-              <p>After this decision.</p>
+              <p>Then, after this decision.</p>
               <LimitMeters
                 limits={decision.reservation.limits}
                 currency={currency}

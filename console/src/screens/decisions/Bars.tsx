@@ -1,6 +1,8 @@
-import type { Decision } from '@purser/sdk';
+import type { Decision, Spending } from '@purser/sdk';
+import { useTotals } from '../../api/totals.ts';
 import type { Place } from '../../components/AgentTabs.tsx';
-import { KindLegend, StackedBars } from '../../components/Charts.tsx';
+import { KindLegend } from '../../components/charts/kinds.tsx';
+import StackedBars from '../../components/charts/StackedBars.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading } from '../../components/Page.tsx';
 import type { Search } from '../../lib/search.ts';
@@ -13,13 +15,19 @@ const DAY_MS = 86_400_000;
 
 /** Decisions by day from the service's counts. */
 export function CountedBars({ filters, place }: { filters: Search; place: Place }) {
-  const { data, isError, error, refetch } = useCounts({ ...filters, ...place.fixed });
+  const asked: Search = { ...filters, ...place.fixed };
+  const { data, isError, error, refetch } = useCounts(asked);
+  const is_whole = filters.mode === undefined && filters.decision === undefined;
+  const period = { from: data?.from ?? '', to: data?.to ?? '', agent: asked.agent };
+  const totals = useTotals(period, { enabled: is_whole && data !== undefined });
   if (isError) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (data === undefined) return <Loading lines={6} />;
+  // Amounts are known of both modes and all kinds together.
   const last = new Date(Date.parse(data.to) - DAY_MS / 2).toISOString().slice(0, 10);
   return (
     <Bars
       days={countedDays(data.by_day, filters)}
+      totals={is_whole ? totals : undefined}
       span={{ from: data.from.slice(0, 10), to: last }}
       filters={filters}
       place={place}
@@ -50,12 +58,14 @@ export function RowBars({
 
 function Bars({
   days,
+  totals,
   span,
   filters,
   place,
   scope,
 }: {
   days: readonly DayCounts[];
+  totals?: Spending['totals'] | undefined;
   span?: { from: string; to: string };
   filters: Search;
   place: Place;
@@ -73,7 +83,7 @@ function Bars({
           .join(', ')}
         . Days are in UTC. Select a bar to see its decisions.
       </p>
-      <StackedBars days={days} {...span} search={others} path={place.path} />
+      <StackedBars days={days} totals={totals} {...span} search={others} path={place.path} />
     </Card>
   );
 }

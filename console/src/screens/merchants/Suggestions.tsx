@@ -58,7 +58,8 @@ export function Suggestions({ slug, why }: { slug: string; why: string | false }
     idOf: (each) => each.merchant,
   });
   const [ticks, setTicks] = useState<Readonly<Record<string, boolean>>>({});
-  const isTicked = ({ merchant, suggestion }: MerchantSuggestion) => ticks[merchant] ?? suggestion !== 'ASK';
+  // Nothing is selected at first, so that one wrong press lists nothing that nobody looked at.
+  const isTicked = ({ merchant }: MerchantSuggestion) => ticks[merchant] ?? false;
   const ticked = list.rows.filter(isTicked).slice(0, MAX_AT_ONCE);
   const confirming = useAction(async (verdict?: 'BLOCKED') => {
     const entries = ticked.map(({ merchant, payee_ids, suggestion }) =>

@@ -1,11 +1,13 @@
 import type { AgentWithBudgets, Overview as OverviewAnswer } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { purser } from '../../api/client.ts';
 import { useMay, workspaceQuery } from '../../api/queries.ts';
+import { useTotals } from '../../api/totals.ts';
 import { BudgetLine } from '../../components/AgentBudget.tsx';
 import { buttonClass } from '../../components/Button.tsx';
-import { KindLegend, StackedBars } from '../../components/Charts.tsx';
+import { KindLegend } from '../../components/charts/kinds.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading, Page } from '../../components/Page.tsx';
 import { StopButton } from '../../components/Stop.tsx';
@@ -16,6 +18,10 @@ import { reasonWords } from '../../lib/words.ts';
 import { FirstSteps, Start, useSteps } from './FirstSteps.tsx';
 import styles from './Overview.module.css';
 import { SystemStatus } from './SystemStatus.tsx';
+
+/** Not part of what is loaded first, which stays light. */
+const StackedBars = lazy(() => import('../../components/charts/StackedBars.tsx'));
+const SpendingCard = lazy(() => import('../../components/charts/Spending.tsx'));
 
 const DAYS = 30;
 
@@ -43,6 +49,7 @@ function Summary({ steps }: { steps: ReturnType<typeof useSteps> }) {
     queryFn: async () => purser.reports.overview({ from, to }),
   });
   const { data } = overview;
+  const totals = useTotals({ from, to });
   return (
     <>
       <FirstSteps steps={steps} />
@@ -59,8 +66,23 @@ function Summary({ steps }: { steps: ReturnType<typeof useSteps> }) {
         </Card>
       </div>
       <Card title="Decisions by day" aside={<KindLegend />}>
-        {data === undefined ? <Loading /> : <StackedBars days={data.by_day} from={from} to={to} />}
+        {data === undefined ? (
+          <Loading lines={8} />
+        ) : (
+          <Suspense fallback={<Loading lines={8} />}>
+            <StackedBars days={data.by_day} totals={totals} from={from} to={to} />
+          </Suspense>
+        )}
       </Card>
+      <Suspense
+        fallback={
+          <Card title="Largest amounts">
+            <Loading lines={8} />
+          </Card>
+        }
+      >
+        <SpendingCard />
+      </Suspense>
       <div className={styles.top}>
         <Card title="Budgets this month" aside={<Link to="/agents">All agents</Link>}>
           <Budgets />

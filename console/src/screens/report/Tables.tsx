@@ -1,7 +1,7 @@
 import type { ShadowReport } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
 import { StateBadge } from '../../components/Badge.tsx';
-import { Share } from '../../components/Charts.tsx';
+import { Share } from '../../components/charts/kinds.tsx';
 import { Notice } from '../../components/Notice.tsx';
 import { Card } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
