@@ -6,7 +6,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { meQuery, queryClient } from './api/queries.ts';
+import { isMember, meQuery, queryClient, workspaceQuery } from './api/queries.ts';
 import { NotFound, ScreenError } from './components/Failure.tsx';
 import { Loading } from './components/Page.tsx';
 import { SignedInLayout } from './components/SignedInLayout.tsx';
@@ -66,7 +66,11 @@ const inside = createRoute({
   component: SignedInLayout,
   async beforeLoad({ location }) {
     const me = await queryClient.ensureQueryData(meQuery);
-    if (me !== null) return;
+    if (me !== null) {
+      // Its banners are there from the first frame, so that they push nothing down. A failure is shown by the screens.
+      if (isMember(me)) await queryClient.ensureQueryData(workspaceQuery).catch(() => {});
+      return;
+    }
     queryClient.removeQueries(meQuery);
     throw redirect({
       href: `/sign-in${location.href === '/' ? '' : `?next=${encodeURIComponent(location.href)}`}`,

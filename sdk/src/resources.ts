@@ -604,6 +604,14 @@ export class Workspaces extends Resource {
   resume(options?: Options): APIPromise<t.Workspace> {
     return this.call('POST', '/v1/workspace/resume', { options });
   }
+  /** A second workspace with a month of invented data, for a person who is signed in. The answer takes some seconds. */
+  createSample(options?: Options): APIPromise<t.Sample> {
+    return this.call('POST', '/v1/workspace/sample', { options, repeatable: true });
+  }
+  /** Removes the current workspace if it is a sample, and nothing otherwise. */
+  removeSample(options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/workspace/sample', { options });
+  }
 }
 
 /** Members of the workspace and their roles. */

@@ -61,7 +61,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'agents.questions.pending') await method();
     else if (name === 'agents.merchants.delete') await method('the-id', 'the-entry');
     else if (
-      /^(workspace|changes|inbox|reviewPolicy)\.retrieve$|^workspace\.resume$|^me\.(endAway|notifications)$|^reviewPolicy\.versions$/.test(
+      /^(workspace|changes|inbox|reviewPolicy)\.retrieve$|^workspace\.(resume|createSample|removeSample)$|^me\.(endAway|notifications)$|^reviewPolicy\.versions$/.test(
         name,
       ) ||
       /\.(list|shadow|shadowCsv|csv|overview|spending|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$|^signingKeys\.begin$/.test(

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { countSkippedEvents } from './engine/followers/follower-rows.ts';
 import { clockSuspect } from './engine/lane/batch.ts';
 import { checkReady } from './engine/migration/migrate.ts';
+import { samplesOf } from './sample-server.ts';
 import { makeHealthRoutes, makeMetricsRoute } from './service/api/health.ts';
 import { makeMcpRoute } from './service/api/mcp.ts';
 import { atFolder, makePackageRoutes } from './service/api/packages.ts';
@@ -140,18 +141,31 @@ async function openParts(
   ends.add(() => Promise.all([people.sessions.flush().catch(() => {}), people.flows.recorded()]));
   ends.add(keys.key_uses.flush);
   ends.add(() => shared_counts?.close());
-  return { config, log, siblings, core, tracing, second_opinion, mailer, makeLimiter, people, ...keys };
+  const samples = samplesOf(core, config, database);
+  return {
+    config,
+    log,
+    siblings,
+    core,
+    samples,
+    tracing,
+    second_opinion,
+    mailer,
+    makeLimiter,
+    people,
+    ...keys,
+  };
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
 /** The routes of the API and beside it: health, documents, the console; and that of the metrics. */
 function makeRoutes(
-  { core, config, log, second_opinion, mailer, people, siblings }: Parts,
+  { core, config, log, samples, second_opinion, mailer, people, siblings }: Parts,
   isStopping: () => boolean,
 ) {
   const api_routes = [
-    ...makeApiRoutes(core, config, second_opinion?.preAssess, people),
+    ...makeApiRoutes(core, config, second_opinion?.preAssess, people, samples),
     ...makePersonRoutes(core, config, people),
     makeMcpRoute({
       core,

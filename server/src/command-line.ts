@@ -8,6 +8,7 @@ import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
 import { normaliseText, TEXT_RULES } from '@purser/rules/values/text';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { setPlan } from './engine/commands/set-plan.ts';
+import { listSamples } from './engine/samples/sample-clocks.ts';
 import { listWorkspaces } from './engine/storage/workspaces.ts';
 import { listFiledWorkspaces } from './engine/verification/checkpoint-files.ts';
 import { listCheckpointedWorkspaces } from './engine/verification/checkpoint-rows.ts';
@@ -119,7 +120,11 @@ const program = new Command('purser-server')
   .version(VERSION)
   .addHelpText('after', '\nSettings come from the environment; see docs/reference/configuration.md.');
 
-program.command('serve').description('Run the service: API and workers.').action(serve);
+program
+  .command('serve')
+  .description('Run the service: API and workers.')
+  .option('--sample', 'also create a workspace of sample data, if there is none')
+  .action(serve);
 program
   .command(`${ONE_PROCESS} <place>`, { hidden: true })
   .option('--first')
@@ -217,6 +222,45 @@ workspace
         for (const each of workspaces) print(`${each.workspace_id}  ${each.plan.padEnd(10)}  ${each.name}`);
     });
   });
+
+const sample = program.command('sample').description('Create and remove workspaces of sample data.');
+sample
+  .command('create')
+  .description(
+    'Create a workspace with a month of invented decisions. Its administrator is the only person of the installation, or the first one to come.',
+  )
+  .option('--json', 'print JSON')
+  .action((options: { json?: boolean }) =>
+    operate(async (core, config, database) => {
+      const { createOperatorSample } = await import('./sample-server.ts');
+      const made = await createOperatorSample(core, config, database);
+      if (options.json === true) print(JSON.stringify(made));
+      else if (made.admin_key === null)
+        print(`Workspace  ${made.workspace_id}\n           was there already`);
+      else
+        print(
+          `Workspace  ${made.workspace_id}\nAdmin key  ${made.admin_key}\n           shown only once: keep it safe`,
+        );
+    }),
+  );
+sample
+  .command('remove')
+  .description('Remove all workspaces of sample data, or one of them. No other workspace can be removed.')
+  .option('--workspace <id>', 'its id')
+  .option('--json', 'print JSON')
+  .action((options: { workspace?: string; json?: boolean }) =>
+    operate(async (core, config, database) => {
+      const { samplesOf } = await import('./sample-server.ts');
+      const samples = samplesOf(core, config, database);
+      const ids =
+        options.workspace === undefined
+          ? (await listSamples(core.db)).map(({ workspace_id }) => workspace_id)
+          : [options.workspace];
+      for (const id of ids) await samples.remove(id);
+      if (options.json === true) print(JSON.stringify({ removed: ids }));
+      else print(ids.length === 0 ? 'There is no sample.' : `Removed: ${ids.join(', ')}`);
+    }),
+  );
 
 addUserCommands(program, { operate, print });
 addOperatorCommands(program, { operate, print });

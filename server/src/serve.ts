@@ -9,7 +9,7 @@ import { type Config, readConfig } from './service/config/config.ts';
 import { MAX_PROCESSES } from './service/config/parse.ts';
 import { transportWarnings } from './service/config/transport-warnings.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './service/installation/open-database.ts';
-import { MAX_CONNECTIONS } from './service/installation/runtime.ts';
+import { MAX_CONNECTIONS, makeCore } from './service/installation/runtime.ts';
 import { openFilesProblem, readOpenFiles } from './service/operator/open-files.ts';
 import { onEnd } from './service/operator/process-end.ts';
 import { fail, startLog, tell } from './service/operator/program.ts';
@@ -17,6 +17,7 @@ import { welcome } from './service/operator/welcome.ts';
 import { processCount } from './service/processes/how-many.ts';
 import type { Listening } from './service/processes/messages.ts';
 import { joinSiblings, type Siblings } from './service/processes/siblings.ts';
+import { SAMPLE_NAME } from './service/samples/samples.ts';
 import { VERSION } from './version.ts';
 
 /** The command with which one of several processes serves. */
@@ -109,7 +110,7 @@ async function connectionsOf({ address }: OpenedDatabase): Promise<number> {
 }
 
 /** Runs the service until the process is asked to end: in this process, or in as many as `SERVE_PROCESSES` says. */
-export async function serve(): Promise<void> {
+export async function serve({ sample = false }: { sample?: boolean } = {}): Promise<void> {
   const config = readConfig(process.env);
   const { log, end } = startLog(config.log_level, process.stdout);
   const open_files = openFilesProblem(readOpenFiles());
@@ -141,7 +142,7 @@ export async function serve(): Promise<void> {
     await running?.database.close();
     await end();
   });
-  const { service } = await started.catch(async (error: unknown) => {
+  const { service, database } = await started.catch(async (error: unknown) => {
     await end();
     // A start that was asked to end has not failed. The handler above ends the process.
     if (signal.aborted) return new Promise<never>(() => {});
@@ -157,6 +158,20 @@ export async function serve(): Promise<void> {
   for (const warning of transportWarnings(config)) log.warn(warning);
   process.stdout.write(welcome(service, config.bootstrap_admin_key !== null));
   log.info({ url: service.url, version: VERSION, ...(count === 1 ? {} : { processes: count }) }, 'listening');
+  if (sample) await makeSample(config, database, log);
+}
+
+/** Writes the sample beside the running service, which serves meanwhile. */
+async function makeSample(config: Config, database: OpenedDatabase, log: Logger): Promise<void> {
+  const { createOperatorSample } = await import('./sample-server.ts');
+  const core = makeCore(database, log);
+  try {
+    await core.readClock();
+    const { workspace_id } = await createOperatorSample(core, config, database);
+    process.stdout.write(`  Sample      ${workspace_id}: choose “${SAMPLE_NAME}” in the console\n`);
+  } finally {
+    await core.close();
+  }
 }
 
 /** Serves as one of several processes, beside the primary that has opened the database. */

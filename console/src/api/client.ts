@@ -1,10 +1,10 @@
 import { APIError, ConnectionError, type InvalidRequestError, Purser, TimeoutError } from '@purser/sdk';
 import { awaitDemand, type Demand } from './session.ts';
 
-/** Time limits of a request. Verification, simulation and exports take longer. Milliseconds. */
+/** Time limits of a request. Verification, simulation, exports and sample data take longer. Milliseconds. */
 const TIMEOUT_MS = 30_000;
 const LONG_TIMEOUT_MS = 300_000;
-const LONG = /\/(verify|simulate|export)\b/;
+const LONG = /\/(verify|simulate|export|sample)\b/;
 
 /** Routes whose 401 or 403 answers the person's input and does not mean an ended session. */
 const OF_SIGN_IN = /^\/v1\/auth\/(?!passkey\/register\/)/;

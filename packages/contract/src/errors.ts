@@ -182,6 +182,11 @@ export const ERRORS = {
     retry: false,
   },
   already_set_up: { status: 409, when: 'The service already has a first administrator.', retry: false },
+  not_a_sample: {
+    status: 409,
+    when: 'Only a workspace of sample data can be removed, and this is none.',
+    retry: false,
+  },
   last_way_in: {
     status: 409,
     when: "The password or passkey is the person's only sign-in method: add another first.",

@@ -35,6 +35,7 @@ import { routes as notes } from './routes/reviews/notes.ts';
 import { routes as reviewPolicy } from './routes/reviews/review-policy.ts';
 import { routes as reviews } from './routes/reviews/reviews.ts';
 import { routes as sheet } from './routes/reviews/sheet.ts';
+import { routes as samples } from './routes/samples/samples.ts';
 import { routes as search } from './routes/search.ts';
 import { routes as simulations } from './routes/simulations.ts';
 import { routes as webhookDeliveries } from './routes/webhook-deliveries.ts';
@@ -73,6 +74,7 @@ export const ROUTES = {
   ...members,
   ...signingKeyLists,
   ...workspace,
+  ...samples,
   ...changes,
   ...reports,
   ...search,

@@ -74,7 +74,7 @@ function expected(
       ? [403, 'agent_mismatch']
       : [404, 'not_found'];
   }
-  return [route.status, undefined];
+  return [route.status, route.code];
 }
 
 test.each(ROUTES.map(nameOf))('%s declares the scopes of the specification', (name) => {

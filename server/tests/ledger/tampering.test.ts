@@ -61,6 +61,8 @@ const NO_HISTORY = [
   // How far a file was read: sending it again makes these again.
   'import_progress',
   'import_problems',
+  // Empty but while a sample is written.
+  'sample_clocks',
 ];
 const tables = () => [...new Set(columns.map((each) => each.table))];
 

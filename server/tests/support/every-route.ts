@@ -63,6 +63,8 @@ export interface RouteCase {
   request(world: World): Promise<PreparedRequest>;
   /** The status of success. */
   status: number;
+  /** The code of that answer, if it refuses every key that may call the route. */
+  code?: string;
   /** What it names: nothing (a list, or something new), or one thing of the workspace. */
   names: 'nothing' | 'one thing';
   /** How the key of another agent of the workspace is answered, where it may call the route at all. */
@@ -571,6 +573,22 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     scopes: ['admin', 'review'],
     request: fixed('/v1/workspace/stop', { reason: 'A key was leaked.' }),
     status: 200,
+    names: 'nothing',
+  },
+  'POST /v1/workspace/sample': {
+    scopes: ['admin'],
+    request: fixed('/v1/workspace/sample'),
+    // Only people have samples: no key, whatever its scopes.
+    status: 403,
+    code: 'insufficient_scope',
+    names: 'nothing',
+  },
+  'DELETE /v1/workspace/sample': {
+    scopes: ['admin'],
+    request: fixed('/v1/workspace/sample'),
+    // No workspace of the tests is a sample.
+    status: 409,
+    code: 'not_a_sample',
     names: 'nothing',
   },
   'POST /v1/workspace/resume': {

@@ -11,6 +11,7 @@ import { SelectField } from '../Field.tsx';
 import { Icon, type IconName } from '../icons.tsx';
 import { KeyHelp } from '../keys/KeyHelp.tsx';
 import { isTyping, nameOfKey, useKeys } from '../keys/use-keys.ts';
+import { SampleBanner } from '../SampleData.tsx';
 import { StopBanner, StopDialog } from '../Stop.tsx';
 import { PendingWorkspaces } from './PendingWorkspaces.tsx';
 import { Reauthentication } from './Reauthentication.tsx';
@@ -142,6 +143,7 @@ export function Shell() {
         </nav>
       </header>
       <main id="main" ref={main} className={styles.main} tabIndex={-1}>
+        <SampleBanner />
         <StopBanner />
         <div role="status">
           {stale_reason !== null && <p className={styles.old}>{STALE_MESSAGES[stale_reason]}</p>}

@@ -4,6 +4,7 @@ import { purser } from '../../api/client.ts';
 import { useMay, workspaceQuery } from '../../api/queries.ts';
 import { buttonClass } from '../../components/Button.tsx';
 import { Card } from '../../components/Page.tsx';
+import { ExploreButton } from '../../components/SampleData.tsx';
 import styles from './Overview.module.css';
 
 interface Step {
@@ -101,11 +102,12 @@ export function Start() {
           Give an agent a purpose and three limits, try requests against them, and connect it. It starts in
           Shadow: Purser decides and stops nothing.
         </p>
-        <p className={styles.choices}>
+        <div className={styles.choices}>
           <Link to="/new-agent" className={buttonClass('primary')}>
             Create an agent
           </Link>
-        </p>
+          <ExploreButton />
+        </div>
       </div>
     </Card>
   );

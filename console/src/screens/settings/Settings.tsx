@@ -10,6 +10,7 @@ import { SelectField, TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { ZoneField } from '../../components/notifications/QuietHoursFields.tsx';
 import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
+import { ExploreButton } from '../../components/SampleData.tsx';
 import { StopRow } from '../../components/Stop.tsx';
 import { CodeBlock, Id, Time } from '../../components/Value.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
@@ -24,6 +25,17 @@ export default function Settings() {
     <Page title="Settings">
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Loading lines={8} />}
+      {query.data?.sample === false && (
+        <Card title="Sample data">
+          <p className={styles.soft}>
+            A second workspace with a month of invented agents, requests and reviews. You can remove it at any
+            time.
+          </p>
+          <div>
+            <ExploreButton />
+          </div>
+        </Card>
+      )}
       <Card title="Emergency stop">
         <StopRow />
       </Card>

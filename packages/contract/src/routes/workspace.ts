@@ -54,6 +54,9 @@ export const WorkspaceBody = Fields(
       description:
         'The time zone in which the console shows days. Monthly budgets and the days of reports stay UTC.',
     }),
+    sample: Type.Boolean({
+      description: 'True for a workspace of invented data: see `POST /v1/workspace/sample`.',
+    }),
     created_at: Timestamp(),
   },
   { $id: 'Workspace' },

@@ -155,12 +155,13 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     ...form
   } = state as Record<string, unknown> & AuditedState;
   if (workspace !== undefined) {
-    // Sealed as before there were a separation of duties and a time zone where these are the default.
-    const { separation_of_duties, time_zone, ...rest } = workspace;
+    // Sealed as before there were a separation of duties, a time zone and samples where these are the default.
+    const { separation_of_duties, time_zone, sample, ...rest } = workspace;
     form.workspace = {
       ...rest,
       ...(separation_of_duties === 'AUTO' ? {} : { separation_of_duties }),
       ...(time_zone === 'UTC' ? {} : { time_zone }),
+      ...(sample ? { sample } : {}),
     };
   }
   if (agent !== undefined) {

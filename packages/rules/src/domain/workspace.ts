@@ -18,6 +18,8 @@ export interface Workspace {
   separation_of_duties: SeparationOfDuties;
   /** The time zone in which days are shown. Limits and periods keep their own. */
   time_zone: string;
+  /** It holds invented data, and may be removed as a whole. Never changed. */
+  sample: boolean;
   created_at: string;
 }
 

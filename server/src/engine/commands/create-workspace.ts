@@ -9,6 +9,8 @@ export interface CreateWorkspaceInput {
   plan: Plan;
   /** The length of a trial of the Team plan in days; null: no trial. */
   trial_days: number | null;
+  /** It will hold invented data. */
+  sample: boolean;
   /** The first admin key, hashed already. */
   admin_key: { digest: Buffer; secret_id: string; hint: string };
 }
@@ -32,10 +34,12 @@ export const createWorkspace: Command<CreateWorkspaceInput, { workspace: Workspa
       trial_ends_at: trial_days === null ? null : new Date(set.now_ms + trial_days * DAY_MS).toISOString(),
       separation_of_duties: 'AUTO',
       time_zone: 'UTC',
+      sample: input.sample,
       created_at: set.now,
     };
     set.putWorkspace(workspace);
-    const { workspace_id, created_at, ...shown } = workspace;
+    const { workspace_id, created_at, sample, ...rest } = workspace;
+    const shown = sample ? { ...rest, sample } : rest;
     set.audit('workspace.created', { type: 'workspace', id: workspace_id }, origin, {
       from: null,
       to: shown,

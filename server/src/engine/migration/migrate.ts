@@ -97,6 +97,7 @@ const CHANGEABLE = [
   'digests',
   'import_progress',
   'import_problems',
+  'sample_clocks',
 ] as const;
 /** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [
@@ -125,6 +126,7 @@ const REMOVABLE = [
   'import_progress',
   'import_problems',
   'lines',
+  'sample_clocks',
 ] as const;
 
 export interface Migrated {

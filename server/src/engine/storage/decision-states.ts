@@ -155,6 +155,7 @@ export async function listDueHolds(
     name: 'list_due_holds',
     text: `select workspace_id, agent_id, expires_at, decision_id from expiring_holds
       where decision_id <> '' and expires_at <= (select clock_timestamp()) and (expires_at, decision_id) > ($1, $2)
+        and not exists (select 1 from sample_clocks c where c.workspace_id = expiring_holds.workspace_id)
       order by expires_at, decision_id limit $3`,
     values: [after?.expires_at ?? '-infinity', after?.decision_id ?? '', limit],
   });

@@ -9,7 +9,7 @@ import {
 import type { Logger } from 'pino';
 import type { Queryable } from '../storage/database.ts';
 import { getHead, loadLedgerEvents } from '../storage/ledger.ts';
-import { readClock } from '../storage/workspaces.ts';
+import { loadWorkspace, readClock } from '../storage/workspaces.ts';
 import { FileFailures, type FilePass } from './checkpoint-file-passes.ts';
 import {
   hasCheckpointFile,
@@ -148,7 +148,10 @@ class Signer implements CheckpointSigner {
       return;
     }
     if (in_table?.seq !== head.seq) await insertCheckpoint(db, checkpoint);
-    if (in_files?.seq !== head.seq) await files.attempt(() => putCheckpointFile(dir, checkpoint));
+    // A sample that is removed must leave no file on any node, which would say that a history was deleted.
+    const is_kept_out = (await loadWorkspace(db, workspace_id))?.sample === true;
+    if (in_files?.seq !== head.seq && !is_kept_out)
+      await files.attempt(() => putCheckpointFile(dir, checkpoint));
     const times = (this.#signed.get(workspace_id)?.times ?? 0) + 1;
     if (times >= SIGNED_BEFORE_PRUNING) await this.#prune(files, now_ms);
     this.#signed.set(workspace_id, { seq: head.seq, times: times % SIGNED_BEFORE_PRUNING });

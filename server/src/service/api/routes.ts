@@ -23,6 +23,7 @@ import { makeOwnAccount } from '../people/own-account.ts';
 import { Passkeys } from '../people/passkeys.ts';
 import { Signing } from '../people/signing.ts';
 import type { Site } from '../people/site.ts';
+import { NO_SAMPLES, type Samples } from '../samples/samples.ts';
 import { WorkTime } from '../scheduling/work-time.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeAllowanceRoutes } from './allowances/allowances.ts';
@@ -57,6 +58,7 @@ import { makeInboxRoutes } from './reviews/inbox.ts';
 import { makeReviewPolicyRoutes } from './reviews/review-policy.ts';
 import { makeReviewRoutes } from './reviews/reviews.ts';
 import { makeSignedReviewRoutes } from './reviews/signed-reviews.ts';
+import { makeSampleRoutes } from './samples/samples.ts';
 import { makeSearchRoutes } from './search.ts';
 import { ASSESS_SHARE, makeResources, withTurns } from './shared-resources.ts';
 import { makeDecisionLinkRoutes } from './sharing/decision-links.ts';
@@ -264,7 +266,7 @@ function makeHistoryRoutes(
 
 /**
  * Every route that takes a key. `preAssess`: with a model's second opinion; null: the built-in assessor alone.
- * `people`: what the process has of it already.
+ * `people`: what the process has of it already. `samples`: none where a sample itself is written.
  */
 export function makeApiRoutes(
   core: Core,
@@ -275,6 +277,7 @@ export function makeApiRoutes(
     config,
     makeOwnLimiter,
   ),
+  samples: Samples = NO_SAMPLES,
 ): Route[] {
   const { db, lane, metrics, presence, secrets } = core;
   const parts = makeRouteParts(core, config);
@@ -290,6 +293,7 @@ export function makeApiRoutes(
     ...makeMemberRoutes({ db, lane, cursors, links, site, mails: config.smtp_url !== null, flows }),
     ...makeSigningKeyLists({ db }),
     ...makeWorkspaceRoutes({ db, lane, cursors }),
+    ...makeSampleRoutes(core, samples),
     ...makeHistoryRoutes(core, parts),
   ];
   const resources = makeResources(metrics.watchUse, (workspace_id) => presence.isAlone(workspace_id));

@@ -167,6 +167,7 @@ async function bodyOf(
     stopped,
     separation_of_duties: workspace.separation_of_duties,
     time_zone: workspace.time_zone,
+    sample: workspace.sample,
     created_at: workspace.created_at,
   };
 }

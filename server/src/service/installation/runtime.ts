@@ -73,6 +73,8 @@ export interface Database {
   checkpoint_dir: string;
   /** The watch over its clock; the default is right but for tests. */
   clock?: ClockWatch;
+  /** The sample workspace by whose clock everything happens, and the only one that may be written. */
+  sample?: string;
 }
 
 /** The parts that the whole process shares. */
@@ -147,14 +149,14 @@ export const newId = (kind: 'workspace' | 'request' | 'session' | 'sign_in' | 'e
   makeIdsAt(Date.now(), random)(kind);
 
 /** Makes the connections to the database, by the kind of work that has them. */
-function makePools({ address, guarded }: Database, log: Logger, tracing: Tracing | null) {
+function makePools({ address, guarded, sample }: Database, log: Logger, tracing: Tracing | null) {
   const onBroken = (error: Error) => {
     if (error instanceof WrongSession)
       log.error({ err: error }, 'a connection lost the role or settings of the service and was closed');
     else log.warn({ err: error }, 'a database connection broke');
   };
   const make = (max: number, options: Partial<Parameters<typeof makePool>[1]> = {}) =>
-    makePool(address, { max, onBroken, ...options, ...(guarded ? { role: SERVICE_ROLE } : {}) });
+    makePool(address, { max, onBroken, sample, ...options, ...(guarded ? { role: SERVICE_ROLE } : {}) });
   const plan = 'index_lookup';
   return {
     lane: make(LANE_CONNECTIONS, { pipeline: true, plan, tracing }),
@@ -284,10 +286,12 @@ export async function addWorkspace(
     trial_days: number | null;
     admin_key?: string;
     by: 'operator' | 'system';
+    /** The id of a sample workspace. */
+    sample?: string;
   },
 ): Promise<{ workspace_id: string; admin_key: string }> {
   const admin_key = input.admin_key ?? newKey();
-  const workspace_id = newId('workspace');
+  const workspace_id = input.sample ?? newId('workspace');
   const actor = input.by === 'operator' ? OPERATOR : SYSTEM;
   await core.lane.submit(
     workspace_id,
@@ -297,6 +301,7 @@ export async function addWorkspace(
       name: input.name,
       plan: input.plan,
       trial_days: input.trial_days,
+      sample: input.sample !== undefined,
       admin_key: { ...core.secrets.keyDigests(admin_key)[0], hint: keyHint(admin_key) },
     },
     { actor, request_id: null, client_address: null },

@@ -12,6 +12,7 @@ import { ApiError, invalidField } from '@purser/rules/errors';
 import type pg from 'pg';
 import { ALREADY_SET_UP, joinWorkspace } from '../../engine/commands/people/join-workspace.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
+import { listSamples } from '../../engine/samples/sample-clocks.ts';
 import { loadInvitations } from '../../engine/storage/members.ts';
 import type { SignInMethod } from '../../engine/storage/sessions.ts';
 import { listWorkspaces, readClock } from '../../engine/storage/workspaces.ts';
@@ -19,6 +20,7 @@ import type { Mac } from '../installation/secrets.ts';
 import { makeAccountChanges, nameToJoinWith } from './account-names.ts';
 import type { Attempts } from './attempts.ts';
 import type { Devices } from './devices.ts';
+import { joinSample } from './join-sample.ts';
 import { INVALID_RESET, type LinkTokens } from './links.ts';
 import { type Me, meOf, type Self } from './own-account.ts';
 import { checkNewPassword, type Passwords } from './passwords.ts';
@@ -340,6 +342,9 @@ export class SignInFlows {
       origin,
     );
     await deleteSetupCodes(this.#options.db);
+    // The operator asked for them before there was anybody.
+    for (const sample of await listSamples(this.#options.db))
+      if (sample.user_ids.length === 0) await joinSample(this.#options, sample.workspace_id, first.user_id);
     return { ...first, workspace_id };
   }
 

@@ -21,7 +21,9 @@ export type Admittance =
   | { by: 'first' }
   /** `was_mailed`: the link went to the mailbox alone. */
   | { by: 'invitation'; invitation_id: string; principal_id: string | null; was_mailed: boolean }
-  | { by: 'provider'; role: Role };
+  | { by: 'provider'; role: Role }
+  /** The operator's or the person's own wish to see a sample, which they administrate. */
+  | { by: 'sample' };
 
 export interface JoinWorkspaceInput {
   admittance: Admittance;
