@@ -1,11 +1,12 @@
-// Prepares the clone and runs the tests. `npm test` runs the first tier and a few tests in a browser; `npm run test:all`
-// (`--all` first) runs everything, also under other run times of JavaScript. `npm test -- <file or option of vitest> …` runs
+// Prepares the clone and runs the tests. `npm test` runs the first tier, a few tests in a browser, and those of the Python client
+// where Python is there; `npm run test:all` (`--all` first) runs everything, also under other run times of JavaScript. `npm test -- <file or option of vitest> …` runs
 // some files of either tier. With `--watch` first it runs what each change concerns, until it is stopped.
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fail, prepare, ROOT } from './prepare.mjs';
 import { testInBrowser } from './test-browser.mjs';
+import { testPython } from './test-python.mjs';
 import { installRuntimes } from './test-runtimes.mjs';
 
 const FIRST_TIER = `npm test: every guarantee, in about 4 minutes on two quiet cores.
@@ -53,7 +54,10 @@ async function main([first, ...rest]) {
   if (first === undefined) console.error(FIRST_TIER);
   await prepare({ with_dev: true });
   if (first === '--all') return testAll(rest);
-  if (first === undefined) return tier([], { TESTS: 'first' }, ['--grep', '@smoke']);
+  if (first === undefined) {
+    const code = await tier([], { TESTS: 'first' }, ['--grep', '@smoke']);
+    return (await testPython(['--if-present'])) || code;
+  }
   return (await vitest(first === '--watch' ? ['watch', ...rest] : ['run', first, ...rest])).code;
 }
 

@@ -20,6 +20,13 @@ for (const name of ['sdk', 'mcp', 'cli']) {
   // The entry in the registry of MCP servers names the version twice.
   if (name === 'mcp') write('server.json', (text) => text.replace(/("version": )"[^"]*"/g, `$1"${version}"`));
 }
+// The Python client has the client's version, in the form of Python: 1.0.0-beta.1 is 1.0.0b1.
+const { version: client_version } = JSON.parse(readFileSync(join(ROOT, 'sdk', 'package.json'), 'utf8'));
+const python_version = client_version
+  .replace(/-alpha\.(\d+)$/, 'a$1')
+  .replace(/-beta\.(\d+)$/, 'b$1')
+  .replace(/-rc\.(\d+)$/, 'rc$1');
+writeFileSync(join(ROOT, 'python', 'src', 'purser', '_version.py'), `VERSION = "${python_version}"\n`);
 const { status: written } = spawnSync(
   process.execPath,
   [join(ROOT, 'scripts', 'check-breaking.mjs'), '--release'],

@@ -1,4 +1,6 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Purser } from '../src/index.ts';
 import { type ProxyFaults, startFaultProxy } from './fault-proxy.ts';
@@ -76,20 +78,55 @@ const CAUSES = [
 
 let variants = 0;
 
+/** One line of a caller: it is ready, or how a job ended. */
+type CallerLine = { job?: number; ended?: string };
+
+interface Caller {
+  child: ChildProcess;
+  /** Calls back with an error if the caller cannot be told. */
+  tell(job: object, done: (error: Error | null | undefined) => void): void;
+  onLine(hear: (line: CallerLine) => void): void;
+}
+
+/** A process that spends with the TypeScript client, or with `SPEND_CALLER=python` with the Python client. */
+function startCaller(settings: object): Caller {
+  if (process.env.SPEND_CALLER !== 'python') {
+    const file = fileURLToPath(new URL('fault-caller.mjs', import.meta.url));
+    const child = fork(file, [JSON.stringify(settings)], { execArgv: [] });
+    return {
+      child,
+      tell: (job, done) => child.send(job, done),
+      onLine: (hear) => child.on('message', hear),
+    };
+  }
+  const python = fileURLToPath(new URL('../../python/.venv/tests/bin/python', import.meta.url));
+  if (!existsSync(python))
+    throw new Error('SPEND_CALLER=python needs its environment: run npm run test:python');
+  const file = fileURLToPath(new URL('../../python/tests/fault_caller.py', import.meta.url));
+  const child = spawn(python, [file, JSON.stringify(settings)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  // One that is killed breaks the pipe; its exit says so.
+  child.stdin.on('error', () => {});
+  return {
+    child,
+    tell: (job, done) => child.stdin.write(`${JSON.stringify(job)}\n`, done),
+    onLine: (hear) => createInterface({ input: child.stdout }).on('line', (line) => hear(JSON.parse(line))),
+  };
+}
+
 /** Processes that call `spend`; some are killed while they do. */
 function makeCallers(settings: object, calls_a_kill: number) {
-  const file = fileURLToPath(new URL('fault-caller.mjs', import.meta.url));
   const pending = new Map<number, { child: ChildProcess; settle: (ended: string) => void }>();
-  const children: ChildProcess[] = [];
+  const callers: Caller[] = [];
   let jobs = 0;
   let calls = 0;
   let stopping = false;
 
   function start(slot: number): Promise<void> {
-    const child = fork(file, [JSON.stringify(settings)], { execArgv: [] });
-    children[slot] = child;
+    const caller = startCaller(settings);
+    const { child } = caller;
+    callers[slot] = caller;
     return new Promise((ready) => {
-      child.on('message', ({ job, ended }: { job?: number; ended?: string }) => {
+      caller.onLine(({ job, ended }) => {
         if (job === undefined) return ready();
         const waiting = pending.get(job);
         pending.delete(job);
@@ -110,12 +147,12 @@ function makeCallers(settings: object, calls_a_kill: number) {
     ready: () => Promise.all(Array.from({ length: PROCESSES }, (_, slot) => start(slot))),
     /** Has one of the processes make the call; resolves with how it ended. */
     call(request: object): Promise<string> {
-      const child = children[Math.floor(Math.random() * PROCESSES)] as ChildProcess;
+      const { child, tell } = callers[Math.floor(Math.random() * PROCESSES)] as Caller;
       const job = ++jobs;
       return new Promise<string>((settle) => {
         pending.set(job, { child, settle });
-        child.send({ job, request }, (error) => {
-          if (error !== null && pending.delete(job)) settle('killed');
+        tell({ job, request }, (error) => {
+          if (error != null && pending.delete(job)) settle('killed');
         });
       }).then((ended) => {
         // One that is making a call, or the kill would show nothing.
@@ -127,8 +164,8 @@ function makeCallers(settings: object, calls_a_kill: number) {
     },
     async stop() {
       stopping = true;
-      const gone = children.map((child) => new Promise((resolve) => child.once('exit', resolve)));
-      for (const child of children) child.kill('SIGKILL');
+      const gone = callers.map(({ child }) => new Promise((resolve) => child.once('exit', resolve)));
+      for (const { child } of callers) child.kill('SIGKILL');
       await Promise.all(gone);
     },
   };

@@ -4,8 +4,14 @@ import { runFaults, type Tally, type Variant } from './fault-run.ts';
 import { startKilledService } from './killed-service.ts';
 import { type RunningService, startTestService } from './service.ts';
 
-/** Runs of each variant: `FAULT_RUNS=10000 npm test -- sdk/tests/faults`. */
-const RUNS = Number(process.env.FAULT_RUNS);
+/**
+ * Runs of each variant: `FAULT_RUNS=10000 npm test -- sdk/tests/faults`; with Python callers
+ * `SPEND_CALLER=python SPEND_RUNS=10000 npm test -- sdk/tests/faults`.
+ */
+const RUNS = Math.max(
+  Number(process.env.FAULT_RUNS),
+  process.env.SPEND_CALLER === 'python' ? Number(process.env.SPEND_RUNS) : 0,
+);
 const IS_LONG = RUNS > 100;
 /** Enough for a mistake to show: each shows in a fifth of the runs. */
 const RUNS_TO_BE_CAUGHT = 60;
