@@ -52,7 +52,9 @@ def order_of(request: dict[str, Any], grant: Grant) -> dict[str, Any]:
 
 
 def spend_options(adapter: object) -> dict[str, Any]:
-    every_failure = {"is_definite_failure": lambda _: True} if VARIANT.get("every_failure_is_definite") else {}
+    every_failure = (
+        {"is_definite_failure": lambda _: True} if VARIANT.get("every_failure_is_definite") else {}
+    )
     with_adapter = {"adapter": adapter} if VARIANT.get("adapter") else {}
     return {"payment_is_idempotent": VARIANT.get("idempotent", False), **with_adapter, **every_failure}
 
@@ -76,7 +78,8 @@ def spend_sync(request: Any) -> str:
             sync_adapter.capabilities.consume(consume_body(grant), idempotency_key=str(uuid.uuid4()))
         return payment_of(sync_http.post(SETTINGS["rail_url"], json=order_of(request, grant)))
 
-    return sync_purser.spend(request, pay, **spend_options(sync_adapter)).status
+    ended: str = sync_purser.spend(request, pay, **spend_options(sync_adapter)).status
+    return ended
 
 
 def async_spender() -> Callable[[Any], Awaitable[str]]:
@@ -90,7 +93,8 @@ def async_spender() -> Callable[[Any], Awaitable[str]]:
                 await adapter.capabilities.consume(consume_body(grant), idempotency_key=str(uuid.uuid4()))
             return payment_of(await http.post(SETTINGS["rail_url"], json=order_of(request, grant)))
 
-        return (await purser.spend(request, pay, **spend_options(adapter))).status
+        ended: str = (await purser.spend(request, pay, **spend_options(adapter))).status
+        return ended
 
     return spend
 
