@@ -83,7 +83,7 @@ type CallerLine = { job?: number; ended?: string };
 
 interface Caller {
   child: ChildProcess;
-  /** Calls back with an error if the caller cannot be told. */
+  /** Calls back with an error if the caller cannot be reached. */
   tell(job: object, done: (error: Error | null | undefined) => void): void;
   onLine(hear: (line: CallerLine) => void): void;
 }
