@@ -41,6 +41,7 @@ const NAVIGATION = [
   'Agents',
   'Budgets',
   'Shadow report',
+  'History',
   'Webhooks',
   'Ledger',
   'Audit',

@@ -191,6 +191,7 @@ const GO: readonly (readonly [key: string, heading: string])[] = [
   ['a', 'Agents'],
   ['b', 'Budgets'],
   ['r', 'Shadow report'],
+  ['h', 'History'],
   ['w', 'Webhooks'],
   ['l', 'Ledger'],
   ['u', 'Audit'],

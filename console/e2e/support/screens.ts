@@ -12,6 +12,8 @@ export const SCREENS: readonly ScreenAt[] = [
   ['/new-agent', 'New agent'],
   ['/budgets', 'Budgets'],
   ['/report', 'Shadow report'],
+  ['/history', 'History'],
+  ['/history/report', 'What would have happened'],
   ['/keys', 'Keys'],
   ['/webhooks', 'Webhooks'],
   ['/ledger', 'Ledger'],

@@ -24,6 +24,7 @@ const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] =
   ['Agents', '/agents', 'g a'],
   ['Budgets', '/budgets', 'g b'],
   ['Shadow report', '/report', 'g r'],
+  ['History', '/history', 'g h'],
   ['Notifications', '/notifications', 'g n'],
   ['Webhooks', '/webhooks', 'g w'],
   ['Ledger', '/ledger', 'g l'],

@@ -805,6 +805,7 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     input: {
       import_id: importOf(seen, step.a),
       run_id: `run${step.b % 3}`,
+      page: 1 + (step.a % 4),
       lines: Array.from({ length: 1 + (step.c % 3) }, (_, i) => ({
         line: lineOf((step.b + i) % 5, step.c % 11 === 0 ? 200 : 100),
         was_seen: step.c % 5 === 0,

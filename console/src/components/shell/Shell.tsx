@@ -34,6 +34,7 @@ const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: 
     ['/agents', 'Agents', 'agents'],
     ['/budgets', 'Budgets', 'budgets'],
     ['/report', 'Shadow report', 'report'],
+    ['/history', 'History', 'history'],
   ],
   [
     ['/notifications', 'Notifications', 'notifications'],

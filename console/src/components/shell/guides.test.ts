@@ -8,6 +8,8 @@ test('the guide of a screen is there, and a screen without one has no link', () 
     'Decisions',
     'Policy',
     'Shadow report',
+    'History',
+    'What would have happened',
     'Ledger',
     'Audit',
     'Team',

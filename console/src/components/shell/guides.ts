@@ -8,6 +8,8 @@ const GUIDES: Readonly<Record<string, string>> = {
   Merchants: 'merchants',
   Budgets: 'for-finance',
   'Shadow report': 'reading-the-report',
+  History: 'before-you-integrate',
+  'What would have happened': 'before-you-integrate',
   Notifications: 'notifications',
   Webhooks: 'webhooks',
   Ledger: 'verifying-the-history',

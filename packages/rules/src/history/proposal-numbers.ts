@@ -224,7 +224,7 @@ function merchants(lines: readonly ReplayedLine[], blocked: readonly string[]): 
   const allowed: ProposedValue = {
     path: 'allowed_merchants',
     fields: { allowed_merchants: regular.map(nameOf) },
-    why: `${many(regular.length)} merchants were each paid at least ${MIN_LINES_OF_MERCHANT} times on at least 2 days: ${many(paid)} of ${many(lines.length)} purchases.`,
+    why: `${regular.length === 1 ? '1 merchant was' : `${many(regular.length)} merchants were each`} paid at least ${MIN_LINES_OF_MERCHANT} times on at least 2 days: ${many(paid)} of ${many(lines.length)} purchases.`,
     line_ids: idsOf(regular.flat()),
   };
   if (payees.length === 0) return [allowed];

@@ -31,6 +31,8 @@ export interface ImportProgress {
   /** Until when that attempt may be silent. */
   alive_until: string | null;
   bytes_read: number;
+  /** The pages that were recorded. */
+  pages: number;
   taken: number;
   present: number;
   bad: number;
@@ -74,6 +76,7 @@ export function newProgress(import_id: string, now: string): ImportProgress {
     run_id: null,
     alive_until: null,
     bytes_read: 0,
+    pages: 0,
     taken: 0,
     present: 0,
     bad: 0,

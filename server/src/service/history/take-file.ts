@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { ImportMapping } from '@purser/contract/history/imports';
 import {
   type LineResult,
@@ -28,6 +28,9 @@ import { FailedFile, type FileReader, makeFileReader, type PlacedItem } from './
 /** The lease of an attempt to read a file, and how often it is renewed. */
 const ALIVE_SECONDS = 10;
 const ALIVE_EVERY_MS = 3_000;
+/** Attempts to record a page, and the time between them, which grows. */
+const MAX_ATTEMPTS = 6;
+const RETRY_MS = 400;
 /** How much of a bad line is kept. */
 const MAX_SHOWN = 4_096;
 /** A page is recorded at the latest with this many parts of a file that give no line. */
@@ -71,6 +74,19 @@ export async function checkLineLimit(db: pg.Pool, workspace_id: string): Promise
   );
 }
 
+/** Submits a page again where the database could not write just now. A page counts once, also where its answer was lost. */
+async function patiently<T>(submit: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await submit();
+    } catch (error) {
+      const is_busy = error instanceof ApiError && error.code === 'unavailable';
+      if (!is_busy || attempt >= MAX_ATTEMPTS) throw error;
+      await wait(attempt * RETRY_MS);
+    }
+  }
+}
+
 const failedLimit = () =>
   new FailedFile('line_limit', null, `The workspace has reached its limit of ${MAX_WORKSPACE_LINES} lines.`);
 
@@ -85,6 +101,7 @@ class Attempt {
   #room: number;
   #page = emptyPage();
   #read = 0;
+  #pages = 0;
   #bytes_read = 0;
   #decoder: ReturnType<typeof makeDecoder> | null = null;
   #reader: FileReader;
@@ -137,20 +154,18 @@ class Attempt {
     const { lane, countLineResult } = this.#options;
     const header = this.#row.source === 'csv' ? (this.#reader.header?.() ?? null) : null;
     const { workspace_id, import_id, origin } = this.#file;
-    const recorded = await lane.submit(
-      workspace_id,
-      recordLines,
-      {
-        import_id,
-        run_id: this.#run_id,
-        ...page,
-        bytes_read: this.#bytes_read,
-        header: header === null ? null : storableText(header),
-        header_hash: header === null ? null : headerHash(header),
-        seconds: ALIVE_SECONDS,
-      },
-      origin,
-    );
+    this.#pages += 1;
+    const input = {
+      import_id,
+      run_id: this.#run_id,
+      page: this.#pages,
+      ...page,
+      bytes_read: this.#bytes_read,
+      header: header === null ? null : storableText(header),
+      header_hash: header === null ? null : headerHash(header),
+      seconds: ALIVE_SECONDS,
+    };
+    const recorded = await patiently(() => lane.submit(workspace_id, recordLines, input, origin));
     for (const result of ['taken', 'present', 'bad'] as const) countLineResult(result, recorded[result]);
     countLineResult('skipped', page.skipped.length);
     this.#room -= recorded.added;

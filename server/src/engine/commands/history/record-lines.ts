@@ -16,6 +16,8 @@ export type NewProblem = Omit<ImportProblemRow, 'import_id' | 'place'>;
 export interface RecordLinesInput {
   import_id: string;
   run_id: string;
+  /** 1, 2, 3, … within the attempt. */
+  page: number;
   /** At most `MAX_PAGE_LINES`. `was_seen`: this attempt had a line of this identity before. */
   lines: readonly { line: NewLine; was_seen: boolean; text: string }[];
   problems: readonly NewProblem[];
@@ -36,6 +38,8 @@ export interface RecordedPage {
   added: number;
   too_many_problems: boolean;
 }
+
+const NOTHING_NEW: RecordedPage = { taken: 0, present: 0, bad: 0, added: 0, too_many_problems: false };
 
 const CHANGED = {
   column_name: null,
@@ -97,6 +101,7 @@ function afterPage(
       ...progress,
       alive_until: new Date(set.now_ms + seconds * 1000).toISOString(),
       bytes_read,
+      pages: input.page,
       header,
       header_hash,
       taken: progress.taken + taken,
@@ -134,6 +139,8 @@ export const recordLines: Command<RecordLinesInput, RecordedPage> = {
     const found = readingImport(set, input);
     if (found === null)
       return refuse('import_in_progress', 'Another attempt to read the file has taken over.');
+    // Recorded before; its answer was lost.
+    if (found.progress.pages >= input.page) return done(NOTHING_NEW);
     const sorted = sortLines(set, input);
     const { progress, problems, too_many } = afterPage(set, found.progress, input, sorted);
     if (sorted.added.length > 0) {

@@ -5,7 +5,7 @@ import { type InWorkspace, makeInsert, type WorkspaceRows, workspaceIdsOf } from
 const COLUMNS =
   'import_id, file_name, source, feed, agent_id, mapping, bytes, created_at, key_id, principal_id';
 const PROGRESS =
-  'import_id, status, run_id, alive_until, bytes_read, taken, present, bad, skipped, failure, header, header_hash, updated_at';
+  'import_id, status, run_id, alive_until, bytes_read, pages, taken, present, bad, skipped, failure, header, header_hash, updated_at';
 const of = (alias: string, columns: string) => columns.replaceAll(/(\w+)/g, `${alias}.$1`);
 
 /** An import with how far its file was read, and whose its lines are. */
@@ -36,6 +36,7 @@ export const putImportProgress = makeInsert<ImportProgress>(
     run_id: 'text',
     alive_until: 'timestamptz',
     bytes_read: 'bigint',
+    pages: 'integer',
     taken: 'integer',
     present: 'integer',
     bad: 'integer',
@@ -52,6 +53,7 @@ export const putImportProgress = makeInsert<ImportProgress>(
       'run_id',
       'alive_until',
       'bytes_read',
+      'pages',
       'taken',
       'present',
       'bad',
