@@ -12,6 +12,17 @@ const DAY_MS = 86_400_000;
 /** A period without an end, of a budget in total, is drawn to this long after now. */
 const AHEAD_MS = 30 * DAY_MS;
 
+/** Points of the curve that can be pointed at are this far apart, so that each has a target of 24 px on a phone too. */
+const APART = WIDTH / 10;
+
+/** The newest point, and of those before it each that is far enough from the one after it. */
+function spaced<Point extends { x: number }>(points: readonly Point[]): Point[] {
+  const kept: Point[] = [];
+  for (const point of points.toReversed())
+    if (kept[0] === undefined || kept[0].x - point.x >= APART) kept.unshift(point);
+  return kept;
+}
+
 /**
  * How a budget is used up: what remained, the even pace to zero, and where the present pace leads. Each point says its values
  * when it has the pointer or the focus. The table below has the same numbers.
@@ -73,7 +84,7 @@ export function BurnDown({ curve }: { curve: Curve }) {
             <path className={styles.remained} d={remained ?? ''} />
           </svg>
           <ul className={styles.points} aria-label="What remained">
-            {drawn.map((each) => {
+            {spaced(drawn).map((each) => {
               const name = `${localTime(each.at)}: ${formatMoney(each.remaining_minor, currency)} remained`;
               return (
                 <li
