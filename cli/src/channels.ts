@@ -29,11 +29,23 @@ export interface AddChannelOptions {
   type: CreateChannelRequest['type'];
   url?: string;
   address?: string[];
+  slackChannel?: string;
   agent?: string[];
   currency?: string;
   fromMinor?: number;
   hideClaims?: boolean;
   json?: boolean;
+}
+
+/** The settings of a Slack app. Its tokens come from the environment alone. */
+function slackSettings({ type, slackChannel }: AddChannelOptions, env: Context['env']) {
+  if (type !== 'slack_app') return {};
+  const { PURSER_SLACK_APP_TOKEN: app_token, PURSER_SLACK_BOT_TOKEN: bot_token } = env;
+  return {
+    ...(app_token === undefined ? {} : { app_token }),
+    ...(bot_token === undefined ? {} : { bot_token }),
+    ...(slackChannel === undefined ? {} : { channel: slackChannel }),
+  };
 }
 
 /** Adds a channel. Its URL may be in `PURSER_CHANNEL_URL`, since other users of a machine see the arguments of commands. */
@@ -43,7 +55,8 @@ export async function addChannel(
   options: AddChannelOptions,
 ): Promise<number> {
   const { type, address, agent, currency, fromMinor, hideClaims, json } = options;
-  const url = options.url ?? (type === 'email' ? undefined : context.env.PURSER_CHANNEL_URL);
+  const has_url = type !== 'email' && type !== 'slack_app';
+  const url = options.url ?? (has_url ? context.env.PURSER_CHANNEL_URL : undefined);
   const filter = {
     ...(agent === undefined ? {} : { agents: agent }),
     ...(currency === undefined ? {} : { currency }),
@@ -55,6 +68,7 @@ export async function addChannel(
     type,
     ...(url === undefined ? {} : { url }),
     ...(address === undefined ? {} : { addresses: address }),
+    ...slackSettings(options, context.env),
     ...(Object.keys(filter).length === 0 ? {} : { filter }),
     ...(hideClaims ? { show_claims: false } : {}),
   });

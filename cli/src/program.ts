@@ -1,3 +1,4 @@
+import { INBOX_GROUPS, INBOX_SORTS } from '@purser/contract/reviews/inbox';
 import { CHANNEL_TYPES } from '@purser/contract/values/channels';
 import { WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
 import { minorUnits } from '@purser/mcp/money';
@@ -19,6 +20,7 @@ import { type EventType, type ListenOptions, listen, trigger } from './events.ts
 import { CommandError, EXIT, told } from './failure.ts';
 import { type ProposeOptions, propose } from './history.ts';
 import { type ImportOptions, importFile } from './import-file.ts';
+import { type InboxOptions, inbox } from './inbox.ts';
 import { CLIENTS, type McpClient, printConfiguration, serve } from './mcp.ts';
 import {
   type AnswerOptions,
@@ -177,11 +179,28 @@ function addReview(program: Command, context: Context, run: Run): void {
     .description('review pending decisions one by one, or a single decision')
     .option('--watch', 'keep waiting for new ones, until Ctrl-C')
     .addOption(new Option('--allow', 'allow this decision').conflicts('deny'))
-    .option('--deny', 'deny this decision')
+    .addOption(new Option('--deny', 'deny this decision').conflicts(['always', 'never']))
+    .addOption(
+      new Option('--always', 'allow it, and list the merchant as allowed').conflicts(['allow', 'never']),
+    )
+    .addOption(new Option('--never', 'deny it, and list the merchant as blocked').conflicts('allow'))
     .option('--reason <code>', 'reason code: A-Z, 0-9 and _')
     .option('--comment <text>', 'why, in words')
     .option(...JSON_FLAG)
     .action(run((id: string | undefined, options: ReviewOptions) => review(context, id, options)));
+
+  program
+    .command('inbox')
+    .description('list the pending reviews, those that expire soonest first')
+    .option('--agent <slug>', 'only this agent')
+    .option('--search <text>', 'part of a merchant, description, task, note or id')
+    .option('--currency <code>', 'only requests in this currency')
+    .option('--reason <code>', 'only requests that wait for this reason')
+    .addOption(new Option('--sort <order>', 'order').choices([...INBOX_SORTS]))
+    .addOption(new Option('--group <by>', 'count them in groups').choices([...INBOX_GROUPS]))
+    .option('--mine', 'only those assigned to you')
+    .option(...JSON_FLAG)
+    .action(run((options: InboxOptions) => inbox(context, options)));
 
   program
     .command('decisions')
@@ -257,6 +276,10 @@ function addChannels(program: Command, context: Context, run: Run): void {
     .addOption(new Option('--type <type>', 'type').choices(CHANNEL_TYPES).makeOptionMandatory())
     .option('--url <url>', 'URL; of a webhook type. Without it, it is read from PURSER_CHANNEL_URL')
     .option('--address <email...>', 'addresses, of the type email')
+    .option(
+      '--slack-channel <id>',
+      'channel of the type slack_app; its tokens are read from PURSER_SLACK_APP_TOKEN and PURSER_SLACK_BOT_TOKEN',
+    )
     .option('--agent <slug...>', 'only requests of these agents')
     .option('--currency <code>', 'only requests in this currency')
     .option('--from-minor <n>', 'only requests of at least this amount, in minor units', wholeNumber)

@@ -1,45 +1,22 @@
 import { createInterface } from 'node:readline';
-import { formatMoney } from '@purser/mcp/money';
-import { APIError, type Decision, type Purser, type RecordedReview } from '@purser/sdk';
+import { APIError, type Purser, type RecordedReview, type Sheet } from '@purser/sdk';
 import type { Context } from './context.ts';
 import { EXIT, told } from './failure.ts';
 import { pause } from './follow.ts';
-import { oneLine } from './simulation-text.ts';
+import { sheetLines } from './sheet.ts';
 
 const WATCH_MS = 5_000;
 const DEFAULT_REASONS = { ALLOW: 'REVIEWED_OK', DENY: 'REVIEWED_NOT_OK' } as const;
 type Action = keyof typeof DEFAULT_REASONS;
 
-/** How far the approvals are; nothing where one is enough. */
-function progressLines({ review_progress }: Decision): string[] {
-  if (review_progress === undefined || review_progress.required === 1) return [];
-  return [`  Approvals: ${review_progress.given.length} of ${review_progress.required}.`];
-}
-
-/** The lines that a reviewer needs about a spend. */
-function reviewLines(decision: Decision): string[] {
-  const { decision_id, agent, action, requested_amount_minor, currency, purpose, explanation, task } =
-    decision;
-  const until = decision.reservation.expires_at;
-  const evidence = purpose.evidence.map(
-    ({ field, text, effect }) => `    ${effect}: “${oneLine(text)}” (${oneLine(field, 40)})`,
-  );
-  return [
-    `${formatMoney(requested_amount_minor, currency)} to ${oneLine(action.merchant)}, by ${agent.slug}   ${decision_id}`,
-    `  ${oneLine(explanation, 1_000)}`,
-    ...(action.description ? [`  It says: “${oneLine(action.description, 1_000)}”`] : []),
-    ...(task ? [`  Its task: “${oneLine(task, 1_000)}”`] : []),
-    `  Purpose: ${purpose.assessment}. ${oneLine(purpose.rationale, 1_000)}`,
-    ...evidence,
-    ...progressLines(decision),
-    until === null ? '  The review does not expire.' : `  The review expires at ${until}.`,
-  ];
-}
-
 export interface ReviewOptions {
   watch?: boolean;
   allow?: boolean;
   deny?: boolean;
+  /** Allows it, and lists the merchant as allowed. */
+  always?: boolean;
+  /** Denies it, and lists the merchant as blocked. */
+  never?: boolean;
   reason?: string;
   comment?: string;
   json?: boolean;
@@ -52,15 +29,21 @@ export async function review(
   options: ReviewOptions,
 ): Promise<number> {
   const client = await context.client();
-  const { allow, deny, reason, comment, json } = options;
+  const { allow, deny, always, never, reason, comment, json } = options;
   if (decision_id !== undefined) {
-    const decision = await client.decisions.retrieve(decision_id);
-    if (!allow && !deny) {
-      if (json) context.json(decision);
-      else context.say(...reviewLines(decision));
+    const sheet = await client.decisions.sheet(decision_id);
+    if (!allow && !deny && !always && !never) {
+      if (json) context.json(sheet);
+      else context.say(...sheetLines(sheet));
       return EXIT.ok;
     }
-    const recorded = await record(client, decision_id, allow ? 'ALLOW' : 'DENY', { reason, comment });
+    const remember = always
+      ? ({ remember: 'ALWAYS' } as const)
+      : never
+        ? ({ remember: 'NEVER' } as const)
+        : {};
+    const action = allow || always ? 'ALLOW' : 'DENY';
+    const recorded = await record(client, sheet, action, { reason, comment, ...remember });
     if (json) context.json(recorded);
     else context.say(`${decision_id}: ${recordedLine(recorded)}`);
     return EXIT.ok;
@@ -80,16 +63,27 @@ function recordedLine({ action, effective_decision, by_key_maker }: RecordedRevi
   return `${action} is recorded; in effect: ${effective_decision}.${by_maker}`;
 }
 
+interface Given {
+  reason?: string | undefined;
+  comment?: string | undefined;
+  remember?: 'ALWAYS' | 'NEVER';
+}
+
+/** Records a review. Without a reason it has the one that follows from the cause, or says that none was chosen. */
 const record = (
   client: Purser,
-  decision_id: string,
+  { decision_id, reasons }: Pick<Sheet, 'decision_id' | 'reasons'>,
   action: Action,
-  { reason, comment }: { reason?: string | undefined; comment?: string | undefined },
+  { reason, comment, remember }: Given,
 ) =>
   client.decisions.review(decision_id, {
     action,
-    reason_code: reason ?? DEFAULT_REASONS[action],
+    reason_code:
+      reason ??
+      (action === 'ALLOW' ? reasons.default_allow : reasons.default_deny) ??
+      DEFAULT_REASONS[action],
     ...(comment === undefined || comment === '' ? {} : { comment }),
+    ...(remember === undefined ? {} : { remember }),
   });
 
 /** Shows what waits, one by one, and asks what to do with it; with `watch`, also what comes later. */
@@ -116,13 +110,15 @@ async function walk(context: Context, client: Purser, { watch, json }: ReviewOpt
           context.json(decision);
           continue;
         }
-        context.say('', ...reviewLines(decision));
-        const word = await question('Allow it? [y]es, [n]o, [s]kip, [q]uit: ');
+        const sheet = await client.decisions.sheet(decision.decision_id);
+        context.say('', ...sheetLines(sheet));
+        const word = await question(questionOf(sheet));
         if (word === null || /^q/i.test(word)) return EXIT.ok;
-        if (!/^[yn]/i.test(word)) continue;
+        const answer = answerOf(word, sheet);
+        if (answer === null) continue;
         const comment = await question('Comment (optional): ');
         if (comment === null) return EXIT.ok;
-        await recordOne(context, client, decision, /^y/i.test(word) ? 'ALLOW' : 'DENY', comment);
+        await recordOne(context, client, sheet, { ...answer, comment });
       }
       if (seen.size === 0 && !watch) context.say('No pending reviews.');
     } while (watch && (await pause(WATCH_MS, signal)));
@@ -132,16 +128,34 @@ async function walk(context: Context, client: Purser, { watch, json }: ReviewOpt
   return EXIT.ok;
 }
 
+interface Answer {
+  action: Action;
+  remember?: 'ALWAYS' | 'NEVER';
+}
+
+/** What may be typed about a request; the ways to remember its merchant only where they are offered. */
+function questionOf({ remember: { ALWAYS, NEVER } }: Sheet): string {
+  const more = [...(ALWAYS.offered ? ['[a]lways'] : []), ...(NEVER.offered ? ['ne[v]er'] : [])];
+  return `Allow it? ${['[y]es', '[n]o', ...more, '[s]kip', '[q]uit'].join(', ')}: `;
+}
+
+/** What was typed; null: skip it. */
+function answerOf(word: string, { remember: { ALWAYS, NEVER } }: Sheet): Answer | null {
+  if (/^(v|never)/i.test(word)) return NEVER.offered ? { action: 'DENY', remember: 'NEVER' } : null;
+  if (/^a/i.test(word)) return ALWAYS.offered ? { action: 'ALLOW', remember: 'ALWAYS' } : null;
+  if (/^y/i.test(word)) return { action: 'ALLOW' };
+  return /^n/i.test(word) ? { action: 'DENY' } : null;
+}
+
 /** Somebody else may have been faster; that ends nothing. */
 async function recordOne(
   context: Context,
   client: Purser,
-  { decision_id }: Decision,
-  action: Action,
-  comment: string,
+  sheet: Sheet,
+  { action, ...given }: Answer & { comment: string },
 ): Promise<void> {
   try {
-    context.say(recordedLine(await record(client, decision_id, action, { comment })));
+    context.say(recordedLine(await record(client, sheet, action, given)));
   } catch (error) {
     if (!(error instanceof APIError) || error.status === 401) throw error;
     context.say(`Not recorded: ${told(error)}`);

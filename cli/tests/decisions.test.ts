@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { makeKey } from '../../server/tests/support/running-service.ts';
+import { makeKey, spend } from '../../server/tests/support/running-service.ts';
 import { takesMinutes, until } from '../../server/tests/support/until.ts';
 import { AUTHORITY, lines, programTest } from './world.ts';
 
@@ -88,6 +88,11 @@ test('review: walks through what waits, or reviews one; a reviewer’s key is en
   const walked = await run(['review'], { env, input: 's\nn\nnot needed\nq\n' });
   expect(walked.code).toBe(0);
   expect(walked.out).toContain('EUR 90.00 to Hetzner Online');
+  const headings = ['What this agent is for', 'Why it waits', 'Limits', 'History with this merchant'];
+  const places = [...headings, 'What the agent says'].map((each) => walked.out.indexOf(each));
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(places[0]).toBeGreaterThan(0);
+  expect(walked.out).toContain('EUR 90.00 is over the review threshold of EUR 80.00.');
   expect(walked.out).toContain('DENY is recorded; in effect: DENY.');
   const stateOf = async (id: string) => (await s.call('GET', `/v1/decisions/${id}`)).body;
   expect((await stateOf(two.decision_id)).review).toMatchObject({
@@ -107,4 +112,43 @@ test('review: walks through what waits, or reviews one; a reviewer’s key is en
   );
   expect(listed).toContain(three.decision_id);
   for (const { decision_id } of [one, two]) expect(listed).not.toContain(decision_id);
+});
+
+test('inbox: lists what is pending, by any filter, and counts it in groups', async () => {
+  const agent = await makeAgent({ mode: 'ENFORCE' });
+  const { decision_id } = await decide(agent, 9_000);
+  await decide(agent, 9_100);
+  const listed = lines((await run(['inbox', '--agent', agent])).out);
+  expect(listed).toHaveLength(2);
+  expect(listed[0]).toContain(
+    `EUR 90.00  Hetzner Online  ${agent}  REVIEW_THRESHOLD_EXCEEDED  ${decision_id}`,
+  );
+  const groups = lines((await run(['inbox', '--agent', agent, '--group', 'merchant'])).out);
+  expect(groups).toEqual(['2 pending  Hetzner Online  EUR 181.00', '2 pending.']);
+  expect((await run(['inbox', '--search', 'no such text'])).out).toBe('No pending reviews.\n');
+});
+
+test('review --never denies a request and blocks its merchant, --always lists it as allowed', async () => {
+  const agent = await makeAgent({ mode: 'ENFORCE', authority: { ...AUTHORITY, on_new_merchant: 'REVIEW' } });
+  const of = async (merchant: string) =>
+    (
+      await s.call('POST', '/v1/decisions', {
+        body: { ...spend(agent, 1_000), action: { ...spend(agent, 1_000).action, merchant } },
+        idempotency_key: merchant,
+      })
+    ).body;
+  const [good, bad] = [await of('Good Hosting'), await of('Bad Hosting')];
+  expect((await run(['review', good.decision_id])).out).toContain('--always: “Good Hosting”');
+  expect((await run(['review', good.decision_id, '--always'])).out).toContain('ALLOW is recorded');
+  expect((await run(['review', bad.decision_id, '--never'])).out).toContain('DENY is recorded');
+  const entries = (await s.call('GET', `/v1/agents/${agent}/merchants`)).body.data;
+  expect(
+    entries.map(({ merchant, verdict }: { merchant: string; verdict: string }) => [merchant, verdict]),
+  ).toEqual(
+    expect.arrayContaining([
+      ['Good Hosting', 'ALLOWED'],
+      ['Bad Hosting', 'BLOCKED'],
+    ]),
+  );
+  expect((await run(['review', good.decision_id, '--always', '--deny'])).code).toBe(1);
 });

@@ -56,6 +56,7 @@ const SCREENS: Record<string, Screen> = {
   '/team': () => import('./screens/team/Team.tsx'),
   '/settings': () => import('./screens/settings/Settings.tsx'),
   '/me': () => import('./screens/me/Me.tsx'),
+  '/me/slack': () => import('./screens/me/LinkSlack.tsx'),
 };
 
 const open = Object.entries(OPEN).map(([path, load]) =>

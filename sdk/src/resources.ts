@@ -683,6 +683,20 @@ export class MyAccount extends Resource {
   endAway(options?: Options): APIPromise<void> {
     return this.call('DELETE', '/v1/me/away', { options });
   }
+  /** The person's account in Slack, whose clicks are their reviews. */
+  slack(options?: Options): APIPromise<t.MySlack> {
+    return this.call('GET', '/v1/me/slack', { options });
+  }
+  /** Whose account a code links. Uses nothing up. */
+  readSlackCode(body: t.SlackCode, options?: Options): APIPromise<t.OfferedSlackLink> {
+    return this.call('POST', '/v1/me/slack/code', { body, options, repeatable: true });
+  }
+  linkSlack(body: t.SlackCode, options?: Options): APIPromise<t.SlackLink> {
+    return this.call('POST', '/v1/me/slack', { body, options });
+  }
+  unlinkSlack(options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/me/slack', { options });
+  }
   /** Goes to another of the person's workspaces. */
   switchWorkspace(body: t.SwitchWorkspaceRequest, options?: Options): APIPromise<t.Me> {
     return this.call('POST', '/v1/me/workspace', { body, options, repeatable: true });

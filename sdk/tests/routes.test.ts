@@ -61,7 +61,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'agents.questions.pending') await method();
     else if (name === 'agents.merchants.delete') await method('the-id', 'the-entry');
     else if (
-      /^(workspace|changes|inbox|reviewPolicy)\.retrieve$|^workspace\.(resume|createSample|removeSample)$|^me\.(endAway|notifications)$|^reviewPolicy\.versions$/.test(
+      /^(workspace|changes|inbox|reviewPolicy)\.retrieve$|^workspace\.(resume|createSample|removeSample)$|^me\.(endAway|notifications|slack|unlinkSlack)$|^reviewPolicy\.versions$/.test(
         name,
       ) ||
       /\.(list|shadow|shadowCsv|csv|overview|spending|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$|^signingKeys\.begin$/.test(
@@ -72,7 +72,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'ledger.event') await method(7);
     else if (name === 'decisions.retrieveChanged') await method('the-id', 1);
     else if (
-      /^(decisions|agents|apiKeys|webhookEndpoints|invitations|imports)\.create$|^(me|workspace)\.update$|^workspace\.stop$|^me\.(switchWorkspace|setAway|updateNotifications)$|^reviewPolicy\.put$|^signingKeys\.(enrol|beginReviewPolicy)$/.test(
+      /^(decisions|agents|apiKeys|webhookEndpoints|invitations|imports)\.create$|^(me|workspace)\.update$|^workspace\.stop$|^me\.(switchWorkspace|setAway|updateNotifications|readSlackCode|linkSlack)$|^reviewPolicy\.put$|^signingKeys\.(enrol|beginReviewPolicy)$/.test(
         name,
       )
     )

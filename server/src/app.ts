@@ -303,8 +303,7 @@ async function startBackground({ core, config, people, ...parts }: Parts, ends: 
   ends.addDrain(watching.stop);
   const of_requests = { key_uses, rewrapping, sessions: people.sessions, second_opinion };
   ends.addDrain(() => mailer?.stop());
-  const mail = mailer === null ? null : { mailer, site: people.site };
-  ends.addDrain(startWorkers(core, config, of_requests, mail).stop);
+  ends.addDrain(startWorkers(core, config, of_requests, { mailer, site: people.site }).stop);
 }
 
 /**

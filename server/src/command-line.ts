@@ -60,7 +60,7 @@ async function work(): Promise<void> {
   const mailer = openMailer(core, config);
   const site = makeSite({ public_url: config.public_url, installation: core.secrets.secret_id });
   site.listensOn(config.port);
-  const workers = startWorkers(core, config, null, mailer === null ? null : { mailer, site });
+  const workers = startWorkers(core, config, null, { mailer, site });
   onEnd(log, fail, async () => {
     await Promise.all([workers.stop(), mailer?.stop()]);
     await core.close();

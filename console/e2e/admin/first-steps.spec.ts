@@ -53,6 +53,7 @@ test('guided first run: one page from an empty workspace to a first decision, th
   await paste(page, workspace);
   await heard.getByRole('link', { name: 'Review it' }).click();
   await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByText('Add a label?')).toBeVisible();
   await page.getByRole('link', { name: 'Overview' }).click();

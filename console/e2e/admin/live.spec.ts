@@ -199,6 +199,7 @@ test('a change in one tab appears in the other', async ({ page, workspace, guard
   await other.goto('/console/reviews');
   for (const each of [page, other]) await expect(row(each, 'Alpha')).toBeVisible();
   await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(row(other, 'Alpha')).toHaveCount(0);
   await expect(
@@ -242,6 +243,7 @@ test('a session that ended while the tab was hidden is renewed when it is visibl
   await page.goto('/console/reviews');
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByLabel('Comment').fill('As agreed');
+  await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await setHidden(page, true);
   await endSession(baseURL as string, me);
   expected.answer(401, /^\/v1\//);

@@ -153,6 +153,7 @@ test('a signing key signs an approval whose tier demands it, and the page says w
   await expect(page.getByText('Your passkey signs this approval.')).toBeVisible();
   await expect(page.getByRole('form')).toContainText('249.00');
   await expectAccessible(page, 'an approval to sign');
+  await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByText('Allowed').first()).toBeVisible();
   const { data } = await call('GET', `/v1/decisions/${decision_id}/reviews`);

@@ -57,6 +57,7 @@ test('the inbox fits below the banner of a stop, and reviews continue', async ({
   await page.goto('/console/reviews');
   await expect(page.getByRole('region', { name: 'All agents are stopped' })).toBeVisible();
   await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'Allowed' })).toBeVisible();
   const excess = await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight);

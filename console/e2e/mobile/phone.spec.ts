@@ -9,6 +9,7 @@ test('a review works on a phone, from the list to the decision and back', async 
   await page.goto('/console/reviews');
   await page.getByRole('link', { name: /Hetzner Online/ }).tap();
   await page.getByRole('button', { name: 'Allow' }).tap();
+  await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await expectNoSidewaysScroll(page, 'the review');
   await page.getByRole('button', { name: 'Confirm' }).tap();
   await expect

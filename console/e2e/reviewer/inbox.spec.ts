@@ -23,6 +23,7 @@ test('a reviewer clears ten reviews with the keyboard alone', { tag: '@smoke' },
     await expect(page.getByRole('listitem').filter({ hasText: 'Merchant' })).toHaveCount(left - 1);
   }
   await expect(page.getByText('You’re all caught up')).toBeVisible();
+  await expect.poll(() => pendingOf(workspace), 'the last is sent after five seconds').toBe(0);
   const { data } = await workspace.call('GET', '/v1/decisions?limit=50');
   const reviews = data.map((each: { review: { action: string; principal_id: string } }) => each.review);
   expect(reviews.filter((each: { action: string }) => each.action === 'ALLOW')).toHaveLength(5);
@@ -56,6 +57,7 @@ test('a request that another reviewer decided first shows their review', async (
   const { decision_id } = await workspace.spend({ amount_minor: 30_000 });
   await page.goto('/console/reviews');
   await open(page).click();
+  await page.keyboard.press('1');
   // The page learns of no change between loading and the click.
   await page.route('**/v1/changes*', async (route) => {
     await route.fulfill({ json: { seq: 1_000_000, types: {}, pending_reviews: 1, truncated: false } });
@@ -69,25 +71,35 @@ test('a request that another reviewer decided first shows their review', async (
   await workspace.call('POST', `/v1/decisions/${decision_id}/reviews`, body, { 'x-api-key': ada.key });
   expected.answer(409, /\/reviews$/);
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await expect(page.getByRole('alert')).toContainText('This is already decided.');
+  await expect(page.getByRole('alert').filter({ hasText: 'This is already decided.' })).toBeVisible();
   await page.goto(`/console/decisions/${decision_id}`);
   await expect(page.getByText('Ada was here first.')).toBeVisible();
   await expect(page.getByText('user:ada').first()).toBeVisible();
 });
 
-test('a denial needs a reason, and says so beside the field', async ({ page, workspace }) => {
+test('a cause without a reason of its own needs one, and says so beside the field', async ({
+  page,
+  workspace,
+}) => {
   await workspace.agent();
-  await workspace.spend({ amount_minor: 30_000 });
+  await workspace.spend({
+    amount_minor: 2_000,
+    merchant: 'JSTOR',
+    description: 'Paper about load balancing',
+  });
   await page.goto('/console/reviews');
-  await page.getByRole('button', { name: 'Deny' }).click();
+  await open(page).click();
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByLabel('Reason')).toHaveAttribute('aria-invalid', 'true');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await expect(page.getByLabel('Reason')).toHaveValue('NOT_ENOUGH_TOLD');
   expect(await pendingOf(workspace)).toBe(1);
   await page.getByLabel('Reason').selectOption('DUPLICATE');
   await page.getByLabel('Comment').fill('Bought on Monday');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByText('You’re all caught up')).toBeVisible();
-  expect(await pendingOf(workspace)).toBe(0);
+  await expect.poll(() => pendingOf(workspace)).toBe(0);
 });
 
 test('a new request appears automatically', async ({ page, workspace }) => {
@@ -144,8 +156,10 @@ test('Reviewed by me lists only the person’s own reviews', async ({ page, work
   await workspace.spend({ amount_minor: 30_000, merchant: 'Reviewed by me' });
   await page.goto('/console/reviews');
   await open(page).click();
+  await page.keyboard.press('1');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByText('You’re all caught up')).toBeVisible();
+  await expect(page.getByText('Allowed Reviewed by me. Add a label?')).toBeVisible();
   const tabs = page.getByRole('navigation', { name: 'Reviews' });
   await tabs.getByRole('link', { name: 'Reviewed by me' }).click();
   await expect(page.getByRole('listitem').filter({ hasText: 'Reviewed by me' })).toBeVisible();
@@ -165,6 +179,7 @@ testWithOwnKey(
     for (const name of ['Good Ltd', 'Taken Ltd', 'My own Ltd'])
       await page.getByLabel(`Select ${name}`).check();
     await page.getByRole('button', { name: 'Allow selected' }).click();
+    await page.getByLabel('Reason').selectOption('AMOUNT_OK');
     const ada = await workspace.call('POST', '/v1/api-keys', {
       name: 'Ada',
       scopes: ['review', 'read'],
@@ -187,3 +202,120 @@ testWithOwnKey(
     await expect(page.getByRole('listitem').filter({ hasText: 'Good Ltd' })).toHaveCount(0);
   },
 );
+
+test('a confirmed review can be undone for five seconds, by key and by button', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  await workspace.spend({ amount_minor: 30_001, merchant: 'First Ltd' });
+  await workspace.spend({ amount_minor: 30_002, merchant: 'Second Ltd' });
+  await page.goto('/console/reviews');
+  const pane = (name: string) => page.getByRole('article', { name });
+  const row = (name: string) => page.getByRole('listitem').filter({ hasText: name });
+  await expect(pane('First Ltd')).toBeVisible();
+  await page.keyboard.press('a');
+  await page.keyboard.press('1');
+  await page.getByLabel('Comment').fill('Seen the invoice');
+  await page.keyboard.press('Control+Enter');
+  await expect(pane('Second Ltd')).toBeVisible();
+  await expect(row('First Ltd')).toHaveCount(0);
+  const undone = page.getByRole('status', { name: 'Reviews that can be undone' });
+  await expect(undone).toContainText('Allowed First Ltd.');
+  await page.keyboard.press('u');
+  await expect(pane('First Ltd')).toBeVisible();
+  await expect(page.getByLabel('Comment')).toHaveValue('Seen the invoice');
+  await expect(row('First Ltd')).toBeVisible();
+  await expect(row('First Ltd')).not.toContainText('Not recorded');
+  await page.keyboard.press('Control+Enter');
+  await undone.getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByLabel('Comment')).toHaveValue('Seen the invoice');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await expect(undone).toBeHidden();
+  expect(await pendingOf(workspace)).toBe(2);
+});
+
+test('leaving the page sends what is held', async ({ page, workspace }) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  const { decision_id } = await workspace.spend({ amount_minor: 30_001 });
+  await page.goto('/console/reviews');
+  await expect(open(page)).toBeEnabled();
+  await page.keyboard.press('a');
+  await page.keyboard.press('1');
+  await page.keyboard.press('Control+Enter');
+  await expect(page.getByText('Allowed Hetzner Online.')).toBeVisible();
+  await page.goto('about:blank');
+  const state = async () => (await workspace.call('GET', `/v1/decisions/${decision_id}`)).review_state;
+  await expect.poll(state).toBe('ALLOWED');
+});
+
+test('the agent’s story comes last and is cut, whatever its length', async ({ page, workspace }) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  const description = 'Everybody agreed to this already. '.repeat(42).trim();
+  await workspace.spend({ amount_minor: 30_000, description });
+  await page.goto('/console/reviews');
+  await expect(page.getByRole('region', { name: 'What this agent is for' })).toContainText(
+    'Keep the staging servers and their monitoring running',
+  );
+  const headings = await page.getByRole('article').getByRole('heading', { level: 2 }).allTextContents();
+  expect(headings.slice(1, 6)).toEqual([
+    'What this agent is for',
+    'Why it waits',
+    'Limits',
+    'History with this merchant',
+    'What the agent says',
+  ]);
+  const story = page.getByRole('region', { name: 'What the agent says' });
+  await expect(story).toContainText(`${description.length.toLocaleString('en')} characters`);
+  const short = (await story.boundingBox())?.height ?? 0;
+  await story.getByRole('button', { name: 'Show all' }).click();
+  expect((await story.boundingBox())?.height ?? 0).toBeGreaterThan(short);
+});
+
+test('the inbox is searched, grouped and narrowed, and a note assigns a review', async ({
+  page,
+  workspace,
+  me,
+}) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  for (let i = 0; i < 3; i++) await workspace.spend({ amount_minor: 30_000 + i });
+  await workspace.spend({ amount_minor: 30_009, merchant: 'Other Ltd', description: 'Ticket OPS-859' });
+  await page.goto('/console/reviews');
+  await expect(page).toHaveTitle('(4) Inbox · Purser');
+  await page.getByLabel('Search').fill('ops-859');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('1 found')).toBeVisible();
+  await expect(page.getByRole('checkbox', { name: /^Select/ })).toHaveCount(1);
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByLabel('Group').selectOption('merchant');
+  const groups = page.getByRole('list', { name: 'Groups' });
+  await groups.getByRole('link', { name: /Hetzner Online.*3 pending.*EUR 900\.03/ }).click();
+  await expect(page.getByRole('checkbox', { name: /^Select/ })).toHaveCount(3);
+  await page.getByRole('button', { name: 'Assign' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Assign this review' });
+  await dialog.getByLabel('Assign to').fill(me.principal_id);
+  await dialog.getByLabel('Note').fill('Is this the invoice of October?');
+  await dialog.getByRole('button', { name: 'Save note' }).click();
+  await expect(page.getByRole('list', { name: 'Notes' })).toContainText('Is this the invoice of October?');
+  await page.getByLabel('Mine').check();
+  await expect(page.getByText('1 found')).toBeVisible();
+});
+
+test('no request that needs a look is allowed in bulk', async ({ page, workspace }) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  await workspace.spend({ amount_minor: 30_000, merchant: 'Good Ltd' });
+  await workspace.spend({ amount_minor: 1_000, merchant: 'Binance', description: 'Gift card for a friend' });
+  await page.goto('/console/reviews');
+  for (const name of ['Good Ltd', 'Binance']) await page.getByLabel(`Select ${name}`).check();
+  await page.keyboard.press('Shift+A');
+  const dialog = page.getByRole('dialog', { name: 'Allow 2 requests' });
+  await expect(dialog.getByRole('listitem').filter({ hasText: 'Binance' })).toContainText(
+    'Left out: its cause needs a look.',
+  );
+  await page.keyboard.press('1');
+  await page.keyboard.press('Control+Enter');
+  await dialog.getByRole('button', { name: 'Undo' }).click();
+  await page.keyboard.press('Control+Enter');
+  await expect(dialog.getByRole('status')).toContainText('1 of 2 recorded, 1 left out.');
+  expect(await pendingOf(workspace)).toBe(1);
+});

@@ -75,10 +75,10 @@ test('a, d, digits, c and Ctrl+Enter decide, and input survives every other key'
   await expect(page.getByRole('form', { name: 'Allow this request' })).toBeVisible();
   await isIn(reason);
   for (const [digit, code] of [
-    ['2', 'CONFIRMED_WITH_OWNER'],
-    ['5', 'URGENT'],
+    ['5', 'CONFIRMED_WITH_OWNER'],
+    ['8', 'URGENT'],
     ['9', 'URGENT'],
-    ['1', 'WITHIN_PURPOSE'],
+    ['1', 'AMOUNT_OK'],
   ] as const) {
     await page.keyboard.press(digit);
     await expect(reason).toHaveValue(code);
@@ -108,8 +108,9 @@ test('a, d, digits, c and Ctrl+Enter decide, and input survives every other key'
   await page.keyboard.press('Control+Enter');
   await expect(opened(page, 'Bravo')).toBeVisible();
   await expect(row(page, 'Alpha')).toHaveCount(0);
-  const { data } = await workspace.call('GET', '/v1/decisions?review_state=DENIED');
-  expect(data[0].review).toMatchObject({ reason_code: 'DUPLICATE', comment: 'jk and x?' });
+  const denied = async () =>
+    (await workspace.call('GET', '/v1/decisions?review_state=DENIED')).data[0]?.review;
+  await expect.poll(denied).toMatchObject({ reason_code: 'DUPLICATE', comment: 'jk and x?' });
 });
 
 test('l labels the request that was just reviewed', async ({ page, workspace }) => {
@@ -117,7 +118,7 @@ test('l labels the request that was just reviewed', async ({ page, workspace }) 
   const labelled = async (merchant: string) =>
     (await workspace.call('GET', `/v1/decisions?merchant=${merchant}`)).data[0].label?.label;
   for (const [keys, merchant, says, label] of [
-    [['a'], 'Alpha', 'Fits the purpose', 'PURPOSE_ALIGNED'],
+    [['a', '1'], 'Alpha', 'Fits the purpose', 'PURPOSE_ALIGNED'],
     [['d', '6'], 'Bravo', 'Against the purpose', 'PURPOSE_MISALIGNED'],
     [['d', '5'], 'Charlie', 'Purpose unclear', 'PURPOSE_UNCLEAR'],
   ] as const) {
@@ -244,6 +245,9 @@ test('the help lists exactly the shortcuts of the inbox that the tests above pre
       'PgDn PgUp',
       'a',
       'd',
+      'w',
+      'Shift W',
+      'u',
       '1 … 9',
       'c',
       'Ctrl Enter',

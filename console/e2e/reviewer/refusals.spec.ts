@@ -38,6 +38,7 @@ test('a changed policy is reported in place, and the request can be denied with 
   });
   expected.answer(409, /\/reviews$/);
   await page.keyboard.press('Control+Enter');
+  // It was held for five seconds, and comes back where nothing else is open.
   await expect(page.getByRole('alert')).toContainText('The agent’s policy has changed.');
   await expect(page.getByLabel('Reason')).toHaveValue('KNOWN_MERCHANT');
   await expect(page.getByLabel('Comment')).toHaveValue(SAID);
@@ -48,8 +49,8 @@ test('a changed policy is reported in place, and the request can be denied with 
   await page.keyboard.press('7');
   await page.keyboard.press('Control+Enter');
   await expect(page.getByText('You’re all caught up')).toBeVisible();
-  const { review } = await workspace.call('GET', `/v1/decisions/${decision_id}`);
-  expect(review).toMatchObject({ action: 'DENY', reason_code: 'NOT_NOW', comment: SAID });
+  const read = async () => (await workspace.call('GET', `/v1/decisions/${decision_id}`)).review;
+  await expect.poll(read).toMatchObject({ action: 'DENY', reason_code: 'NOT_NOW', comment: SAID });
 });
 
 test('a refusal that arrives after the reviewer moved on is shown at once and stays with its row', async ({
@@ -77,9 +78,8 @@ test('a refusal that arrives after the reviewer moved on is shown at once and st
   expected.answer(409, /\/reviews$/);
   const sent = page.waitForRequest('**/v1/decisions/*/reviews');
   await page.keyboard.press('Control+Enter');
-  await sent;
-  await page.getByRole('link', { name: 'Next Ltd' }).click();
   await expect(page.getByRole('article', { name: 'Next Ltd' })).toBeVisible();
+  await sent;
   answer();
   const told = page.getByRole('alert').filter({ hasText: 'Your review of Slow Ltd was not recorded.' });
   await expect(told).toContainText('The agent’s policy has changed.');
@@ -183,6 +183,7 @@ test('in a bulk review each refused request shows its reason and stays if it is 
   await page.keyboard.press('Escape');
   await page.keyboard.press('Shift+A');
   await expect(dialog.getByLabel('Comment')).toHaveValue(SAID);
+  await dialog.getByLabel('Reason').selectOption('AMOUNT_OK');
   await workspace.call('POST', `/v1/decisions/${taken.decision_id}/reviews`, DENY, await ada(workspace));
   await workspace.call('POST', '/v1/agents/other-bot/authority', {
     ...AUTHORITY,

@@ -24,13 +24,15 @@ const sessionFetch: typeof fetch = async (input, init = {}) => {
   const headers = new Headers(init.headers);
   const is_quiet = headers.has(QUIET_HEADER);
   headers.delete(QUIET_HEADER);
+  // A review that is held is sent while the page is left.
+  const keepalive = init.method === 'POST' && url.pathname.endsWith('/reviews');
   const is_long = LONG.test(url.pathname) || headers.get('accept') === 'text/csv';
   const limit_ms = is_long ? LONG_TIMEOUT_MS : TIMEOUT_MS;
   const met = new Set<Demand>();
   for (;;) {
     const limit = AbortSignal.timeout(limit_ms);
     const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
-    const response = await fetch(url, { ...init, headers, signal }).catch((error: unknown) => {
+    const response = await fetch(url, { ...init, headers, signal, keepalive }).catch((error: unknown) => {
       throw limit.aborted ? new TimeoutError('The service took too long to respond. Try again.') : error;
     });
     if (isAnswer(init.method, url.pathname) || is_quiet) return response;

@@ -1,4 +1,5 @@
 import { WEEKDAYS } from '@purser/contract/calendar';
+import { CHANNEL_TYPE_ROWS, type ChannelSetting } from '@purser/contract/values/channels';
 import type { Channel, ChannelFilter, Notice, QuietHours } from '@purser/sdk';
 import { isTimeZone } from './authority/zones.ts';
 import { formatMoney, fromInput, toInput } from './money.ts';
@@ -32,6 +33,9 @@ export interface ChannelDraft extends QuietDraft {
   type: Channel['type'];
   url: string;
   addresses: string;
+  app_token: string;
+  bot_token: string;
+  channel: string;
   agents: string;
   currency: string;
   from: string;
@@ -93,6 +97,9 @@ export function channelDraft(channel: Channel | null, zone: string): ChannelDraf
     type: channel?.type ?? 'slack_webhook',
     url: '',
     addresses: channel?.type === 'email' ? channel.target : '',
+    app_token: '',
+    bot_token: '',
+    channel: '',
     agents: agents.join(', '),
     currency,
     from: currency === '' ? '' : toInput(from_minor, currency),
@@ -111,10 +118,15 @@ function amountOf({ from, currency }: ChannelDraft): { amount_minor: number | nu
 /** The problems of a draft; a channel that exists may leave its URL empty to keep it. */
 export function channelProblems(draft: ChannelDraft, is_new: boolean): DraftProblems {
   const amount = amountOf(draft);
-  const needs_url = draft.type !== 'email' && is_new && draft.url.trim() === '';
+  const needs = (setting: ChannelSetting) => is_new && settingsOf(draft.type).includes(setting);
+  const missing = (setting: 'url' | 'app_token' | 'bot_token' | 'channel', problem: string) =>
+    needs(setting) && draft[setting].trim() === '' ? { [setting]: problem } : {};
   return {
     ...(draft.name.trim() === '' ? { name: 'must not be empty' } : {}),
-    ...(needs_url ? { url: 'must be the address that notices are sent to' } : {}),
+    ...missing('url', 'must be the address that notices are sent to'),
+    ...missing('app_token', 'must be the app-level token, which begins with xapp-'),
+    ...missing('bot_token', 'must be the bot token, which begins with xoxb-'),
+    ...missing('channel', 'must be the ID of a channel in Slack'),
     ...(draft.type === 'email' && listOf(draft.addresses).length === 0
       ? { addresses: 'must have an e-mail address' }
       : {}),
@@ -141,14 +153,18 @@ export function filterOf(draft: ChannelDraft): ChannelFilter | null {
   return Object.keys(filter).length === 0 ? null : filter;
 }
 
-/** The fields that create and change a channel alike. An empty URL is left out. */
+/** The settings that a type of channel has. */
+export const settingsOf = (type: Channel['type']): readonly ChannelSetting[] =>
+  CHANNEL_TYPE_ROWS[type].settings;
+
+/** The fields that create and change a channel alike. An empty URL or token is left out. */
 export function channelFields(draft: ChannelDraft) {
-  const settings =
-    draft.type === 'email'
-      ? { addresses: listOf(draft.addresses) }
-      : draft.url.trim() === ''
-        ? {}
-        : { url: draft.url.trim() };
+  const settings: { [Setting in Exclude<ChannelSetting, 'addresses'>]?: string } & { addresses?: string[] } =
+    {};
+  for (const setting of settingsOf(draft.type)) {
+    if (setting === 'addresses') settings.addresses = listOf(draft.addresses);
+    else if (draft[setting].trim() !== '') settings[setting] = draft[setting].trim();
+  }
   return { name: draft.name.trim(), ...settings, show_claims: draft.claims === 'yes' };
 }
 

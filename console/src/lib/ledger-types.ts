@@ -41,6 +41,8 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'member.role_changed': true,
   'member.removed': true,
   'member.away': true,
+  'member.slack_linked': true,
+  'member.slack_unlinked': true,
   'invitation.revoked': true,
   'sessions.revoked': true,
   'signing_key.enrolled': true,

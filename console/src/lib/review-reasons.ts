@@ -1,3 +1,5 @@
+import { reviewReasons } from '@purser/contract/reviews/choices';
+import { REVIEW_REASONS as ROWS } from '@purser/contract/reviews/reasons';
 import type { Decision, Label, Review } from '@purser/sdk';
 
 type LabelName = Label['label'];
@@ -5,25 +7,21 @@ type LabelName = Label['label'];
 /** A reason for a review: the stored code and its text. */
 export type ReviewReason = readonly [code: string, text: string];
 
-/** In the order of the keys 1 to 9. The first reason to allow is the default. */
+/** In the order of the keys 1 to 9. */
 export const REVIEW_REASONS: Record<'ALLOW' | 'DENY', readonly ReviewReason[]> = {
-  ALLOW: [
-    ['WITHIN_PURPOSE', 'Serves the purpose'],
-    ['CONFIRMED_WITH_OWNER', 'Confirmed with the requester'],
-    ['KNOWN_MERCHANT', 'We know this merchant'],
-    ['ONE_TIME_EXCEPTION', 'One-time exception'],
-    ['URGENT', 'Urgent and low risk'],
-  ],
-  DENY: [
-    ['NOT_THE_PURPOSE', 'Does not serve the purpose'],
-    ['MERCHANT_NOT_TRUSTED', 'We do not trust this merchant'],
-    ['TOO_EXPENSIVE', 'Too expensive'],
-    ['DUPLICATE', 'Already bought'],
-    ['NOT_ENOUGH_TOLD', 'Not enough information'],
-    ['MANIPULATED', 'The agent seems to be manipulated'],
-    ['NOT_NOW', 'Not now'],
-  ],
+  ALLOW: Object.entries(ROWS.ALLOW),
+  DENY: Object.entries(ROWS.DENY),
 };
+
+/** The reason that follows from the cause of the review, and whether it may be reviewed together with others. */
+export function choicesFor(decision: Pick<Decision, 'policy_trace' | 'purpose' | 'review_tier'>): {
+  defaults: Record<'ALLOW' | 'DENY', string>;
+  bulk: boolean;
+} {
+  const { approvals = 1, signed = false } = decision.review_tier ?? {};
+  const { default_allow, default_deny, bulk } = reviewReasons(decision, { required: approvals, signed });
+  return { defaults: { ALLOW: default_allow ?? '', DENY: default_deny ?? '' }, bulk };
+}
 
 /** Reasons to deny that judge the purpose. */
 const LABEL_OF_DENIAL: Record<string, LabelName | undefined> = {

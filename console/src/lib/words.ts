@@ -70,6 +70,8 @@ const WORDS: Record<string, string> = {
   'decision.note.recorded': 'Note recorded',
   'decision.outcome.recorded': 'Outcome recorded',
   'reservation.expired': 'Hold expired',
+  'member.slack_linked': 'Account in Slack linked',
+  'member.slack_unlinked': 'Account in Slack unlinked',
   'webhook.created': 'Endpoint added',
   'webhook.updated': 'Endpoint updated',
   'webhook.deleted': 'Endpoint deleted',

@@ -85,6 +85,11 @@ export const ERRORS = {
     when: 'The reviewer has allowed this request already, or another reviewer has used their place.',
     retry: false,
   },
+  slack_taken: {
+    status: 409,
+    when: 'The account in Slack is linked to another member, or you have linked another account: end that link first.',
+    retry: false,
+  },
   review_policy_changed: {
     status: 409,
     when: '`if-match` names another version of the review policy: read it again.',

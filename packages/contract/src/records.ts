@@ -9,6 +9,7 @@ import {
   OUTCOME_SOURCES,
   OUTCOME_TYPES,
   REVIEW_ACTIONS,
+  REVIEW_WAYS,
 } from './values/decisions.ts';
 
 const ConsumptionRecord = Fields(
@@ -78,6 +79,9 @@ const reviewFields = {
     OneOf(REMEMBERED, {
       description: 'ALWAYS: the review listed the merchant as allowed. NEVER: as blocked. Null: neither.',
     }),
+  ),
+  via: Type.Optional(
+    OneOf(REVIEW_WAYS, { description: 'The button that recorded it; omitted for other reviews.' }),
   ),
   signature: Type.Optional(SignatureBody),
   created_at: Timestamp(),

@@ -28,6 +28,7 @@ import { routes as notifications } from './routes/people/notifications.ts';
 import { routes as oidc } from './routes/people/oidc.ts';
 import { routes as passkeys } from './routes/people/passkeys.ts';
 import { listRoutes as signingKeyLists, routes as signingKeys } from './routes/people/signing-keys.ts';
+import { routes as slack } from './routes/people/slack.ts';
 import { routes as questions } from './routes/questions.ts';
 import { routes as reports } from './routes/reports.ts';
 import { routes as inbox } from './routes/reviews/inbox.ts';
@@ -83,6 +84,7 @@ export const ROUTES = {
   ...oidc,
   ...passkeys,
   ...signingKeys,
+  ...slack,
   ...me,
   ...notifications,
   ...mcp,

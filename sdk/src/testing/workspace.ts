@@ -170,6 +170,7 @@ export class FakeWorkspace {
       // It knows no listed merchants, so it lists none.
       remember: null,
       signature: null,
+      via: null,
       created_at: at,
       capability_expires_at: issuesCapability(decision, state, body.action)
         ? capabilityExpiry(now_ms, CAPABILITY_TTL_SECONDS, authority)

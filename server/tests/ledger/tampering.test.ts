@@ -46,6 +46,8 @@ const NO_HISTORY = [
   'channel_health',
   'notices',
   'notice_bursts',
+  'slack_codes',
+  'slack_connections',
   // Of a person the e-mail is sealed with each membership; see below.
   'users',
   'user_identities',
@@ -231,6 +233,10 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     key: ['link_id'],
     row: 'order by revoked_at is null, link_id limit 1',
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.link_id)',
+  slack_links: {
+    key: ['user_id', 'slack_account'],
+    row: 'order by slack_account is null, user_id limit 1',
+    seq: "(select max(seq) from audit_records where workspace_id = W and action like 'member.slack%' and target_id = t.user_id)",
   },
   signing_keys: {
     key: ['signing_key_id'],

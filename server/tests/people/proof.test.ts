@@ -81,6 +81,9 @@ const OF_SESSIONS: Record<string, true | string> = {
   'DELETE /v1/me/workspaces/:id': 'only narrows',
   'PUT /v1/me/away': 'lends a place to a member who may review anyway, and is audited',
   'DELETE /v1/me/away': 'only narrows',
+  'POST /v1/me/slack': true,
+  'POST /v1/me/slack/code': 'shows whose account a code links',
+  'DELETE /v1/me/slack': 'only narrows',
   'POST /v1/me/signing-keys/options': true,
   'POST /v1/me/signing-keys': true,
   'DELETE /v1/signing-keys/:id': true,
@@ -197,6 +200,7 @@ describe('a change of one’s own account that needs a proof', () => {
       const body = { id: 'x', rawId: 'x', type: 'public-key', response: {}, clientExtensionResults: {} };
       const taken: Record<string, object> = {
         '/v1/auth/passkey/register/verify': { body },
+        '/v1/me/slack': { body: { code: 'A'.repeat(27) } },
         '/v1/me/signing-keys': {
           body: {
             name: 'Key',

@@ -219,6 +219,7 @@ async function makeHistory() {
         questions: [],
         remember: null,
         signature: null,
+        via: null,
         created_at: new Date(now_ms).toISOString(),
         by_key_maker: index % 3 === 0,
         on_behalf_of: null,

@@ -7,6 +7,7 @@ import { followNext, type SkippedEvent } from '../../src/engine/followers/follow
 import { getWatermark } from '../../src/engine/followers/follower-rows.ts';
 import { type VerifyOptions, verifyLedger } from '../../src/engine/verification/verify-ledger.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
+import { slackCodesOf } from '../../src/service/slack/slack-parts.ts';
 import { openBrowser, PASSWORD, setUp } from './browser.ts';
 import { makeAsker } from './questions.ts';
 import {
@@ -199,6 +200,10 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     await ada.call('PUT', '/v1/review-policy', { body: { policy, note: 'Two people.' } });
   const away = { until: new Date(Date.now() + 86_400_000).toISOString(), delegate: 'user:di' };
   await cy.call('PUT', '/v1/me/away', { body: away });
+  const account = { slack_account: 'T0123ABCD/U0123ABCD', name: null };
+  const code = await slackCodesOf(core, () => 'A'.repeat(27)).make(s.workspace_id, account);
+  const linked = await di.call('POST', '/v1/me/slack', { body: { code } });
+  if (linked.status !== 201) throw new Error(linked.text);
   for (const reviewers of [[di], [di, ada]]) {
     const { decision_id } = await post('/v1/decisions', spend('enforce', 90_000 + reviewers.length));
     for (const browser of reviewers) {

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { cx } from '../../lib/cx.ts';
 import { type Effect, highlight } from '../../lib/highlight.ts';
 import { formatMoney } from '../../lib/money.ts';
+import { Clamped } from '../Clamped.tsx';
 import styles from './decision.module.css';
 
 type Evidence = Decision['purpose']['evidence'];
@@ -13,23 +14,25 @@ const MEANING: Record<Effect, string> = {
   suspicious: 'suspicious',
 };
 
-/** A text of the request with the evidence marked. */
+/** A text of the request with the evidence marked, cut at four lines. */
 function Quoted({ text, field, evidence }: { text: string; field: string; evidence: Evidence }) {
   const quotes = evidence.filter((each) => each.field === field || each.field.startsWith(`${field}[`));
   let at = 0;
   return (
-    <span className={styles.quote}>
-      {highlight(text, quotes).map(({ text: part, effect }) => {
-        const key = at;
-        at += part.length;
-        if (effect === null) return part;
-        return (
-          <mark key={key} className={cx(styles.mark, styles[effect])} title={MEANING[effect]}>
-            {part}
-          </mark>
-        );
-      })}
-    </span>
+    <Clamped text={text}>
+      <span className={styles.quote}>
+        {highlight(text, quotes).map(({ text: part, effect }) => {
+          const key = at;
+          at += part.length;
+          if (effect === null) return part;
+          return (
+            <mark key={key} className={cx(styles.mark, styles[effect])} title={MEANING[effect]}>
+              {part}
+            </mark>
+          );
+        })}
+      </span>
+    </Clamped>
   );
 }
 
@@ -66,17 +69,20 @@ export function Request({ decision }: { decision: Decision }) {
   if (trace !== null && trace.length > 0) {
     rows.push([
       'Steps',
-      <ol key="s" className={styles.steps}>
-        {trace.map(({ step, tool, kind }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: steps have no ID
-          <li key={i}>
-            <span>
-              <Quoted text={step} field="trace" evidence={evidence} />
-              {(tool ?? kind) !== undefined && <span className={styles.tool}> · {tool ?? kind}</span>}
-            </span>
-          </li>
-        ))}
-      </ol>,
+      <details key="s">
+        <summary>{trace.length === 1 ? '1 step' : `${trace.length} steps`}</summary>
+        <ol className={styles.steps}>
+          {trace.map(({ step, tool, kind }, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: steps have no ID
+            <li key={i}>
+              <div>
+                <Quoted text={step} field="trace" evidence={evidence} />
+                {(tool ?? kind) !== undefined && <span className={styles.tool}>{tool ?? kind}</span>}
+              </div>
+            </li>
+          ))}
+        </ol>
+      </details>,
     ]);
   }
   if (rows.length === 0) return <p>Only the amount and the merchant were given.</p>;

@@ -1,11 +1,12 @@
-import type { Decision, RecordedReview } from '@purser/sdk';
+import type { Decision, ReviewRequest } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
 import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { deniedByDefault, doubtsOf } from '../../lib/questions.ts';
-import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
+import { choicesFor, REVIEW_REASONS } from '../../lib/review-reasons.ts';
 import { needsSignature, shownOfReview, signStatement } from '../../lib/signing/statements.ts';
 import { words } from '../../lib/words.ts';
 import { Author, RecordedAs } from '../Author.tsx';
@@ -14,11 +15,14 @@ import { AreaField, SelectField } from '../Field.tsx';
 import { useKeys } from '../keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../Notice.tsx';
 import { DeniedQuestions } from '../questions/DeniedQuestions.tsx';
-import { ReviewSettles } from '../questions/Settles.tsx';
 import { Time } from '../Value.tsx';
+import { AssignButton } from './Assign.tsx';
+import { type HeldReview, holdReview, reviewRecorded, undoReview, useHeldReviews } from './held-reviews.ts';
+import { OneChoice, type Reach } from './OneChoice.tsx';
 import styles from './ReviewBox.module.css';
 import { refusalOf } from './refusals.ts';
-import { draftOf, dropDraft, keepDraft, keepRefusal, useRefusedReviews } from './review-drafts.ts';
+import { draftOf, keepDraft, keepRefusal, useRefusedReviews } from './review-drafts.ts';
+import { sheetQuery } from './Sheet.tsx';
 import { SignedFacts } from './SignedFacts.tsx';
 
 type Verdict = 'ALLOW' | 'DENY';
@@ -45,25 +49,39 @@ export function ReviewBox({
   onOpen = () => {},
 }: {
   decision: Decision;
-  onDone: (review: RecordedReview) => void;
+  /** Called when the review is confirmed, which is before it is recorded. */
+  onDone: () => void;
   /** Called when the form opens or closes, so that the box can stay until the reviewer is done. */
   onOpen?: (is_open: boolean) => void;
 }) {
   const { decision_id } = decision;
   const refused = useRefusedReviews().get(decision_id);
-  const [chosen, setOpened] = useState<{ verdict: Verdict; decision: Decision } | null>(null);
-  const opened = chosen ?? refused ?? null;
+  const held = useHeldReviews().get(decision_id);
+  const [chosen, setOpened] = useState<{ verdict: Verdict; decision: Decision; reach: Reach } | null>(null);
+  const opened = chosen ?? (refused === undefined ? null : { ...refused, reach: 'ONCE' as const });
   const why = useWhyNot(decision);
-  const open = (verdict: Verdict) => {
-    setOpened({ verdict, decision });
+  const remember = useQuery({ ...sheetQuery(decision_id), enabled: why === undefined }).data?.remember;
+  const open = (verdict: Verdict, reach: Reach = 'ONCE') => {
+    if (reach !== 'ONCE' && remember?.[reach].offered !== true) return false;
+    setOpened({ verdict, decision, reach });
     onOpen(true);
+    return true;
   };
   const close = () => {
     keepRefusal(decision_id, null);
     setOpened(null);
     onOpen(false);
   };
-  useKeys({ a: () => open('ALLOW'), d: () => open('DENY') }, why === undefined && opened === null);
+  useKeys(
+    {
+      a: () => open('ALLOW'),
+      d: () => open('DENY'),
+      w: () => open('ALLOW', 'ALWAYS'),
+      'Shift+W': () => open('DENY', 'NEVER'),
+    },
+    why === undefined && opened === null && held === undefined,
+  );
+  if (held !== undefined) return <Held review={held} />;
   if (opened === null) {
     return (
       <div className={styles.buttons}>
@@ -79,6 +97,22 @@ export function ReviewBox({
         <Button kind="danger" why={why} shortcut="d" onClick={() => open('DENY')} aria-keyshortcuts="d">
           Deny
         </Button>
+        {why === undefined && remember?.ALWAYS.offered === true && (
+          <Button shortcut="w" aria-keyshortcuts="w" onClick={() => open('ALLOW', 'ALWAYS')}>
+            Always allow
+          </Button>
+        )}
+        {why === undefined && remember?.NEVER.offered === true && (
+          <Button
+            kind="danger"
+            shortcut="⇧W"
+            aria-keyshortcuts="Shift+W"
+            onClick={() => open('DENY', 'NEVER')}
+          >
+            Never
+          </Button>
+        )}
+        <AssignButton decision_id={decision_id} />
         {why === undefined ? <RecordedAs className={styles.as} /> : <span className={styles.as}>{why}</span>}
       </div>
     );
@@ -92,17 +126,30 @@ export function ReviewBox({
         key={verdict}
         decision={opened.decision}
         verdict={verdict}
+        reach={opened.reach}
         onCancel={close}
         refused={refused?.verdict === verdict ? refused.error : null}
         onOther={() => {
-          setOpened({ verdict: other, decision: opened.decision });
+          setOpened({ verdict: other, decision: opened.decision, reach: 'ONCE' });
           keepRefusal(decision_id, null);
         }}
-        onDone={(review) => {
+        onDone={() => {
           close();
-          onDone(review);
+          onDone();
         }}
       />
+    </div>
+  );
+}
+
+/** A confirmed review in place of its form. */
+function Held({ review: { decision, body, is_sent } }: { review: HeldReview }) {
+  return (
+    <div className={styles.buttons}>
+      <span className={styles.as}>
+        {is_sent ? 'Your review is being recorded…' : `${words(body.action)} is recorded in a few seconds.`}
+      </span>
+      {!is_sent && <Button onClick={() => undoReview(decision.decision_id)}>Undo</Button>}
     </div>
   );
 }
@@ -130,6 +177,7 @@ function Meanwhile({ before, now }: { before: Decision; now: Decision }) {
 function Verdict({
   decision,
   verdict,
+  reach: given_reach,
   refused,
   onCancel,
   onOther,
@@ -138,14 +186,17 @@ function Verdict({
   /** The decision when the form was opened. */
   decision: Decision;
   verdict: Verdict;
+  /** What the reviewer chose by a button: this request, or the merchant from now on. */
+  reach: Reach;
   /** The error of an earlier attempt. Null if there is none. */
   refused: unknown;
   onCancel: () => void;
   onOther: () => void;
-  onDone: (review: RecordedReview) => void;
+  onDone: () => void;
 }) {
   const { decision_id } = decision;
   const reasons = REVIEW_REASONS[verdict];
+  const default_reason = choicesFor(decision).defaults[verdict];
   const [draft] = useState(() => draftOf(decision_id));
   const [is_sent_here, setSentHere] = useState(false);
   const me = useMe();
@@ -155,9 +206,13 @@ function Verdict({
     () => new Set(draft.questions ?? deniedByDefault(decision)),
   );
   const denied = verdict === 'DENY' && doubts.length > 1 ? { questions: [...chosen] } : {};
+  // The draft is of the same verdict: a permission is never remembered as a denial.
+  const [reach, setReach] = useState<Reach>(
+    given_reach !== 'ONCE' ? given_reach : (draft.reach?.[verdict] ?? 'ONCE'),
+  );
   const form = useForm(
     {
-      reason_code: draft.reasons[verdict] ?? (verdict === 'ALLOW' ? (reasons[0]?.[0] ?? '') : ''),
+      reason_code: draft.reasons[verdict] ?? default_reason,
       comment: draft.comment,
     },
     async ({ reason_code, comment }) => {
@@ -166,26 +221,17 @@ function Verdict({
         action: verdict,
         reason_code,
         ...(comment.trim() === '' ? {} : { comment }),
+        ...(reach === 'ONCE' ? {} : { remember: reach }),
       };
-      const signature = is_signed
-        ? await signStatement(
-            await purser.decisions.beginSignedReview(decision_id, signed),
-            shownOfReview(decision, me, signed),
-          )
-        : undefined;
-      const sent = purser.decisions.review(decision_id, {
+      const body: ReviewRequest = {
         ...signed,
-        ...(signature === undefined ? {} : { signature }),
         ...denied,
         // In Shadow a second review corrects the first.
         ...(decision.review === null ? {} : { supersedes: decision.review.review_id }),
-      });
-      const review = await sent.catch((error: unknown) => {
-        keepRefusal(decision_id, { verdict, error, decision });
-        throw error;
-      });
-      dropDraft(decision_id);
-      onDone(review);
+      };
+      if (!is_signed) holdReview(decision, body);
+      else await recordSigned(decision, me, signed, body);
+      onDone();
     },
     {
       check: ({ reason_code }): { reason_code?: string } =>
@@ -195,8 +241,9 @@ function Verdict({
   const { comment, reason_code } = form.values;
   useEffect(() => {
     const reasons = { ...draftOf(decision_id).reasons, [verdict]: reason_code };
-    keepDraft(decision_id, { comment, reasons, questions: [...chosen] });
-  }, [decision_id, verdict, comment, reason_code, chosen]);
+    const reaches = { ...draftOf(decision_id).reach, [verdict]: reach };
+    keepDraft(decision_id, { comment, reasons, questions: [...chosen], reach: reaches });
+  }, [decision_id, verdict, comment, reason_code, chosen, reach]);
   // The form shows errors of its own fields beside them.
   const error = is_sent_here ? form.error : refused;
   const box = useRef<HTMLFormElement>(null);
@@ -225,15 +272,20 @@ function Verdict({
         data-keys
         {...form.field('reason_code')}
         options={[
-          ...(verdict === 'DENY' ? [['', 'Choose a reason…'] as const] : []),
+          ...(default_reason === '' ? [['', 'Choose a reason…'] as const] : []),
           ...reasons.map(([code, text], i) => [code, `${i + 1}  ${text}`] as const),
         ]}
       />
       <AreaField label="Comment" optional rows={1} maxLength={2000} {...form.field('comment')} />
       {verdict === 'DENY' && <DeniedQuestions questions={doubts} chosen={chosen} onChosen={setChosen} />}
-      <div className={styles.settles}>
-        <ReviewSettles review_action={verdict} decisions={[decision]} named={denied.questions} />
-      </div>
+      <OneChoice
+        decision={decision}
+        verdict={verdict}
+        named={denied.questions}
+        reach={reach}
+        onReach={setReach}
+        className={styles.settles}
+      />
       <div className={styles.settles}>{is_signed && <SignedFacts decision={decision} />}</div>
       <div className={styles.foot}>
         <Button
@@ -263,6 +315,26 @@ function Verdict({
       )}
     </form>
   );
+}
+
+/** Records an approval that the reviewer's passkey signs. It is not held: the passkey was the second look. */
+async function recordSigned(
+  decision: Decision,
+  me: ReturnType<typeof useMe>,
+  signed: Pick<ReviewRequest, 'action' | 'reason_code' | 'comment' | 'remember'>,
+  body: ReviewRequest,
+): Promise<void> {
+  const { decision_id } = decision;
+  const signature = await signStatement(
+    await purser.decisions.beginSignedReview(decision_id, signed),
+    shownOfReview(decision, me, signed),
+  );
+  const sent = purser.decisions.review(decision_id, { ...body, signature });
+  const review = await sent.catch((error: unknown) => {
+    keepRefusal(decision_id, { verdict: body.action, error, decision });
+    throw error;
+  });
+  reviewRecorded(decision, review);
 }
 
 /** A refused review with its meaning and next steps. Input is kept. */

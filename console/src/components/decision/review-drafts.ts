@@ -3,6 +3,7 @@ import { useSyncExternalStore } from 'react';
 
 export interface RefusedReview {
   verdict: 'ALLOW' | 'DENY';
+  /** Why it was not recorded. Null if the reviewer took it back. */
   error: unknown;
   /** The decision when the form was opened. */
   decision: Decision;
@@ -15,6 +16,8 @@ export interface ReviewDraft {
   reasons: Partial<Record<'ALLOW' | 'DENY', string>>;
   /** The questions that the denial is about, if not the default. */
   questions?: readonly string[];
+  /** What each verdict is for: this request, or the merchant from now on. */
+  reach?: Partial<Record<'ALLOW' | 'DENY', 'ONCE' | 'ALWAYS' | 'NEVER'>>;
 }
 
 const drafts = new Map<string, ReviewDraft>();

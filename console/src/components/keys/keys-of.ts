@@ -5,6 +5,9 @@ export type KeyRow = readonly [keys: readonly string[], does: string];
 const REVIEW: readonly KeyRow[] = [
   [['a'], 'Allow'],
   [['d'], 'Deny'],
+  [['w'], 'Always allow the merchant'],
+  [['Shift', 'W'], 'Never: deny the merchant from now on'],
+  [['u'], 'Undo the review for five seconds'],
   [['1', '…', '9'], 'Choose the reason'],
   [['c'], 'Write a comment'],
 ];

@@ -7,6 +7,7 @@ import { useMe } from '../../api/queries.ts';
 import { screenOfKey } from '../../lib/palette.ts';
 import { setTimeZone } from '../../lib/time.ts';
 import { words } from '../../lib/words.ts';
+import { HeldReviews } from '../decision/HeldReviews.tsx';
 import { SelectField } from '../Field.tsx';
 import { Icon, type IconName } from '../icons.tsx';
 import { KeyHelp } from '../keys/KeyHelp.tsx';
@@ -159,6 +160,7 @@ export function Shell() {
       )}
       {is_stopping && <StopDialog onClose={() => setStopping(false)} />}
       {is_helping && <KeyHelp path={path} onClose={() => setHelping(false)} />}
+      <HeldReviews />
       <Reauthentication />
     </div>
   );

@@ -40,13 +40,14 @@ export async function signStatement(
 export function shownOfReview(
   decision: Decision,
   me: Pick<Me, 'principal_id'>,
-  { action, reason_code }: Pick<ReviewRequest, 'action' | 'reason_code'>,
+  { action, reason_code, remember }: Pick<ReviewRequest, 'action' | 'reason_code' | 'remember'>,
 ): Record<string, unknown> {
   return {
     type: 'purser.approval.v1',
     decision_id: decision.decision_id,
     action,
     reason_code,
+    remember: remember ?? null,
     merchant: decision.action.merchant,
     payee_id: decision.action.payee_id ?? null,
     amount_minor: decision.reservation.amount_minor,

@@ -3,18 +3,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ComponentProps, useState } from 'react';
 import { purser } from '../../api/client.ts';
-import { invalidate } from '../../api/live.ts';
 import { Author } from '../../components/Author.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
+import { Notes } from '../../components/decision/Assign.tsx';
 import { Budget } from '../../components/decision/Budget.tsx';
+import { useHeldReviews } from '../../components/decision/held-reviews.ts';
 import { MerchantHistory } from '../../components/decision/MerchantHistory.tsx';
 import { PolicyTrace } from '../../components/decision/PolicyTrace.tsx';
 import { Purpose } from '../../components/decision/Purpose.tsx';
 import { Remedies } from '../../components/decision/Remedies.tsx';
-import { Request } from '../../components/decision/Request.tsx';
 import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
 import { useRefusedReviews } from '../../components/decision/review-drafts.ts';
+import { Sheet } from '../../components/decision/Sheet.tsx';
 import { LimitMeters } from '../../components/limits/LimitMeters.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Facts, Loading, Page } from '../../components/Page.tsx';
@@ -59,10 +60,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
   const progress = progressInWords(decision);
   const [is_reviewing, setReviewing] = useState(false);
   const is_refused = useRefusedReviews().has(decision_id);
-  const changed = () => {
-    void invalidate('decision', decision_id);
-    void invalidate('decisions');
-  };
+  const is_held = useHeldReviews().has(decision_id);
   return (
     <Page
       title={visible(action.merchant)}
@@ -104,11 +102,10 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
             </dd>
           </div>
         </dl>
-        <p className={styles.why}>{decision.explanation}</p>
       </div>
       <div className={styles.columns}>
         <div className={styles.column}>
-          {(review_state === 'PENDING' || is_reviewing || is_refused) && (
+          {(review_state === 'PENDING' || is_reviewing || is_refused || is_held) && (
             <Card
               title="Review"
               aside={
@@ -118,15 +115,14 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
               }
             >
               {progress !== null && <p className={styles.why}>{progress}</p>}
-              <ReviewBox decision={decision} onOpen={setReviewing} onDone={changed} />
+              <ReviewBox decision={decision} onOpen={setReviewing} onDone={() => setReviewing(false)} />
+              <Notes decision_id={decision_id} />
             </Card>
           )}
+          <Sheet decision={decision} past={<MerchantHistory decision={decision} />} />
           <Remedies decision={decision} />
           <Card title="Checks" aside="At the decision">
             <PolicyTrace decision={decision} />
-          </Card>
-          <Card title="Agent’s statement">
-            <Request decision={decision} />
           </Card>
           <Card title="Purpose assessment">
             <Purpose decision={decision} />
@@ -141,9 +137,6 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
           </Card>
           <Card title="Outcome">
             <Outcomes decision={decision} />
-          </Card>
-          <Card title="History with this merchant">
-            <MerchantHistory decision={decision} />
           </Card>
           <Card title="Request">
             <RequestBody decision={decision} />

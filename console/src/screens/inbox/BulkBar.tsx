@@ -1,4 +1,3 @@
-import type { Decision } from '@purser/sdk';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import type { Verdict } from './BulkDialog.tsx';
@@ -6,11 +5,11 @@ import styles from './Inbox.module.css';
 
 /** The selected requests, with the buttons that review them together. */
 export function BulkBar({
-  decisions,
+  count,
   onVerdict,
   onClear,
 }: {
-  decisions: readonly Decision[];
+  count: number;
   onVerdict: (verdict: Verdict) => void;
   onClear: () => void;
 }) {
@@ -18,7 +17,7 @@ export function BulkBar({
   const why = !may && WHY_NOT.review;
   return (
     <div className={styles.bulk}>
-      <strong>{decisions.length} selected</strong>
+      <strong>{count} selected</strong>
       <Button small why={why} shortcut="⇧A" aria-keyshortcuts="Shift+A" onClick={() => onVerdict('ALLOW')}>
         Allow selected
       </Button>

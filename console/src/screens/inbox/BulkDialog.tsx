@@ -1,18 +1,20 @@
 import type { Decision, Question } from '@purser/sdk';
-import { useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { purser, sentenceOf } from '../../api/client.ts';
 import { useMe } from '../../api/queries.ts';
 import { RecordedAs } from '../../components/Author.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
+import { HELD_MS } from '../../components/decision/held-reviews.ts';
 import { refusalOf } from '../../components/decision/refusals.ts';
 import { AreaField, SelectField } from '../../components/Field.tsx';
 import { ReviewSettles } from '../../components/questions/Settles.tsx';
 import { Money } from '../../components/Value.tsx';
-import { REVIEW_REASONS } from '../../lib/review-reasons.ts';
+import { choicesFor, REVIEW_REASONS } from '../../lib/review-reasons.ts';
+import { groupsOf, sumsOf } from '../../lib/reviews/bulk.ts';
 import { hidesCharacters, visible } from '../../lib/visible.ts';
-import { words } from '../../lib/words.ts';
+import { reasonWords, words } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
 
 export type Verdict = 'ALLOW' | 'DENY';
@@ -44,17 +46,13 @@ export function BulkDialog({
   const reasons = REVIEW_REASONS[review_action];
   // The selection when the dialog opened. The list below keeps changing.
   const [decisions] = useState(given);
-  const [reason_code, setReason] = useState(review_action === 'ALLOW' ? 'WITHIN_PURPOSE' : '');
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
-  const [state, setState] = useState<'asking' | 'running' | 'over'>('asking');
+  const [state, setState] = useState<'asking' | 'held' | 'running' | 'over'>('asking');
   const stopped = useRef(false);
-  /** The reason to leave a request out of a bulk review. Null if it is included. */
-  const whyLeftOut = ({ requested_by, action }: Decision) => {
-    if (requested_by.principal_id === me.principal_id) return 'Left out: this is your own request.';
-    return review_action === 'ALLOW' && hidesCharacters(action.merchant)
-      ? 'Left out: the merchant name contains hidden characters. Open the request to allow it individually.'
-      : null;
-  };
+  const whyLeftOut = (decision: Decision) => whyNotTogether(decision, review_action, me.principal_id);
+  const included = decisions.filter((each) => whyLeftOut(each) === null);
+  const [chosen, setReason] = useState<string | null>(null);
+  const reason_code = chosen ?? agreedReason(included, review_action);
   const note = (id: string, result: Result) => setResults((before) => new Map(before).set(id, result));
   const named =
     review_action === 'DENY' && question !== undefined ? { questions: [question.question_id] } : undefined;
@@ -82,6 +80,13 @@ export function BulkDialog({
     }
     setState('over');
   };
+  const latest = useRef(run);
+  latest.current = run;
+  useEffect(() => {
+    if (state !== 'held') return;
+    const timer = setTimeout(() => void latest.current(), HELD_MS);
+    return () => clearTimeout(timer);
+  }, [state]);
   const close = () =>
     onClose(
       state !== 'over'
@@ -95,6 +100,7 @@ export function BulkDialog({
       title={`${words(review_action)} ${decisions.length} ${decisions.length === 1 ? 'request' : 'requests'}`}
       onClose={() => {
         if (state === 'running') stopped.current = true;
+        else if (state === 'held') setState('asking');
         else close();
       }}
     >
@@ -104,7 +110,7 @@ export function BulkDialog({
           className={styles.asking}
           onSubmit={(event) => {
             event.preventDefault();
-            if (reason_code !== '') void run();
+            if (reason_code !== '' && included.length > 0) setState('held');
           }}
           onKeyDown={(event) => {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
@@ -122,53 +128,78 @@ export function BulkDialog({
               setReason(reason[0]);
             }}
             options={[
-              ...(review_action === 'DENY' ? [['', 'Choose a reason…'] as const] : []),
+              ...(reason_code === '' ? [['', 'Choose a reason…'] as const] : []),
               ...reasons.map(([code, text], i) => [code, `${i + 1}  ${text}`] as const),
             ]}
           />
           <AreaField label="Comment" optional maxLength={2000} value={comment} onValue={setComment} />
-          <ReviewSettles
-            decisions={decisions.filter((each) => whyLeftOut(each) === null)}
-            review_action={review_action}
-            named={named?.questions}
-            lists
-          />
+          <ReviewSettles decisions={included} review_action={review_action} named={named?.questions} lists />
           <RecordedAs />
         </form>
       )}
-      {state !== 'asking' && (
+      {state === 'held' && (
+        <p role="status">
+          {included.length} {included.length === 1 ? 'review is' : 'reviews are'} sent in five seconds.
+        </p>
+      )}
+      {(state === 'running' || state === 'over') && (
         <p role="status">
           {count('done')} of {decisions.length} recorded
           {count('failed') > 0 && `, ${count('failed')} refused`}
           {count('skipped') > 0 && `, ${count('skipped')} left out`}.
         </p>
       )}
-      <ul className={styles.results}>
-        {decisions.map((decision) => {
-          const { decision_id, action, requested_amount_minor, currency } = decision;
-          const result = results.get(decision_id);
-          const why_left_out = whyLeftOut(decision);
+      <div className={styles.results}>
+        {groupsOf(decisions).map(({ key, agent, reason_code: cause, decisions: some }) => {
+          const summed = some.filter((each) => whyLeftOut(each) === null);
           return (
-            <li key={decision_id}>
-              <span className={styles.merchant}>{visible(action.merchant)}</span>
-              {result === undefined ? (
-                <Money amount_minor={requested_amount_minor} currency={currency} />
-              ) : (
-                <ResultBadge result={result} review_action={review_action} />
-              )}
-              {why_left_out !== null && <p>{why_left_out}</p>}
-              {result?.state === 'failed' && <Refused error={result.error} />}
-            </li>
+            <section key={key} aria-label={`${agent}, ${reasonWords(cause)}`}>
+              <h3>
+                {agent} · {reasonWords(cause)}
+              </h3>
+              <p className={styles.sums}>
+                {summed.length} of {some.length} {some.length === 1 ? 'request' : 'requests'}
+                {sumsOf(summed).map(({ currency, amount_minor }) => (
+                  <span key={currency}>
+                    {' · '}
+                    <Money amount_minor={amount_minor} currency={currency} />
+                  </span>
+                ))}
+              </p>
+              <ul>
+                {some.map((decision) => {
+                  const { decision_id, action, requested_amount_minor, currency } = decision;
+                  const result = results.get(decision_id);
+                  const why_left_out = whyLeftOut(decision);
+                  return (
+                    <li key={decision_id}>
+                      <span className={styles.merchant}>{visible(action.merchant)}</span>
+                      {result === undefined ? (
+                        <Money amount_minor={requested_amount_minor} currency={currency} />
+                      ) : (
+                        <ResultBadge result={result} review_action={review_action} />
+                      )}
+                      {why_left_out !== null && <p>{why_left_out}</p>}
+                      {result?.state === 'failed' && <Refused error={result.error} />}
+                    </li>
+                  );
+                })}
+              </ul>
+            </section>
           );
         })}
-      </ul>
+      </div>
       <Actions>
         {state === 'asking' && (
           <>
             <Button onClick={() => onClose(null)}>Cancel</Button>
             <Button
               kind={review_action === 'DENY' ? 'danger-primary' : 'primary'}
-              why={reason_code === '' && 'Choose a reason first.'}
+              why={
+                included.length === 0
+                  ? 'All of them are left out.'
+                  : reason_code === '' && 'Choose a reason first.'
+              }
               type="submit"
               form={form_id}
               shortcut="Ctrl ↵"
@@ -177,6 +208,7 @@ export function BulkDialog({
             </Button>
           </>
         )}
+        {state === 'held' && <UndoButton onUndo={() => setState('asking')} />}
         {state === 'running' && <Button onClick={() => (stopped.current = true)}>Stop after this one</Button>}
         {state === 'over' && (
           <Button kind="primary" autoFocus onClick={close}>
@@ -185,6 +217,36 @@ export function BulkDialog({
         )}
       </Actions>
     </Dialog>
+  );
+}
+
+/** The reason that fits the cause of each of these; empty if none does. */
+function agreedReason(decisions: readonly Decision[], review_action: Verdict): string {
+  const [first = '', ...rest] = new Set(decisions.map((each) => choicesFor(each).defaults[review_action]));
+  return rest.length === 0 ? first : '';
+}
+
+/** The reason to leave a request out of a bulk review. Null if it is included. */
+function whyNotTogether(
+  decision: Decision,
+  review_action: Verdict,
+  principal_id: string | null,
+): string | null {
+  if (decision.requested_by.principal_id === principal_id) return 'Left out: this is your own request.';
+  if (review_action === 'DENY') return null;
+  if (hidesCharacters(decision.action.merchant))
+    return 'Left out: the merchant name contains hidden characters. Open the request to allow it individually.';
+  return choicesFor(decision).bulk
+    ? null
+    : 'Left out: its cause needs a look. Open the request to allow it individually.';
+}
+
+/** Takes the confirmed reviews back before they are sent. */
+function UndoButton({ onUndo }: { onUndo: () => void }) {
+  return (
+    <Button autoFocus onClick={onUndo} onKeyDown={({ key }) => key === 'u' && onUndo()} shortcut="u">
+      Undo
+    </Button>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Decision, PendingQuestion, Question } from '@purser/sdk';
+import type { PendingQuestion, Question } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -56,14 +56,15 @@ function Group({ question, agent: only_agent }: { question: PendingQuestion; age
 
 /** The question that the listed requests ask, with the buttons that answer it for all of them. */
 export function GroupHead({
-  question_id,
-  decisions,
+  question,
+  count,
   has_more,
   back,
   onVerdict,
 }: {
-  question_id: string;
-  decisions: readonly Decision[];
+  question: Question | undefined;
+  /** The loaded requests. */
+  count: number;
   /** True if only some of the requests are loaded. */
   has_more: boolean;
   /** URL parameters of the whole list. */
@@ -71,8 +72,6 @@ export function GroupHead({
   onVerdict: (verdict: Verdict) => void;
 }) {
   const why = !useMay('review') && WHY_NOT.review;
-  const question = questionIn(decisions, question_id);
-  const count = decisions.length;
   return (
     <section className={styles.group} aria-label="One question">
       <Link to="/reviews" search={back}>
@@ -97,13 +96,4 @@ export function GroupHead({
       )}
     </section>
   );
-}
-
-/** The question as one of the requests asked it. */
-export function questionIn(decisions: readonly Decision[], question_id: string): Question | undefined {
-  for (const { purpose } of decisions) {
-    const found = purpose.questions?.find((each) => each.question_id === question_id);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -1,10 +1,12 @@
-import type { Decision, Label, RecordedReview } from '@purser/sdk';
+import type { Decision, Label } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { sentenceOf } from '../../api/client.ts';
-import { invalidate, pollNow } from '../../api/live.ts';
+import { purser, sentenceOf } from '../../api/client.ts';
+import { invalidate } from '../../api/live.ts';
 import { useMay } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
+import { type DoneReview, useHeldReviews, useLastReview } from '../../components/decision/held-reviews.ts';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
 import { refusalOf } from '../../components/decision/refusals.ts';
 import { keepRefusal, useRefusedReviews } from '../../components/decision/review-drafts.ts';
@@ -18,52 +20,61 @@ import type { Action } from '../../lib/hooks/use-action.ts';
 import { useMedia } from '../../lib/hooks/use-media.ts';
 import { withEach } from '../../lib/pages.ts';
 import { labelOfReview } from '../../lib/review-reasons.ts';
+import { type Row, rowOfDecision } from '../../lib/reviews/rows.ts';
 import { pick, type Search } from '../../lib/search.ts';
 import { toggled } from '../../lib/toggled.ts';
 import { visible } from '../../lib/visible.ts';
 import { words } from '../../lib/words.ts';
+import { Bulk } from './Bulk.tsx';
 import { BulkBar } from './BulkBar.tsx';
-import { BulkDialog, type Verdict } from './BulkDialog.tsx';
-import { GroupHead, Groups, questionIn } from './Groups.tsx';
+import type { Verdict } from './BulkDialog.tsx';
+import { Filters } from './Filters.tsx';
+import { GroupHead, Groups } from './Groups.tsx';
 import styles from './Inbox.module.css';
 import { InboxRow } from './InboxRow.tsx';
 import { Pane } from './Pane.tsx';
-import { TABS, useReviews } from './use-reviews.ts';
+import { INBOX_FILTERS, type InboxFilters, TABS, useInboxCounts, useReviews } from './use-reviews.ts';
 import { useSelection } from './use-selection.ts';
 
-/** The last review made here, which can be labelled without going back. */
-interface Done {
-  decision: Decision;
-  review: RecordedReview;
-  label: Label | null;
-}
-
 export default function Inbox() {
-  useTitle('Inbox');
   const search = useSearch({ strict: false });
   const { tab: search_tab, id, agent, question } = pick(search, ['tab', 'id', 'agent', 'question']);
   const tab = search_tab ?? 'waiting';
   const navigate = useNavigate();
+  const url = new URLSearchParams(pick(search, [...INBOX_FILTERS, 'agent']) as Search).toString();
+  const filters = useMemo(() => Object.fromEntries(new URLSearchParams(url)) as InboxFilters, [url]);
   const kept = useMemo(
-    () => pick({ tab: search_tab, agent, question }, ['tab', 'agent', 'question']) as Search,
-    [search_tab, agent, question],
+    () =>
+      pick({ ...filters, tab: search_tab, question }, [
+        ...INBOX_FILTERS,
+        'tab',
+        'agent',
+        'question',
+      ]) as Search,
+    [search_tab, filters, question],
   );
-  const { list, exporting } = useReviews(tab, agent, question);
+  const has_filters = tab === 'waiting' && question === undefined;
+  const { list, exporting } = useReviews(tab, filters, question);
+  const counts = useInboxCounts(filters, has_filters);
+  const pending = useInboxCounts({}, true)?.total ?? 0;
+  useTitle(pending === 0 ? 'Inbox' : `(${pending.toLocaleString('en')}) Inbox`);
   const [aside, setAside] = useState<ReadonlySet<string>>(new Set());
-  const [done, setDone] = useState<Done | null>(null);
+  const last = useLastReview();
+  const held = useHeldReviews();
   const [bulk, setBulk] = useState<{ verdict: Verdict; of: 'selected' | 'question' } | null>(null);
   // It outlives the dialog, which people may close to check a row.
   const [bulk_comment, setBulkComment] = useState('');
   const may = useMay('review');
   const refused = useRefusedReviews();
 
-  const rows = useMemo(
-    () => [
-      ...list.rows.filter((each) => !aside.has(each.decision_id)),
-      ...list.rows.filter((each) => aside.has(each.decision_id)),
-    ],
-    [list.rows, aside],
-  );
+  const rows = useMemo(() => {
+    // A confirmed review leaves the list before it is recorded, and returns if it is undone or refused.
+    const shown = tab === 'waiting' ? list.rows.filter((each) => !held.has(each.decision_id)) : list.rows;
+    return [
+      ...shown.filter((each) => !aside.has(each.decision_id)),
+      ...shown.filter((each) => aside.has(each.decision_id)),
+    ];
+  }, [list.rows, aside, held, tab]);
   const { selected, onToggle, clear, deselect } = useSelection(rows);
 
   const open_id = useRef(id);
@@ -108,8 +119,11 @@ export default function Inbox() {
     'Shift+D': () => selected.size > 0 && may && setBulk({ verdict: 'DENY', of: 'selected' }),
   });
 
-  const takeOut = (ids: ReadonlySet<string>) =>
-    list.patch((pages) => withEach(pages, (each) => (ids.has(each.decision_id) ? null : each)));
+  const takeOut = useCallback(
+    (ids: ReadonlySet<string>) =>
+      list.patch((pages) => withEach(pages, (each) => (ids.has(each.decision_id) ? null : each))),
+    [list.patch],
+  );
   const chosen = rows.filter((each) => selected.has(each.decision_id));
   const onBulkReviewed = (ids: ReadonlySet<string>) => {
     setBulkComment('');
@@ -120,28 +134,31 @@ export default function Inbox() {
     void invalidate('decision');
     void invalidate('questions');
   };
-  const onReviewed = (decision: Decision, review: RecordedReview) => {
-    setDone({ decision, review, label: decision.label });
-    deselect(decision.decision_id);
+  const onReviewed = ({ decision_id }: Pick<Decision, 'decision_id'>) => {
+    deselect(decision_id);
     const next = place < 0 ? rows[last_place.current] : (rows[place + 1] ?? rows[place - 1]);
-    if (tab === 'waiting') takeOut(new Set([decision.decision_id]));
-    void invalidate('decision', decision.decision_id);
-    void invalidate('decisions');
-    void invalidate('questions');
-    pollNow();
-    // A reviewer who moved on in the meantime stays where they are.
-    if (open_id.current !== decision.decision_id) return;
-    void go(next?.decision_id === decision.decision_id ? undefined : next?.decision_id);
+    void go(next?.decision_id === decision_id ? undefined : next?.decision_id);
   };
+  useEffect(() => {
+    if (last !== null && tab === 'waiting') takeOut(new Set([last.decision.decision_id]));
+  }, [last, tab, takeOut]);
+  // A refusal opens its request if the reviewer has no other one open.
+  const failed = [...refused].find(([, { error }]) => error !== null)?.[0];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when a review is refused
+  useEffect(() => {
+    if (failed !== undefined && open_id.current === undefined) void go(failed);
+  }, [failed]);
 
-  const is_after = done !== null && tab === 'waiting';
+  const is_after = last !== null && tab === 'waiting';
 
   // A request that was reviewed elsewhere updates its row when it is opened.
   const { patch } = list;
   const onLoaded = useCallback(
     (decision: Decision) =>
       patch((pages) =>
-        withEach(pages, (each) => (each.decision_id === decision.decision_id ? decision : each)),
+        withEach(pages, (each) =>
+          each.decision_id === decision.decision_id ? rowOfDecision(decision, each) : each,
+        ),
       ),
     [patch],
   );
@@ -153,20 +170,15 @@ export default function Inbox() {
       <section className={styles.left} aria-label="Requests for review">
         <Header tab={tab} exporting={exporting} />
         <div role="status" className={is_after ? undefined : 'visually-hidden'}>
-          {is_after && (
-            <AfterReview
-              key={done.review.review_id}
-              done={done}
-              onLabel={(label) => setDone({ ...done, label })}
-            />
-          )}
+          {is_after && <AfterReview key={last.review.review_id} done={last} />}
         </div>
         <RefusedElsewhere open_id={id} onShow={(decision_id) => void go(decision_id)} />
-        {tab === 'waiting' && question === undefined && <Groups agent={agent} />}
+        {has_filters && <Filters filters={filters} counts={counts} />}
+        {has_filters && <Groups agent={agent} />}
         {question !== undefined && (
-          <GroupHead
+          <QuestionHead
             question_id={question}
-            decisions={rows}
+            rows={rows}
             has_more={list.hasNextPage}
             back={pick(kept, ['agent']) as Search}
             onVerdict={(verdict) => setBulk({ verdict, of: 'question' })}
@@ -181,14 +193,14 @@ export default function Inbox() {
             of={rows}
             kept={place < 0 ? undefined : place}
             rows={(some) =>
-              some.map((decision) => (
+              some.map((row) => (
                 <InboxRow
-                  key={decision.decision_id}
-                  decision={decision}
-                  is_current={decision.decision_id === id}
-                  is_aside={aside.has(decision.decision_id)}
-                  is_selected={selected.has(decision.decision_id)}
-                  is_refused={refused.has(decision.decision_id)}
+                  key={row.decision_id}
+                  row={row}
+                  is_current={row.decision_id === id}
+                  is_aside={aside.has(row.decision_id)}
+                  is_selected={selected.has(row.decision_id)}
+                  is_refused={refused.has(row.decision_id) && refused.get(row.decision_id)?.error !== null}
                   kept={kept}
                   onToggle={tab === 'waiting' ? onToggle : undefined}
                 />
@@ -200,20 +212,18 @@ export default function Inbox() {
         </div>
         {selected.size > 0 && (
           <BulkBar
-            decisions={chosen}
+            count={chosen.length}
             onVerdict={(verdict) => setBulk({ verdict, of: 'selected' })}
             onClear={clear}
           />
         )}
         {bulk !== null && (
-          <BulkDialog
-            decisions={bulk.of === 'question' ? rows : chosen}
-            review_action={bulk.verdict}
+          <Bulk
+            rows={bulk.of === 'question' ? rows : chosen}
+            verdict={bulk.verdict}
             comment={bulk_comment}
             setComment={setBulkComment}
-            question={
-              bulk.of === 'question' && question !== undefined ? questionIn(rows, question) : undefined
-            }
+            question_id={bulk.of === 'question' ? question : undefined}
             onClose={(reviewed) => {
               setBulk(null);
               if (reviewed !== null) onBulkReviewed(reviewed);
@@ -227,7 +237,6 @@ export default function Inbox() {
         ) : (
           <Pane
             id={id}
-            known={rows[place]}
             onLoaded={onLoaded}
             onBack={() => void go(undefined)}
             has_label={tab !== 'waiting'}
@@ -275,7 +284,7 @@ function RefusedElsewhere({
   onShow: (decision_id: string) => void;
 }) {
   return [...useRefusedReviews()]
-    .filter(([decision_id]) => decision_id !== open_id)
+    .filter(([decision_id, { error }]) => decision_id !== open_id && error !== null)
     .map(([decision_id, { decision, error }]) => (
       <Notice
         key={decision_id}
@@ -292,13 +301,28 @@ function RefusedElsewhere({
     ));
 }
 
-function AfterReview({
-  done: { decision, review, label },
-  onLabel,
-}: {
-  done: Done;
-  onLabel: (label: Label) => void;
-}) {
+/** The question that the listed requests ask, as the first of them says it. */
+function QuestionHead({
+  question_id,
+  rows,
+  ...head
+}: { question_id: string; rows: readonly Row[] } & Pick<
+  Parameters<typeof GroupHead>[0],
+  'has_more' | 'back' | 'onVerdict'
+>) {
+  const first = rows[0]?.decision_id ?? '';
+  const { data } = useQuery({
+    queryKey: ['decision', first],
+    queryFn: async () => purser.decisions.retrieve(first),
+    enabled: first !== '',
+  });
+  const question = data?.purpose.questions?.find((each) => each.question_id === question_id);
+  return <GroupHead {...head} question={question} count={rows.length} />;
+}
+
+/** The last review made here, which can be labelled without going back. */
+function AfterReview({ done: { decision, review } }: { done: DoneReview }) {
+  const [label, setLabel] = useState<Label | null>(decision.label);
   return (
     <div className={styles.after}>
       <span>
@@ -310,7 +334,7 @@ function AfterReview({
         decision_id={decision.decision_id}
         label={label}
         suggested={labelOfReview(review, decision)}
-        onDone={onLabel}
+        onDone={setLabel}
       />
     </div>
   );

@@ -1,9 +1,8 @@
-import type { Decision } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
 import { memo, useEffect, useRef } from 'react';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Countdown, Money, Time } from '../../components/Value.tsx';
-import { progressInWords } from '../../lib/reviews/progress.ts';
+import { approvalsInWords, type Row } from '../../lib/reviews/rows.ts';
 import type { Search } from '../../lib/search.ts';
 import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
@@ -11,7 +10,7 @@ import styles from './Inbox.module.css';
 
 /** A row of the inbox: merchant, amount, agent, reason and time left. */
 export const InboxRow = memo(function InboxRow({
-  decision,
+  row: shown,
   is_current,
   is_aside,
   is_selected,
@@ -19,7 +18,7 @@ export const InboxRow = memo(function InboxRow({
   kept,
   onToggle,
 }: {
-  decision: Decision;
+  row: Row;
   is_current: boolean;
   is_aside: boolean;
   is_selected: boolean;
@@ -34,10 +33,10 @@ export const InboxRow = memo(function InboxRow({
   useEffect(() => {
     if (is_current) row.current?.scrollIntoView({ block: 'nearest' });
   }, [is_current]);
-  const { action, agent, reason_code, reservation, review_state, requested_amount_minor, currency } =
-    decision;
+  const { decision_id, merchant, agent, reason_code, review_state, amount_minor, currency, expires_at } =
+    shown;
   const is_pending = review_state === 'PENDING';
-  const progress = progressInWords(decision);
+  const progress = approvalsInWords(shown);
   return (
     <li ref={row} className={styles.row} data-current={is_current || undefined}>
       {onToggle === undefined ? (
@@ -46,31 +45,32 @@ export const InboxRow = memo(function InboxRow({
         <input
           type="checkbox"
           checked={is_selected}
-          aria-label={`Select ${visible(action.merchant)}`}
+          aria-label={`Select ${visible(merchant)}`}
           onChange={() => {}}
-          onClick={(event) => onToggle(decision.decision_id, event.shiftKey)}
+          onClick={(event) => onToggle(decision_id, event.shiftKey)}
         />
       )}
       <Link
         to="/reviews"
-        search={{ ...kept, id: decision.decision_id }}
+        search={{ ...kept, id: decision_id }}
         className={styles.open}
         aria-current={is_current ? 'true' : undefined}
       >
-        <span className={styles.merchant}>{visible(action.merchant)}</span>
-        <Money className={styles.amount} amount_minor={requested_amount_minor} currency={currency} />
+        <span className={styles.merchant}>{visible(merchant)}</span>
+        <Money className={styles.amount} amount_minor={amount_minor} currency={currency} />
         <span className={styles.meta}>
           {is_refused && <strong>Not recorded · </strong>}
           {is_aside && 'Set aside · '}
           {agent.slug} · {reasonWords(reason_code)}
           {progress !== null && ` · ${progress}`}
+          {shown.assigned_to !== null && ' · Assigned'}
         </span>
         <span className={styles.due}>
-          {is_pending && reservation.expires_at !== null ? (
-            <Countdown until={reservation.expires_at} />
+          {is_pending && expires_at !== null ? (
+            <Countdown until={expires_at} />
           ) : is_pending ? (
             <>
-              Shadow · <Time at={decision.created_at} />
+              Shadow · <Time at={shown.created_at} />
             </>
           ) : (
             <StateBadge state={review_state ?? 'NONE'} />

@@ -1,4 +1,4 @@
-import type { Decision, RecordedReview } from '@purser/sdk';
+import type { Decision } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
@@ -6,15 +6,15 @@ import { purser } from '../../api/client.ts';
 import { Author, KeyCreatorBadge } from '../../components/Author.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
+import { Notes } from '../../components/decision/Assign.tsx';
 import { Budget } from '../../components/decision/Budget.tsx';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
-import { MerchantHistory } from '../../components/decision/MerchantHistory.tsx';
 import { PolicyTrace } from '../../components/decision/PolicyTrace.tsx';
 import { Purpose } from '../../components/decision/Purpose.tsx';
 import { Remedies } from '../../components/decision/Remedies.tsx';
-import { Request } from '../../components/decision/Request.tsx';
 import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
 import { draftOf, dropDraft, useRefusedReviews } from '../../components/decision/review-drafts.ts';
+import { Sheet } from '../../components/decision/Sheet.tsx';
 import { useKeys } from '../../components/keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Loading } from '../../components/Page.tsx';
@@ -34,33 +34,30 @@ const READING = [
 /** The details of one request for a reviewer, with the review buttons. */
 export function Pane({
   id,
-  known,
   has_label,
   onBack,
   onReviewed,
   onLoaded,
 }: {
   id: string;
-  known: Decision | undefined;
   /** True if a reviewed request can be labelled here. */
   has_label: boolean;
   /** Called with the current decision. */
   onLoaded: (decision: Decision) => void;
   onBack: () => void;
-  onReviewed: (decision: Decision, review: RecordedReview) => void;
+  /** Called when the review is confirmed. */
+  onReviewed: (decision: Decision) => void;
 }) {
   const query = useQuery({
     queryKey: ['decision', id],
     queryFn: async () => purser.decisions.retrieve(id),
-    placeholderData: () => known,
   });
   const decision = query.data;
   const [is_reviewing, setReviewing] = useState(false);
   const is_refused = useRefusedReviews().has(id);
-  const is_known = query.isPlaceholderData;
   useEffect(() => {
-    if (decision !== undefined && !is_known) onLoaded(decision);
-  }, [decision, is_known, onLoaded]);
+    if (decision !== undefined) onLoaded(decision);
+  }, [decision, onLoaded]);
   const read = useRef<HTMLDivElement>(null);
   const scroll = (pages: number) => {
     const { current } = read;
@@ -73,7 +70,7 @@ export function Pane({
   // A failed refresh removes nothing: the reviewer may be writing.
   const failure = query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (decision === undefined) return failure || <Loading lines={10} />;
-  const { action, agent, reservation, review_state, context, reason_codes } = decision;
+  const { action, agent, reservation, review_state, context } = decision;
   return (
     <article className={styles.pane} aria-label={visible(action.merchant)}>
       <div ref={read} className={styles.read}>
@@ -100,27 +97,19 @@ export function Pane({
               <Money amount_minor={decision.requested_amount_minor} currency={decision.currency} />
             </p>
           </header>
-          <p className={styles.reason}>{decision.explanation}</p>
-          {reason_codes.length > 1 && (
-            <p className={styles.badges}>Reasons: {reason_codes.map(reasonWords).join(' · ')}</p>
-          )}
-          <Remedies decision={decision} />
+          <Notes decision_id={id} />
+          <Sheet decision={decision} />
           {hasQuestions(decision) && (
             <Card title="Questions">
               <DecisionQuestions decision={decision} />
             </Card>
           )}
-          <Card title="Agent’s statement">
-            <Request decision={decision} />
-          </Card>
+          <Remedies decision={decision} />
           <Card title="Purpose assessment">
             <Purpose decision={decision} shown_above={decision.explanation} />
           </Card>
           <Card title="Budget before and after">
             <Budget decision={decision} />
-          </Card>
-          <Card title="History with this merchant">
-            <MerchantHistory decision={decision} />
           </Card>
           <CardGrid>
             <details className={styles.fold}>
@@ -141,11 +130,7 @@ export function Pane({
       </div>
       <div className={styles.bar}>
         {review_state === 'PENDING' || is_reviewing || is_refused ? (
-          <ReviewBox
-            decision={decision}
-            onOpen={setReviewing}
-            onDone={(review) => onReviewed(decision, review)}
-          />
+          <ReviewBox decision={decision} onOpen={setReviewing} onDone={() => onReviewed(decision)} />
         ) : (
           <Settled decision={decision} has_label={has_label} onReviewed={onReviewed} />
         )}
@@ -162,7 +147,7 @@ function Settled({
 }: {
   decision: Decision;
   has_label: boolean;
-  onReviewed: (decision: Decision, review: RecordedReview) => void;
+  onReviewed: (decision: Decision) => void;
 }) {
   const { decision_id, review, review_state, mode } = decision;
   const [is_correcting, setCorrecting] = useState(false);
@@ -209,9 +194,7 @@ function Settled({
         <details className={styles.fold} onToggle={(event) => setCorrecting(event.currentTarget.open)}>
           <summary>Correct this review</summary>
           {/* Its shortcuts are active only while it is visible. */}
-          {is_correcting && (
-            <ReviewBox decision={decision} onDone={(corrected) => onReviewed(decision, corrected)} />
-          )}
+          {is_correcting && <ReviewBox decision={decision} onDone={() => onReviewed(decision)} />}
         </details>
       )}
       {has_label && (

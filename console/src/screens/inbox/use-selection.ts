@@ -1,9 +1,9 @@
-import type { Decision } from '@purser/sdk';
 import { useCallback, useRef, useState } from 'react';
+import type { Row } from '../../lib/reviews/rows.ts';
 import { toggled } from '../../lib/toggled.ts';
 
 /** The selected rows. `onToggle` is stable; with a range it selects from the row that was toggled last. */
-export function useSelection(rows: readonly Decision[]) {
+export function useSelection(rows: readonly Pick<Row, 'decision_id'>[]) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const anchor = useRef<string | null>(null);
   const toggle = (id: string, with_range: boolean) => {

@@ -15,10 +15,12 @@ import { useAction } from '../../lib/hooks/use-action.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { applyTheme, storedTheme, type Theme } from '../../lib/theme.ts';
 import { words } from '../../lib/words.ts';
+import { Away } from './Away.tsx';
 import styles from './Me.module.css';
 import { Passkeys, passkeysQuery } from './Passkeys.tsx';
 import { Sessions } from './Sessions.tsx';
 import { SigningKeys } from './SigningKeys.tsx';
+import { Slack } from './Slack.tsx';
 
 export default function Me() {
   const me = useMe();
@@ -70,6 +72,10 @@ export default function Me() {
         </Card>
       </CardGrid>
       <OwnNotifications />
+      <CardGrid>
+        <Away />
+        <Slack />
+      </CardGrid>
       {options.data?.passkey === true && <Passkeys />}
       {options.data?.passkey === true && <SigningKeys />}
       <Sessions />

@@ -8,7 +8,7 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import styles from '../../components/notifications/notifications.module.css';
 import { QuietHoursFields } from '../../components/notifications/QuietHoursFields.tsx';
 import { type ChannelDraft, channelDraft, channelProblems } from '../../lib/channels.ts';
-import { useForm } from '../../lib/hooks/use-form.ts';
+import { type Form, useForm } from '../../lib/hooks/use-form.ts';
 import { reasonWords } from '../../lib/words.ts';
 
 /** The causes of a review. */
@@ -22,7 +22,7 @@ const FIELDS = {
   'filter.agents': 'agents',
 } as const;
 
-/** Creates or changes a channel. The URL of one that exists is never shown: an empty field keeps it. */
+/** Creates or changes a channel. */
 export function ChannelForm({
   channel,
   submit,
@@ -44,31 +44,7 @@ export function ChannelForm({
       {form.error !== null && <ErrorNotice error={form.error} />}
       <TextField label="Name" autoComplete="off" autoFocus required maxLength={64} {...form.field('name')} />
       {is_new && <SelectField label="Type" {...form.field('type')} options={TYPES} />}
-      {form.values.type === 'email' ? (
-        <TextField
-          label="Addresses"
-          autoComplete="off"
-          required
-          hint="Separated by commas, at most 20. Each gets a mail of its own."
-          {...form.field('addresses')}
-        />
-      ) : (
-        <TextField
-          label="URL"
-          type="url"
-          inputMode="url"
-          autoComplete="off"
-          spellCheck={false}
-          required={is_new}
-          placeholder={is_new ? 'https://hooks.example.com/…' : 'Unchanged'}
-          hint={
-            is_new
-              ? 'It is stored encrypted and never shown again.'
-              : `Notices go to ${channel.target}. Leave this empty to keep the URL.`
-          }
-          {...form.field('url')}
-        />
-      )}
+      <Settings form={form} channel={channel} />
       <details className={styles.more} open={channel?.filter != null}>
         <summary>Only some requests</summary>
         <div>
@@ -133,5 +109,68 @@ export function ChannelForm({
         </Button>
       </Actions>
     </form>
+  );
+}
+
+/** The settings of the form's type. Those of a channel that exists are never shown: an empty field keeps them. */
+function Settings({ form, channel }: { form: Form<ChannelDraft>; channel: Channel | null }) {
+  const is_new = channel === null;
+  const kept = is_new ? '' : ' Leave this empty to keep it.';
+  const secret = { autoComplete: 'off', spellCheck: false, required: is_new } as const;
+  const { type } = form.values;
+  if (type === 'email') {
+    return (
+      <TextField
+        label="Addresses"
+        autoComplete="off"
+        required
+        hint="Separated by commas, at most 20. Each gets a mail of its own."
+        {...form.field('addresses')}
+      />
+    );
+  }
+  if (type === 'slack_app') {
+    return (
+      <>
+        <TextField
+          label="App-level token"
+          {...secret}
+          placeholder={is_new ? 'xapp-…' : 'Unchanged'}
+          hint={`With the scope connections:write. It is stored encrypted and never shown again.${kept}`}
+          {...form.field('app_token')}
+        />
+        <TextField
+          label="Bot token"
+          {...secret}
+          placeholder={is_new ? 'xoxb-…' : 'Unchanged'}
+          hint={`With the scope chat:write. It is stored encrypted and never shown again.${kept}`}
+          {...form.field('bot_token')}
+        />
+        <TextField
+          label="Channel"
+          {...secret}
+          placeholder={is_new ? 'C0123ABCD' : 'Unchanged'}
+          hint={
+            is_new
+              ? 'The ID of the channel in Slack. Invite the app there.'
+              : `Cards go to ${channel.target}.${kept}`
+          }
+          {...form.field('channel')}
+        />
+      </>
+    );
+  }
+  return (
+    <TextField
+      label="URL"
+      type="url"
+      inputMode="url"
+      {...secret}
+      placeholder={is_new ? 'https://hooks.example.com/…' : 'Unchanged'}
+      hint={
+        is_new ? 'It is stored encrypted and never shown again.' : `Notices go to ${channel.target}.${kept}`
+      }
+      {...form.field('url')}
+    />
   );
 }

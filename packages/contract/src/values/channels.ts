@@ -2,7 +2,7 @@ export const MAX_CHANNELS = 20;
 export const MAX_ADDRESSES = 20;
 
 /** The fields of a channel's settings. They are encrypted, and no answer has them. */
-export const CHANNEL_SETTINGS = ['url', 'addresses'] as const;
+export const CHANNEL_SETTINGS = ['url', 'addresses', 'app_token', 'bot_token', 'channel'] as const;
 export type ChannelSetting = (typeof CHANNEL_SETTINGS)[number];
 
 interface ChannelTypeRow {
@@ -35,6 +35,11 @@ export const CHANNEL_TYPE_ROWS = {
     is_signed: true,
   },
   email: { label: 'E-mail', sends: 'a mail to each address', settings: ['addresses'] },
+  slack_app: {
+    label: 'Slack app',
+    sends: 'a card with buttons, as an app of Slack in Socket Mode',
+    settings: ['app_token', 'bot_token', 'channel'],
+  },
 } as const satisfies Record<string, ChannelTypeRow>;
 export type ChannelType = keyof typeof CHANNEL_TYPE_ROWS;
 export const CHANNEL_TYPES = Object.keys(CHANNEL_TYPE_ROWS) as [ChannelType, ...ChannelType[]];

@@ -41,6 +41,8 @@ export const MAX_REPORTS = 1_000;
 export const RESERVATION_STATUSES = ['HELD', 'COMMITTED', 'RELEASED', 'EXPIRED', 'NONE'] as const;
 
 export const REVIEW_ACTIONS = ['ALLOW', 'DENY'] as const;
+/** How a review may be recorded besides by a call of the API. */
+export const REVIEW_WAYS = ['slack'] as const;
 
 /**
  * The number of decisions that one page reads at most, including those that the filters exclude. So a filter that

@@ -43,6 +43,8 @@ export const LEDGER_EVENT_TYPES = [
   'member.role_changed',
   'member.removed',
   'member.away',
+  'member.slack_linked',
+  'member.slack_unlinked',
   'invitation.revoked',
   'sessions.revoked',
   'signing_key.enrolled',

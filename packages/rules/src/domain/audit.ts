@@ -8,6 +8,7 @@ import type { ImportRow, InstrumentAssignment } from '../imports/import-rows.ts'
 import type { MerchantEntry } from '../merchants/directory.ts';
 import type { Channel } from '../notices/channels.ts';
 import type { DecisionLinkRow } from '../sharing/decision-link.ts';
+import type { SlackLink } from '../notices/slack-accounts.ts';
 import type { SigningKeyRow } from '../signing/records/signing-key.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
@@ -134,6 +135,7 @@ export interface AuditedState {
   import?: ImportRow;
   instrument?: InstrumentAssignment;
   decision_link?: DecisionLinkRow;
+  slack_link?: SlackLink;
   /** Usage of earlier spends added to new limits, and its start if incomplete. */
   question_answer?: AnswerGiven;
   primed?: { counter_ids: readonly string[]; counters: CounterRow[]; counted_since: string | null };

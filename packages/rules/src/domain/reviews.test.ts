@@ -34,6 +34,7 @@ const row: ReviewRow = {
   questions: ['q_1'],
   remember: null,
   signature: null,
+  via: null,
   capability_expires_at: null,
 };
 

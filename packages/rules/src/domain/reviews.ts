@@ -10,7 +10,9 @@ import { recordHash } from './ledger.ts';
 export type ReviewAction = (typeof REVIEW_ACTIONS)[number];
 
 /** A review as it is stored. */
-export interface ReviewRow extends Omit<Review, 'signature'> {
+export interface ReviewRow extends Omit<Review, 'signature' | 'via'> {
+  /** The button that recorded it; null: it came by a call of the API. */
+  via: Review['via'] | null;
   /** The reviewer's signature, as `signatureText` writes it; null where there is none. */
   signature: string | null;
   /** When the capability that it issued expires; null where it issued none. */
@@ -26,6 +28,7 @@ export function sealedReview({
   remember,
   on_behalf_of,
   voice,
+  via,
   signature,
   ...review
 }: ReviewRow): Record<string, unknown> {
@@ -33,6 +36,7 @@ export function sealedReview({
     ...review,
     ...(on_behalf_of === null ? {} : { on_behalf_of }),
     ...(voice === null ? {} : { voice }),
+    ...(via == null ? {} : { via }),
     ...(by_key_maker ? { by_key_maker } : {}),
     ...(questions.length > 0 ? { questions } : {}),
     ...(remember === null ? {} : { remember }),
@@ -77,9 +81,9 @@ export function isByKeyMaker(
 
 /** A review as the API returns it. */
 export function reviewBody(row: ReviewRow): Review {
-  const { capability_expires_at, voice, signature: text, ...review } = row;
+  const { capability_expires_at, voice, via, signature: text, ...review } = row;
   const signature = text === null ? null : signatureOf(text);
-  return signature === null ? review : { ...review, signature };
+  return { ...review, ...(via == null ? {} : { via }), ...(signature === null ? {} : { signature }) };
 }
 
 /** Why a review is refused, for the caller. */

@@ -15,6 +15,9 @@ export type ChannelDisabledReason = 'REQUESTED' | 'ONLY_FAILURES' | 'GONE';
 export interface ChannelSettings extends Partial<Record<ChannelSetting, string | readonly string[]>> {
   url?: string;
   addresses?: readonly string[];
+  app_token?: string;
+  bot_token?: string;
+  channel?: string;
   /** Signs the messages of a `webhook`. */
   secret?: string;
 }

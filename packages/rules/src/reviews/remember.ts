@@ -1,9 +1,9 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
+import { causesOf } from '@purser/contract/reviews/choices';
 import { REVIEW_CAUSES } from '@purser/contract/reviews/reasons';
 import type { RememberOffer } from '@purser/contract/reviews/sheet';
 import { formatMoney } from '../values/money.ts';
-import { causesOf } from './cause.ts';
 import { claimOf } from './claims.ts';
 
 const NOT_OFFERED: RememberOffer = { offered: false, effect: null };

@@ -6,6 +6,7 @@ import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-history';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import type { DecisionLinkRow } from '@purser/rules/sharing/decision-link';
+import type { SlackLink } from '@purser/rules/notices/slack-accounts';
 import type { SigningKeyRow } from '@purser/rules/signing/records/signing-key';
 import {
   type AllowanceLabel,
@@ -19,6 +20,7 @@ import {
 import type { HistoryChanges } from '../history/imported-lines.ts';
 import { loadDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
+import { loadSlackLinks } from '../slack/slack-link-rows.ts';
 import { countAgentsOf, findAgents, findAgentsOfDecisions } from '../storage/agents.ts';
 import {
   findKeysOfInvitations,
@@ -150,6 +152,8 @@ export interface Needs {
   lines?: readonly { feed: string; identity: string }[];
   /** The newest assignments of these instruments. */
   instruments?: readonly string[];
+  /** The accounts in Slack that members linked, ended links included. */
+  slack_links?: boolean;
 }
 
 /**
@@ -320,6 +324,7 @@ const LOADS = {
   known_merchants: load((needs) => one(needs.known_merchant), loadKnownMerchants),
   decision_links: load((needs) => by('link_id', needs.decision_links), loadDecisionLinks),
   signing_keys: loadWhole((needs) => needs.signing_keys, loadSigningKeys),
+  slack_links: loadWhole((needs) => needs.slack_links, loadSlackLinks),
   questions: load(({ questions }) => questions ?? NONE, loadQuestions, {
     keyOf: questionName,
     replaced: { rowsOf: ({ questions }) => questions.changes.values(), isSame: () => true },
@@ -386,6 +391,7 @@ export interface ChangedSet {
   decision_links: { changes: ReadonlyMap<string, DecisionLinkRow> };
   signing_keys: { changes: ReadonlyMap<string, SigningKeyRow> };
   imported: { changes: HistoryChanges };
+  slack_links: { changes: ReadonlyMap<string, SlackLink> };
   questions: { changes: ReadonlyMap<string, QuestionRow>; events: readonly QuestionEvent[] };
   counters: Counters;
 }

@@ -23,6 +23,7 @@ import { Allowances } from '../allowances/allowances.ts';
 import { ImportedLines } from '../history/imported-lines.ts';
 import { DecisionLinks } from '../sharing/decision-links.ts';
 import { SigningKeys } from '../signing/signing-keys.ts';
+import { SlackLinks } from '../slack/slack-links.ts';
 import { parseAuthority } from '../storage/authorities.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
 import { budgetKey, type Changes, idempotencyKey, knownKey, noChanges } from './changes.ts';
@@ -74,6 +75,7 @@ export class WorkingSet {
   readonly signing_keys: SigningKeys;
   readonly imported: ImportedLines;
   readonly decision_links: DecisionLinks;
+  readonly slack_links: SlackLinks;
   /** Usage over time. */
   readonly counters: Counters;
   /** The later history of earlier decisions. */
@@ -119,6 +121,7 @@ export class WorkingSet {
     this.decision_links = new DecisionLinks(loaded.decision_links, noteChange);
     this.signing_keys = new SigningKeys(loaded.signing_keys, noteChange);
     this.imported = new ImportedLines(loaded, noteChange);
+    this.slack_links = new SlackLinks(loaded.slack_links, noteChange);
     this.counters = new Counters([...loaded.counters, ...loaded.budget_counters]);
     this.#first_seq = head.seq;
     this.#head = head;

@@ -1,6 +1,7 @@
 import { insertAllowanceLabels, insertAllowanceUses, putAllowances } from '../allowances/allowance-rows.ts';
 import { putDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { putSigningKeys } from '../signing/signing-key-rows.ts';
+import { putSlackLinks } from '../slack/slack-link-rows.ts';
 import { putAgents } from '../storage/agents.ts';
 import { deleteKeyDigests, insertKeyDigests, putKeys, putKeyUses } from '../storage/api-keys.ts';
 import { insertAuditRecords } from '../storage/audit.ts';
@@ -111,6 +112,7 @@ const WRITES: readonly Put[] = [
   put(insertLines, ({ imported }) => imported.changes.lines),
   put(insertAssignments, ({ imported }) => imported.changes.assignments),
   put(deleteImports, ({ imported }) => idsOf(imported.changes.deleted_imports)),
+  put(putSlackLinks, ({ slack_links }) => slack_links.changes.values()),
   put(insertAuditRecords, ({ changes }) => changes.audit),
   put(appendLedgerEvents, ({ changes }) => changes.events),
   put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),

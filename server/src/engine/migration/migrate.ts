@@ -89,6 +89,9 @@ const CHANGEABLE = [
   'limit_alerts',
   'signing_keys',
   'decision_links',
+  'slack_links',
+  'slack_codes',
+  'slack_connections',
   'known_merchants',
   'known_merchants_to_fill',
   'questions',
@@ -120,6 +123,8 @@ const REMOVABLE = [
   'sign_ins',
   'setup_codes',
   'emails',
+  'slack_codes',
+  'slack_connections',
   'known_merchants_to_fill',
   // Deleted with their import.
   'imports',

@@ -3,7 +3,7 @@ import type { Queryable } from './database.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS = `review_id, decision_id, action, reason_code, comment, supersedes, principal_id, key_id, created_at,
-  capability_expires_at, by_key_maker, questions, remember, on_behalf_of, voice, signature`;
+  capability_expires_at, by_key_maker, questions, remember, on_behalf_of, voice, via, signature`;
 
 export const insertReviews = makeInsert<ReviewRow>('reviews', {
   review_id: 'text',
@@ -21,6 +21,7 @@ export const insertReviews = makeInsert<ReviewRow>('reviews', {
   remember: 'text',
   on_behalf_of: 'text',
   voice: 'text',
+  via: 'text',
   signature: 'text',
 });
 

@@ -11,6 +11,7 @@ import type { DecisionLinkRow } from '@purser/rules/sharing/decision-link';
 import { checkedAllowances } from '../allowances/check-allowances.ts';
 import { listAllDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
+import { loadSlackLinks } from '../slack/slack-link-rows.ts';
 import { listAgents } from '../storage/agents.ts';
 import { listKeys, loadKeyDigests } from '../storage/api-keys.ts';
 import { listAuthorities } from '../storage/authorities.ts';
@@ -66,6 +67,7 @@ const NAMES: {
   decision_link: (row) => `decision_link ${row.link_id}`,
   signing_key: (row) => `signing_key ${row.signing_key_id}`,
   allowance: (row) => `allowance ${row.allowance_id}`,
+  slack_link: (row) => `slack_link ${row.user_id}`,
   shared_budget: (row) => `shared_budget ${row.budget_id}`,
   review_policy: (row) => `review_policy version ${row.version}`,
   import: (row) => `import ${row.import_id}`,
@@ -233,6 +235,10 @@ export async function checkLiveRows(live: LiveRows): Promise<void> {
   for await (const allowance of checkedAllowances(live)) checkRows(live, { allowance });
   for (const { workspace_id: _known, ...signing_key } of await loadSigningKeys(db, [workspace_id]))
     checkRows(live, { signing_key });
+  for (const { workspace_id: _known, is_of_epoch: _now, ...slack_link } of await loadSlackLinks(db, [
+    workspace_id,
+  ]))
+    checkRows(live, { slack_link });
   const webhooks = await loadWebhookEndpoints(db, workspace_id);
   for (const webhook of webhooks) checkRows(live, { webhook });
   // If the head said that there are no endpoints, no events would be sent to them.

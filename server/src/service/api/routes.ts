@@ -25,6 +25,7 @@ import { Signing } from '../people/signing.ts';
 import type { Site } from '../people/site.ts';
 import { NO_SAMPLES, type Samples } from '../samples/samples.ts';
 import { WorkTime } from '../scheduling/work-time.ts';
+import { slackCodesOf } from '../slack/slack-parts.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeAllowanceRoutes } from './allowances/allowances.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
@@ -51,6 +52,7 @@ import { makeNotificationRoutes } from './people/notifications.ts';
 import { makeOidcRoutes } from './people/oidc.ts';
 import { makePasskeyRoutes } from './people/passkeys.ts';
 import { makeSigningKeyLists, makeSigningKeyRoutes } from './people/signing-keys.ts';
+import { makeSlackRoutes } from './people/slack.ts';
 import { makeQuestionRoutes } from './questions/questions.ts';
 import { makeSpendingRoutes } from './reports/spending.ts';
 import { makeReportRoutes } from './reports.ts';
@@ -95,6 +97,7 @@ const REPLAY_SHARE = 0.25;
 
 const newWebhookSecret = () => secretText(randomBytes(32));
 const newNonce = () => randomBytes(12);
+const newSlackCode = () => randomBytes(20).toString('base64url');
 
 /** Makes the accounts of the event loop's time that answers, assessments and replays may take. */
 function makeTimes({ now_ms, presence }: Core) {
@@ -373,6 +376,7 @@ export function makePersonRoutes(core: Core, config: PersonConfig, people: Perso
     ...makePasskeyRoutes({ db, passkeys, flows, site }),
     ...makeSigningKeyRoutes({ db, lane, signing }),
     ...makeSignedReviewRoutes({ db, lane, signing }),
+    ...makeSlackRoutes({ db, lane, codes: slackCodesOf(core, newSlackCode) }),
     ...makeMeRoutes({ db, sessions, account: makeOwnAccount({ db, lane, rename: flows.rename }) }),
     ...makeNotificationRoutes({ db, has_mail: config.smtp_url !== null }),
   ];

@@ -23,6 +23,7 @@ import {
   parseProxies,
   parsePublicUrl,
   parseSecretKey,
+  parseSlackApiUrl,
   parseUrl,
   parseVisible,
   type Setting,
@@ -165,6 +166,11 @@ export const SETTINGS = {
     meaning:
       'Where browsers find this service: the origin of cookies, links, redirects and passkeys. Behind a proxy that speaks https it is the address of the proxy.',
     parse: parsePublicUrl,
+  }),
+  SLACK_API_URL: withDefault('https://slack.com/api', {
+    allowed: 'https://slack.com/api, or an http:// URL on localhost or a loopback address',
+    meaning: 'The Web API of Slack, for channels of the type slack_app; another one is for tests.',
+    parse: parseSlackApiUrl,
   }),
   SESSION_HOURS: withDefault('12', {
     ...wholeNumber(1, 8_760),

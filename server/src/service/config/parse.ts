@@ -143,6 +143,16 @@ export function parsePublicUrl(text: string): string | Wrong {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackName(hostname)) ? origin : is(text);
 }
 
+/** The base address of Slack's Web API: Slack itself, or a server on this machine, without a slash at its end. */
+export function parseSlackApiUrl(text: string): string | Wrong {
+  if (!URL.canParse(text)) return is(text);
+  const { protocol, hostname, pathname, search, hash, username, password, origin } = new URL(text);
+  if (search + hash + username + password !== '') return is(text);
+  const base = `${origin}${pathname}`.replace(/\/+$/, '');
+  const is_local = protocol === 'http:' && isLoopbackName(hostname);
+  return base === 'https://slack.com/api' || is_local ? base : is(text);
+}
+
 /** The address of an identity provider. Its tokens may be read on the way nowhere but on this machine itself. */
 export function parseIssuer(text: string): string | Wrong {
   if (!URL.canParse(text)) return is(text);

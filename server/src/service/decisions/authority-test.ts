@@ -167,7 +167,14 @@ export class AuthorityTest {
     // In SHADOW a later review corrects the one before.
     const supersedes = made?.decision.mode === 'SHADOW' ? made.state.review_id : null;
     const read = { ...readDecision(made?.decision), ...NO_POLICY };
-    const spoken_of = { decision_id, ...read, named: null, remember: null, signature: null };
+    const spoken_of = {
+      decision_id,
+      ...read,
+      named: null,
+      remember: null,
+      signature: null,
+      slack_account: null,
+    };
     const input = { ...spoken_of, action, reason_code: 'TEST', comment: null, supersedes };
     return this.#followUp('review', this.#options.createReview, input, step, REVIEWER);
   }

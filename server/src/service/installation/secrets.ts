@@ -27,7 +27,7 @@ export interface KeyDigest {
 }
 
 /** The purposes of HMAC-SHA256, each with its own key. */
-const MAC_PURPOSES = ['session', 'setup-code', 'link', 'device', 'attempts'] as const;
+const MAC_PURPOSES = ['session', 'setup-code', 'link', 'device', 'attempts', 'slack-code'] as const;
 export type MacPurpose = (typeof MAC_PURPOSES)[number];
 
 /** Returns the HMAC-SHA256 of a text. */
@@ -56,7 +56,7 @@ export interface Secrets {
   capabilityTokens: CapabilityTokens;
   /**
    * The digests of sessions and set-up codes, the proofs in links and device cookies, the names of counters of wrong
-   * passwords: the first makes them, any may have made them.
+   * passwords, the digests of codes for Slack: the first makes them, any may have made them.
    */
   macs: (purpose: MacPurpose) => readonly [Mac, ...Mac[]];
   /** Encrypts what a browser keeps between two steps of a sign-in: AES-256-GCM, base64url. `nonce` as above. */

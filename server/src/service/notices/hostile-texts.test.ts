@@ -8,6 +8,7 @@ import {
   summaryText,
 } from '@purser/rules/notices/text';
 import { describe, expect, test } from 'vitest';
+import { slackCard } from '../slack/cards.ts';
 import { signedNotice } from './signed-webhook.ts';
 import { slackMessage } from './slack.ts';
 import { teamsMessage } from './teams.ts';
@@ -94,6 +95,12 @@ const request = (text: string) =>
     { public_url: 'https://purser.example', show_claims: true },
   );
 
+const SUBJECT = {
+  workspace_id: 'ws_01KAJ5F0V8Z3M2Q9X7T4R6N1BD',
+  channel_id: 'chn_01KAJ5F0V8Z3M2Q9X7T4R6N1BD',
+  decision_id: 'dec_01KAJ5F0V8Z3M2Q9X7T4R6N1BD',
+};
+
 /** Each string of a message, with the object that holds it. */
 function strings(value: unknown, holder: Record<string, unknown> = {}): [string, Record<string, unknown>][] {
   if (typeof value === 'string') return [[value, holder]];
@@ -123,7 +130,10 @@ describe.each(TEXTS.map((text) => [JSON.stringify(text).slice(0, 70), text]))('%
     const own = new Set([...claims.map((claim) => claim.text)].filter((claim) => claim !== ''));
     const holding = (message: object) =>
       strings(message).filter(([found]) => [...own].some((claim) => found.includes(claim)));
-    for (const [, holder] of holding(slackMessage({ title, facts, claims, link })))
+    for (const [, holder] of [
+      ...holding(slackMessage({ title, facts, claims, link })),
+      ...holding(slackCard({ title, facts, claims, link }, SUBJECT, { allow: true, deny: true })),
+    ])
       expect(holder).toMatchObject({ type: 'plain_text', emoji: false });
     for (const [, holder] of holding(teamsMessage({ title, facts, claims, link })))
       expect(holder).toMatchObject({ type: 'TextRun' });
@@ -211,6 +221,7 @@ test('a signed webhook is JSON with the title and the facts', () => {
     kind: 'REQUESTED' as const,
     created_at: '2026-11-24T05:00:00.000Z',
     text: request('Shop'),
+    review: null,
     data: { agent: 'infra-bot' },
   };
   const { headers, body } = signedNotice(

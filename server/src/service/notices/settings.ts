@@ -9,6 +9,9 @@ import { invalidField } from '@purser/rules/errors';
 import type { Channel, ChannelSettings } from '@purser/rules/notices/channels';
 import { judgeUrl } from '../webhook-delivery/urls.ts';
 
+/** The host that apps of Slack post to. */
+const SLACK_HOST = 'slack.com';
+
 /** Settings as a request gives them. */
 export type GivenSettings = Pick<ChannelSettings, ChannelSetting>;
 
@@ -51,7 +54,8 @@ export function storedSettings(
 }
 
 /** The part of the settings that is shown. */
-function targetOf({ url, addresses }: ChannelSettings): string {
+function targetOf({ url, addresses, channel }: ChannelSettings): string {
+  if (channel !== undefined) return `${SLACK_HOST} ${channel}`;
   return url === undefined ? (addresses ?? []).join(', ') : new URL(url).host;
 }
 

@@ -1,6 +1,6 @@
+import { reviewReasons } from '@purser/contract/reviews/choices';
 import type { InboxGroup, InboxRow } from '@purser/contract/reviews/inbox';
 import type { Caller } from '@purser/rules/domain/keys';
-import { reviewReasons } from '@purser/rules/reviews/cause';
 import { loadAgents } from '../../engine/storage/agents.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { loadDecisionRecords } from '../../engine/storage/decisions.ts';

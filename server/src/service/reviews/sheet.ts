@@ -1,5 +1,6 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
+import { reviewReasons } from '@purser/contract/reviews/choices';
 import { MAX_NOTES, type Sheet, type SheetApproval } from '@purser/contract/reviews/sheet';
 import { stateAt } from '@purser/rules/domain/decision-states';
 import type { Caller } from '@purser/rules/domain/keys';
@@ -7,7 +8,7 @@ import { allowedBy } from '@purser/rules/merchants/allowlist';
 import { blockedBy } from '@purser/rules/merchants/blocklist';
 import { blockingEntry, type Directory, listingKey, vouchingEntry } from '@purser/rules/merchants/directory';
 import { knownMerchantKey } from '@purser/rules/policy/known-merchants';
-import { causeSentence, reviewReasons } from '@purser/rules/reviews/cause';
+import { causeSentence } from '@purser/rules/reviews/cause';
 import { claimOf } from '@purser/rules/reviews/claims';
 import { purposeOnSheet } from '@purser/rules/reviews/purpose-on-sheet';
 import { rememberOffers } from '@purser/rules/reviews/remember';

@@ -88,13 +88,13 @@ const NOT_CONFIGURED: Sender = {
 };
 
 function openSender(row: LoadedDelivery, { openSecret, senders }: Options): Sender {
-  const { workspace_id, receiver, settings } = row;
+  const { workspace_id, endpoint_id: receiver_id, receiver, settings } = row;
   if (receiver === 'endpoint') throw new Error('an endpoint has no sender');
   const make = senders[receiver];
   if (make === undefined) return NOT_CONFIGURED;
   const opened: ChannelSettings =
     receiver === 'person' ? { addresses: [settings] } : JSON.parse(openSecret(workspace_id, settings));
-  return make({ settings: opened });
+  return make({ workspace_id, receiver_id, settings: opened });
 }
 
 /** Connects a queue to the receiver as it is now. Connections to an earlier URL end with their attempts. */

@@ -13,6 +13,7 @@ import {
   summaryText,
   testText,
 } from '@purser/rules/notices/text';
+import { clickable } from '@purser/rules/reviews/clickable';
 import { timeOfId } from '@purser/rules/values/ids';
 import type { SummaryData } from '../../engine/lane/notices.ts';
 import { type DueNotice, MAX_SUMMARIZED } from './notice-rows.ts';
@@ -28,6 +29,7 @@ export interface NoticeStyle {
 
 interface Content {
   text: NoticeText;
+  review?: OutgoingNotice['review'];
   data: Record<string, unknown>;
 }
 
@@ -47,13 +49,15 @@ export function factsOf(decision: Decision): RequestFacts {
 }
 
 function aboutRequest(kind: RequestKind, document: string, style: NoticeStyle): Content {
-  const facts = factsOf(decodeDecision(document));
+  const decision = decodeDecision(document);
+  const facts = factsOf(decision);
   const { decision_id, agent, amount_minor, currency, reason_code, expires_at } = facts;
   const text = requestText(kind, facts, style);
   // Receivers often pass these on to people, so they get the cleaned texts too.
   const [merchant, description] = text.claims;
   return {
     text,
+    review: { decision_id, ...clickable(decision) },
     data: {
       kind,
       decision_id,
@@ -157,5 +161,5 @@ export function outgoing(
   const content = contentOf(notice, style, summarized);
   if (content === null) return null;
   const created_at = new Date(timeOfId(notice_id) ?? 0).toISOString();
-  return { notice_id, kind, created_at, ...content };
+  return { notice_id, kind, created_at, review: null, ...content };
 }

@@ -19,12 +19,17 @@ export interface OutgoingNotice {
   created_at: string;
   /** The message in the words of every channel. */
   text: NoticeText;
+  /** The request that it is about, and the verdicts that one click may give; null: it is about none. */
+  review: { decision_id: string; allow: boolean; deny: boolean } | null;
   /** The facts, for receivers that are programs. */
   data: Record<string, unknown>;
 }
 
 /** The channel or person that notices are sent to. */
 export interface Receiver {
+  workspace_id: string;
+  /** The id of the channel, or of the user. */
+  receiver_id: string;
   /** The settings in plain text; of a person their verified e-mail, in `addresses`. */
   settings: ChannelSettings;
 }

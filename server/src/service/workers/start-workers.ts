@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   aggregateFeedback,
   MAX_PAGES_PER_ROUND as LEARN_PAGES,
@@ -26,6 +26,7 @@ import { makeLinkTokens } from '../people/links.ts';
 import { pruneOldSignIns } from '../people/session-rows.ts';
 import type { Sessions } from '../people/sessions.ts';
 import type { Site } from '../people/site.ts';
+import { makeSlackParts, type SlackParts } from '../slack/slack-parts.ts';
 import { makeResolve, makeSystemResolve } from '../webhook-delivery/addresses.ts';
 import { connectEndpoint } from '../webhook-delivery/client.ts';
 import { makeDatabaseClock } from '../webhook-delivery/clock.ts';
@@ -52,6 +53,8 @@ const FILL_PAUSE_MS = 2_000;
 const PRUNE_PAUSE_MS = 60_000;
 const MAIL_PAUSE_MS = 1_000;
 const DIGEST_PAUSE_MS = 5_000;
+/** A new channel of a Slack app is connected within this pause, and leases are renewed. */
+const SLACK_PAUSE_MS = 2_000;
 /** The delay until the model's costs appear in reports and count on other nodes. */
 const MODEL_USAGE_PAUSE_MS = 2_000;
 const SIGN_PAUSE_MS = 1_000;
@@ -66,7 +69,11 @@ type WorkerConfig = Pick<
   | 'webhook_timeout_ms'
   | 'public_url'
   | 'port'
+  | 'slack_api_url'
+  | 'capability_ttl_seconds'
 >;
+
+const newSlackCode = () => randomBytes(20).toString('base64url');
 
 /** Starts the delivery of webhooks and notices with the settings. `senders`: those of mail. */
 function startWebhooks(core: Core, config: WorkerConfig, senders: Senders): WebhookDeliverer {
@@ -102,18 +109,20 @@ function startWebhooks(core: Core, config: WorkerConfig, senders: Senders): Webh
   return delivery;
 }
 
-/** The mailer, and the site that its links lead to. */
-export interface MailParts {
-  mailer: Mailer;
+/** The mailer where there is one, and the site that links lead to. */
+export interface LinkParts {
+  mailer: Mailer | null;
   site: Site;
 }
 
 /** The senders of mail. Members change their own notices at their account, administrators the channels. */
-const mailSenders = ({ mailer, site }: MailParts): Senders =>
-  makeMailSenders(mailer, {
-    channels: () => site.consoleUrl('notifications'),
-    own: () => site.consoleUrl('me'),
-  });
+const mailSenders = ({ mailer, site }: LinkParts): Senders =>
+  mailer === null
+    ? {}
+    : makeMailSenders(mailer, {
+        channels: () => site.consoleUrl('notifications'),
+        own: () => site.consoleUrl('me'),
+      });
 
 /** Starts the workers. They run inside `serve`, or as a process of their own with `work`. */
 export function startWorkers(
@@ -125,7 +134,7 @@ export function startWorkers(
     sessions: Sessions;
     second_opinion: SecondOpinion | null;
   } | null,
-  mail: MailParts | null,
+  links_to: LinkParts,
 ): { stop(): Promise<void> } {
   const { db, lane, log, followers_db: pool, webhooks_db, clock } = core;
   const loop = (name: string, pause_ms: number, work: () => Promise<void>, may = () => true) => {
@@ -134,7 +143,12 @@ export function startWorkers(
   };
   const believed = () => clock.doubt() === null;
   const isSettled = () => clock.isSettled();
-  const delivery = startWebhooks(core, config, mail === null ? {} : mailSenders(mail));
+  const { mailer, site } = links_to;
+  const slack: SlackParts = makeSlackParts(core, config, site, {
+    worker: randomUUID(),
+    newCode: newSlackCode,
+  });
+  const delivery = startWebhooks(core, config, { ...mailSenders(links_to), slack_app: slack.sender });
   const loops = [
     loop('watch-clock', CLOCK_PAUSE_MS, core.readClock),
     loop('sweep-reservations', SWEEP_PAUSE_MS, makeReservationSweep({ db, lane, log }), believed),
@@ -164,11 +178,14 @@ export function startWorkers(
     loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), isSettled),
     loop('sweep-counters', PRUNE_PAUSE_MS, () => sweepOldCounters(db), isSettled),
     loop('sign-checkpoints', SIGN_PAUSE_MS, core.signer.round, believed),
+    loop('connect-slack', SLACK_PAUSE_MS, slack.round),
   ];
-  if (mail !== null) {
+  if (mailer !== null) {
     const links = makeLinkTokens(core.secrets.macs('link'));
     loops.push(loop('send-digests', DIGEST_PAUSE_MS, makeSendDigests({ db, lane }), believed));
-    loops.push(loop('send-emails', MAIL_PAUSE_MS, makeSendEmails({ db, links, log, ...mail }), believed));
+    loops.push(
+      loop('send-emails', MAIL_PAUSE_MS, makeSendEmails({ db, links, log, mailer, site }), believed),
+    );
   }
   if (of_requests !== null) {
     const { key_uses, rewrapping, sessions, second_opinion } = of_requests;
@@ -186,6 +203,7 @@ export function startWorkers(
   return {
     async stop() {
       await Promise.all([delivery.stop(), ...loops.map((each) => each.stop())]);
+      await slack.stop();
     },
   };
 }

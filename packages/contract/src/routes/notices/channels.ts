@@ -97,8 +97,22 @@ const Url = Line(
 const Address = Formed('^[!-?A-~]{1,64}@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)+$', 'must be an e-mail address', {
   examples: ['finance@example.com'],
 });
+const Token = (prefix: string, what: string) =>
+  Formed(`^${prefix}-[!-~]{1,250}$`, `must be ${what}, which begins with ${prefix}-`, {
+    description: `${what.charAt(0).toUpperCase() + what.slice(1)} of a \`slack_app\`. It is encrypted, and no response contains it.`,
+    examples: [`${prefix}-1-A0-123`],
+  });
+
 const settings = {
   url: Type.Optional(Url),
+  app_token: Type.Optional(Token('xapp', 'an app-level token')),
+  bot_token: Type.Optional(Token('xoxb', 'a bot token')),
+  channel: Type.Optional(
+    Formed('^#?[A-Za-z0-9._-]{1,80}$', 'must be the id or the name of a channel', {
+      description: 'The id or name of the channel in Slack that a `slack_app` posts to.',
+      examples: ['C0123ABCD'],
+    }),
+  ),
   addresses: Type.Optional(
     Type.Array(Address, {
       minItems: 1,
@@ -160,7 +174,7 @@ const shown = {
   type: OneOf(CHANNEL_TYPES),
   status: OneOf(CHANNEL_STATUSES),
   target: Type.String({
-    description: 'The host of the URL, or the addresses.',
+    description: 'The host of the URL, the addresses, or the channel in Slack with its host.',
     examples: ['hooks.example.com'],
   }),
   filter: Nullable(FilterBody),

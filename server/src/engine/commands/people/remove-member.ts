@@ -1,6 +1,7 @@
 import { type Command, done, refuse } from '../../lane/command.ts';
 import { withdrawAdministration } from '../../lane/revocations.ts';
 import { revokeSigningKeysOf } from '../signing/revoke-signing-keys.ts';
+import { endSlackLink } from './link-slack.ts';
 import { LAST_ADMIN, NO_SUCH_MEMBER } from './update-member.ts';
 
 export interface RemoveMemberInput {
@@ -10,8 +11,8 @@ export interface RemoveMemberInput {
 }
 
 /**
- * Removes a member, and ends the sessions that they have in the workspace, their pending invitations, their signing keys
- * and their admin keys.
+ * Removes a member, and ends the sessions that they have in the workspace, their pending invitations, their signing keys,
+ * their account in Slack and their admin keys.
  * Removing them again revokes the keys that an earlier removal left.
  */
 export const removeMember: Command<RemoveMemberInput, null> = {
@@ -22,6 +23,7 @@ export const removeMember: Command<RemoveMemberInput, null> = {
     admin_keys: true,
     pending_invitations: true,
     signing_keys: true,
+    slack_links: true,
   }),
   apply(set, { user_id, keep_keys }, origin) {
     const { people } = set;
@@ -38,6 +40,7 @@ export const removeMember: Command<RemoveMemberInput, null> = {
         state: { member },
       });
       revokeSigningKeysOf(set, user_id, origin);
+      endSlackLink(set, user_id, origin);
     }
     withdrawAdministration(set, before.principal_id, keep_keys, origin);
     return done(null);

@@ -13,6 +13,22 @@ import { MAKER_FORBIDDEN, separatesMakers } from './separation.ts';
 /** One reason to refuse a review; null where it does not apply. */
 export type Check = (given: ReviewCase) => Refusal | null;
 
+/** The click of an account counts only for the member who has linked it and may still review. */
+const notLinked: Check = ({ set, input: { slack_account }, origin }) => {
+  if (slack_account === null) return null;
+  const link = set.slack_links.holder(slack_account);
+  const is_good =
+    link?.is_of_epoch === true &&
+    set.people
+      .reviewers()
+      .some(
+        ({ user_id, principal_id }) => user_id === link.user_id && principal_id === origin.actor.principal_id,
+      );
+  return is_good
+    ? null
+    : { code: 'insufficient_scope', message: 'The account in Slack is linked to no member who may review.' };
+};
+
 const notReviewable: Check = ({ decision }) => whyUnreviewable(decision);
 
 const ownRequest: Check = ({ decision, origin }) =>
@@ -78,6 +94,8 @@ const notRemembered: Check = ({ set, decision, agent, input }) =>
 
 /** All checks. Their order is public: the first that applies is the answer. */
 const CHECKS: readonly Check[] = [
+  // insufficient_scope of a click in Slack
+  notLinked,
   // not_reviewable
   notReviewable,
   // self_review_forbidden

@@ -102,6 +102,7 @@ function reviewOf(given: ReviewCase, capability_ttl_seconds: number): ReviewRow 
     key_id: origin.actor.key_id,
     by_key_maker,
     voice: counts_voices && standing !== null ? standing.approver.voice : null,
+    via: input.slack_account === null ? null : 'slack',
     ...recordedTerms(given),
     questions: completes ? questionsAnswered(decision, input, input.named) : [],
     signature: input.signature === null ? null : signatureText(input.signature.given),
@@ -124,9 +125,11 @@ const needsOf = ({
   questions,
   remember,
   signature,
+  slack_account,
   ...tier
 }: CreateReviewInput): Needs => ({
   signing_keys: signature !== null,
+  slack_links: slack_account !== null,
   decisions: [decision_id],
   ...(remember === null ? {} : { agents: [remember.agent_id], listed_merchants_of: [remember.agent_id] }),
   questions,

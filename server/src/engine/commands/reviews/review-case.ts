@@ -48,6 +48,8 @@ export interface CreateReviewInput extends ReadDecision, ReadTier {
   named: readonly string[] | null;
   /** The reviewer's signature, and the `data_hash` of the decision's event; null where there is none. */
   signature: (GivenSignature & { decision_hash: string }) | null;
+  /** The account in Slack whose click it is; null: it came by a call of the API. */
+  slack_account: string | null;
   /** True where the review is only prepared, so that it can be signed. */
   is_prepared?: boolean;
 }

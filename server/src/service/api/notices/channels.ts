@@ -1,5 +1,10 @@
 import { routes } from '@purser/contract/routes/notices/channels';
-import { CHANNEL_TYPE_ROWS, type ChannelType } from '@purser/contract/values/channels';
+import {
+  CHANNEL_SETTINGS,
+  CHANNEL_TYPE_ROWS,
+  type ChannelSetting,
+  type ChannelType,
+} from '@purser/contract/values/channels';
 import { ApiError } from '@purser/rules/errors';
 import { type Channel, type ChannelSettings, channelBody } from '@purser/rules/notices/channels';
 import type pg from 'pg';
@@ -58,8 +63,8 @@ function handleCreate(options: ChannelRouteOptions): Handler<typeof routes.creat
   const { lane, newSecret, seal, allow_private } = options;
   return async (call) => {
     const { workspace_id } = call.caller;
-    const { name, type, url, addresses, filter, quiet_hours, show_claims } = call.body;
-    const given = judgedSettings(type, givenOf({ url, addresses }), { allow_private, all: true });
+    const { name, type, filter, quiet_hours, show_claims } = call.body;
+    const given = judgedSettings(type, givenOf(call.body), { allow_private, all: true });
     checkType(type, options);
     const secret = 'is_signed' in CHANNEL_TYPE_ROWS[type] ? { secret: newSecret() } : {};
     const input = {
@@ -75,15 +80,14 @@ function handleCreate(options: ChannelRouteOptions): Handler<typeof routes.creat
   };
 }
 
-/** The settings that were given. */
-function givenOf({
-  url,
-  addresses,
-}: {
-  url?: string | undefined;
-  addresses?: string[] | undefined;
-}): GivenSettings {
-  return { ...(url === undefined ? {} : { url }), ...(addresses === undefined ? {} : { addresses }) };
+/** The settings among the fields of a request. */
+function givenOf(
+  body: {
+    [Name in ChannelSetting]?: GivenSettings[Name] | undefined;
+  },
+): GivenSettings {
+  const given = CHANNEL_SETTINGS.filter((name) => body[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, body[name]]));
 }
 
 function handleList({ db, cursors }: ChannelRouteOptions): Handler<typeof routes.listChannels> {
@@ -120,10 +124,10 @@ function handleUpdate(options: ChannelRouteOptions): Handler<typeof routes.updat
   const { db, lane, seal } = options;
   return async (call) => {
     const { workspace_id } = call.caller;
-    const { url, addresses, ...fields } = call.body;
+    const { url: _, addresses: _a, app_token: _t, bot_token: _b, channel: _c, ...fields } = call.body;
     const { channel } = await findChannel(db, workspace_id, call.params.id);
     if (fields.status === 'active') checkType(channel.type, options);
-    const settings = changedSettings(channel, givenOf({ url, addresses }), options, workspace_id);
+    const settings = changedSettings(channel, givenOf(call.body), options, workspace_id);
     const changes = {
       ...fields,
       ...(settings === null ? {} : storedSettings(settings, (text) => seal(workspace_id, text))),

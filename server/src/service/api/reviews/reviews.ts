@@ -15,7 +15,7 @@ import { agentScopeOf } from '../../decisions/present-decisions.ts';
 import { type CallOf, type Route, serve } from '../../http/route.ts';
 import { originOf } from '../../people/callers.ts';
 import type { Signing } from '../../people/signing.ts';
-import { readReview } from './read-review.ts';
+import { readReview } from '../../reviews/read-review.ts';
 import { takeSignature } from './signed-reviews.ts';
 
 /** Makes the routes for reviews and labels. */

@@ -20,8 +20,8 @@ import { getReviewPolicy } from '../../../engine/storage/reviews/review-policies
 import { type Call, type CallOf, type Handler, type Route, serve } from '../../http/route.ts';
 import { originOf, selfOf } from '../../people/callers.ts';
 import type { Signing } from '../../people/signing.ts';
+import { readReview } from '../../reviews/read-review.ts';
 import { activeKeysOf, principalIn } from '../people/signing-keys.ts';
-import { readReview } from './read-review.ts';
 
 /** Makes the route that gives a reviewer the statement to sign. */
 export function makeSignedReviewRoutes(options: { db: pg.Pool; lane: Lane; signing: Signing }): Route[] {

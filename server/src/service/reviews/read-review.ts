@@ -7,11 +7,11 @@ import {
   NO_POLICY,
   type ReadTier,
   type Remembering,
-} from '../../../engine/commands/reviews/review-case.ts';
-import { readDecision } from '../../../engine/questions/answers-of-records.ts';
-import { loadTopmostKeys } from '../../../engine/storage/api-keys.ts';
-import { getDecision } from '../../../engine/storage/decisions.ts';
-import type { CallOf } from '../../http/route.ts';
+} from '../../engine/commands/reviews/review-case.ts';
+import { readDecision } from '../../engine/questions/answers-of-records.ts';
+import { loadTopmostKeys } from '../../engine/storage/api-keys.ts';
+import { getDecision } from '../../engine/storage/decisions.ts';
+import type { CallOf } from '../http/route.ts';
 
 /** The part of a request that says who reviews what, and how. */
 type ReviewCall = Pick<CallOf<typeof routes.createReview>, 'body' | 'caller' | 'params'>;
@@ -50,5 +50,6 @@ export async function readReview(db: pg.Pool, call: ReviewCall): Promise<CreateR
     ...{ action, reason_code, comment, supersedes, named },
     remember: rememberingOf(call, asked?.decision),
     signature: null,
+    slack_account: null,
   };
 }
