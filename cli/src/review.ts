@@ -133,13 +133,13 @@ interface Answer {
   remember?: 'ALWAYS' | 'NEVER';
 }
 
-/** What may be typed about a request; the ways to remember its merchant only where they are offered. */
+/** The question about a request, with the answers that may be typed; the ways to remember its merchant only where they are offered. */
 function questionOf({ remember: { ALWAYS, NEVER } }: Sheet): string {
   const more = [...(ALWAYS.offered ? ['[a]lways'] : []), ...(NEVER.offered ? ['ne[v]er'] : [])];
   return `Allow it? ${['[y]es', '[n]o', ...more, '[s]kip', '[q]uit'].join(', ')}: `;
 }
 
-/** What was typed; null: skip it. */
+/** The answer that was typed; null: skip the request. */
 function answerOf(word: string, { remember: { ALWAYS, NEVER } }: Sheet): Answer | null {
   if (/^(v|never)/i.test(word)) return NEVER.offered ? { action: 'DENY', remember: 'NEVER' } : null;
   if (/^a/i.test(word)) return ALWAYS.offered ? { action: 'ALLOW', remember: 'ALWAYS' } : null;

@@ -48,6 +48,7 @@ import { updateChannel } from '../../src/engine/commands/notices/update-channel.
 import { acceptMembership } from '../../src/engine/commands/people/accept-membership.ts';
 import { inviteMember } from '../../src/engine/commands/people/invite-member.ts';
 import { joinWorkspace } from '../../src/engine/commands/people/join-workspace.ts';
+import { linkSlack, unlinkSlack } from '../../src/engine/commands/people/link-slack.ts';
 import { removeMember } from '../../src/engine/commands/people/remove-member.ts';
 import { revokeInvitation } from '../../src/engine/commands/people/revoke-invitation.ts';
 import { revokeSessions } from '../../src/engine/commands/people/revoke-sessions.ts';
@@ -700,6 +701,18 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     };
   },
   resetSigningKeys: () => ({ command: resetSigningKeys, input: {} }),
+  linkSlack: (seen, step) => ({
+    command: linkSlack,
+    input: {
+      user_id: pick(seen.members, step.a)?.user_id ?? NOBODY_JOINED.user_id,
+      slack_account: `T0/U${step.b % 3}`,
+      credential_epoch: 0,
+    },
+  }),
+  unlinkSlack: (seen, step) => ({
+    command: unlinkSlack,
+    input: { user_id: pick(seen.members, step.a)?.user_id ?? NOBODY_JOINED.user_id },
+  }),
   setAway: (seen, step) => {
     const until = new Date(now_ms + 86_400_000 * (1 + (step.b % 3))).toISOString();
     return {

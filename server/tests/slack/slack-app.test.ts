@@ -72,7 +72,7 @@ interface Clicked {
   more?: object;
 }
 
-/** What Slack sends when somebody clicks. */
+/** The payload that Slack sends for a click. */
 const clickOn = (card: SlackCall, given: Clicked = {}): Shown => {
   const action_id = given.action_id ?? 'purser_allow';
   const value = 'value' in given ? given.value : (buttonOf(card, action_id)?.value ?? null);
@@ -170,7 +170,7 @@ describe('a card', () => {
     expect(buttonOf(card, 'purser_open').url).toMatch(new RegExp(`/console/decisions/${decision_id}$`));
     expect(JSON.stringify(card.body)).not.toContain('mrkdwn');
   });
-  test('of a cause without a reason that stands has no Allow', async () => {
+  test('of a cause without a reason of its own has no Allow', async () => {
     const strict = await team.agent({ on_new_merchant: 'REVIEW', review_threshold_minor: 900_000 });
     const { decision_id } = await ask(undefined, 2_000, { action: { merchant: 'Nobody Ltd' } }, strict.key);
     const card = await cardOf(decision_id);
@@ -467,7 +467,7 @@ describe('sending', () => {
 test('of two nodes one is connected, and the other takes over when it stops', async () => {
   const second = await startTestService({ beside: s, env: { SLACK_API_URL: slack.url } });
   await s.sql("update slack_connections set leased_until = now() - interval '1 minute'");
-  // Whoever of the two was faster, there is one lease and one open connection.
+  // One of the two is faster; there is one lease and one open connection.
   await until(
     () =>
       slack.connections.filter(({ is_closed, app_token }) => !is_closed && app_token.endsWith('secret'))

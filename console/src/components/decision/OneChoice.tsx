@@ -5,7 +5,7 @@ import { ReviewSettles } from '../questions/Settles.tsx';
 import styles from './OneChoice.module.css';
 import { sheetQuery } from './Sheet.tsx';
 
-/** What a review is for: this request, or every request for its merchant from now on. */
+/** The reach of a review: this request, or every request for its merchant from now on. */
 export type Reach = 'ONCE' | 'ALWAYS' | 'NEVER';
 
 const NAMES: Record<Reach, string> = {
@@ -14,9 +14,9 @@ const NAMES: Record<Reach, string> = {
   NEVER: 'Never this merchant',
 };
 
-/** The reaches that a verdict offers on this sheet. */
-const reachesOf = (verdict: 'ALLOW' | 'DENY', remember: Sheet['remember'] | undefined): Reach[] => {
-  const other = verdict === 'ALLOW' ? 'ALWAYS' : 'NEVER';
+/** The reaches that a action offers on this sheet. */
+const reachesOf = (action: 'ALLOW' | 'DENY', remember: Sheet['remember'] | undefined): Reach[] => {
+  const other = action === 'ALLOW' ? 'ALWAYS' : 'NEVER';
   return remember?.[other].offered === true ? ['ONCE', other] : ['ONCE'];
 };
 
@@ -26,14 +26,14 @@ const reachesOf = (verdict: 'ALLOW' | 'DENY', remember: Sheet['remember'] | unde
  */
 export function OneChoice({
   decision,
-  verdict,
+  action,
   named,
   reach,
   onReach,
   className,
 }: {
   decision: Decision;
-  verdict: 'ALLOW' | 'DENY';
+  action: 'ALLOW' | 'DENY';
   /** The questions that a denial is about, if not the default. */
   named: readonly string[] | undefined;
   reach: Reach;
@@ -41,14 +41,14 @@ export function OneChoice({
   className: string | undefined;
 }) {
   const remember = useQuery(sheetQuery(decision.decision_id)).data?.remember;
-  const reaches = reachesOf(verdict, remember);
+  const reaches = reachesOf(action, remember);
   const effect = reach === 'ONCE' ? null : (remember?.[reach].effect ?? null);
   return (
     <div className={className}>
       <div className={styles.choice}>
         {(reaches.length > 1 || reach !== 'ONCE') && (
           <SelectField
-            label={verdict === 'ALLOW' ? 'What you allow' : 'What you deny'}
+            label={action === 'ALLOW' ? 'What you allow' : 'What you deny'}
             data-keys
             value={reach}
             onValue={(value) => onReach(value as Reach)}
@@ -60,7 +60,7 @@ export function OneChoice({
         )}
         <div className={styles.effect}>
           {effect !== null && <p>{effect}</p>}
-          <ReviewSettles review_action={verdict} decisions={[decision]} named={named} />
+          <ReviewSettles review_action={action} decisions={[decision]} named={named} />
         </div>
       </div>
     </div>

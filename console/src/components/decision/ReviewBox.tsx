@@ -186,7 +186,7 @@ function Verdict({
   /** The decision when the form was opened. */
   decision: Decision;
   verdict: Verdict;
-  /** What the reviewer chose by a button: this request, or the merchant from now on. */
+  /** The reviewer's choice by a button: this request, or the merchant from now on. */
   reach: Reach;
   /** The error of an earlier attempt. Null if there is none. */
   refused: unknown;
@@ -206,7 +206,7 @@ function Verdict({
     () => new Set(draft.questions ?? deniedByDefault(decision)),
   );
   const denied = verdict === 'DENY' && doubts.length > 1 ? { questions: [...chosen] } : {};
-  // The draft is of the same verdict: a permission is never remembered as a denial.
+  // The draft is of the same action: a permission is never remembered as a denial.
   const [reach, setReach] = useState<Reach>(
     given_reach !== 'ONCE' ? given_reach : (draft.reach?.[verdict] ?? 'ONCE'),
   );
@@ -280,7 +280,7 @@ function Verdict({
       {verdict === 'DENY' && <DeniedQuestions questions={doubts} chosen={chosen} onChosen={setChosen} />}
       <OneChoice
         decision={decision}
-        verdict={verdict}
+        action={verdict}
         named={denied.questions}
         reach={reach}
         onReach={setReach}

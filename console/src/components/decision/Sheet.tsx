@@ -24,7 +24,7 @@ export const sheetQuery = (decision_id: string) =>
   });
 
 /**
- * What a reviewer needs, in this order: the purpose, the cause, the limits, the past, and last the agent's own words.
+ * Everything that a reviewer needs, in this order: the purpose, the cause, the limits, the past, and last the agent's own words.
  * `past` and `cause` add details below the facts of their card.
  */
 export function Sheet({

@@ -16,7 +16,7 @@ export interface ReviewDraft {
   reasons: Partial<Record<'ALLOW' | 'DENY', string>>;
   /** The questions that the denial is about, if not the default. */
   questions?: readonly string[];
-  /** What each verdict is for: this request, or the merchant from now on. */
+  /** The reach of each action: this request, or the merchant from now on. */
   reach?: Partial<Record<'ALLOW' | 'DENY', 'ONCE' | 'ALWAYS' | 'NEVER'>>;
 }
 

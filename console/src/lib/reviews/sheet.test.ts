@@ -15,7 +15,7 @@ test('constraints that fire come first, each clause once', () => {
   });
 });
 
-test('a limit shows usage and limit; a count stands beside an amount, and the fuller one is the bar', () => {
+test('a limit shows usage and limit; a count is beside an amount, and the fuller one is the bar', () => {
   const limit = {
     limit_minor: 10_000,
     used_then_minor: 100,

@@ -30,14 +30,14 @@ async function loadDecisions(ids: readonly string[]): Promise<Decision[]> {
 /** The bulk review of these rows: loads what each request says, then asks. */
 export function Bulk({
   rows,
-  verdict,
+  review_action,
   comment,
   setComment,
   question_id,
   onClose,
 }: {
   rows: readonly Row[];
-  verdict: Verdict;
+  review_action: Verdict;
   comment: string;
   setComment: (comment: string) => void;
   /** The question that all of them ask; undefined if they were selected. */
@@ -47,7 +47,7 @@ export function Bulk({
   // The selection when the dialog opened. The list keeps changing while its reviews are recorded.
   const [ids] = useState(() => rows.map(({ decision_id }) => decision_id));
   const query = useQuery({
-    queryKey: ['bulk', verdict, ...ids],
+    queryKey: ['bulk', review_action, ...ids],
     queryFn: async () => loadDecisions(ids),
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
@@ -69,7 +69,7 @@ export function Bulk({
   return (
     <BulkDialog
       decisions={query.data}
-      review_action={verdict}
+      review_action={review_action}
       comment={comment}
       setComment={setComment}
       question={question}

@@ -220,7 +220,7 @@ export default function Inbox() {
         {bulk !== null && (
           <Bulk
             rows={bulk.of === 'question' ? rows : chosen}
-            verdict={bulk.verdict}
+            review_action={bulk.verdict}
             comment={bulk_comment}
             setComment={setBulkComment}
             question_id={bulk.of === 'question' ? question : undefined}

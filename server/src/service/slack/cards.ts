@@ -5,7 +5,7 @@ import { slackMessage } from '../notices/slack.ts';
 /** The buttons under a card, by `action_id`. */
 export const BUTTONS = { purser_allow: 'ALLOW', purser_deny: 'DENY', purser_open: null } as const;
 
-/** What a card's buttons are about. */
+/** The request that a card's buttons are about, and the channel that it was posted to. */
 export interface CardSubject {
   workspace_id: string;
   channel_id: string;
@@ -68,7 +68,7 @@ export function slackCard(text: NoticeText, subject: CardSubject | null, clickab
 /** A name that people gave themselves, harmless in a message. */
 export const shownName = (name: string): string => cleanClaim(name, MAX_NAME);
 
-/** The card of a request that is decided: `outcome` stands where its buttons were. */
+/** The card of a request that is decided: `outcome` replaces its buttons. */
 export function decidedCard(text: NoticeText, outcome: string): object {
   const message = slackMessage(text) as { blocks: object[] };
   const said = { type: 'section', text: plain(outcome) };

@@ -24,7 +24,7 @@ export const makeSlackAppSender =
           {
             channel: settings.channel,
             ...slackCard(text, subject, clickable),
-            // The same at every attempt: what was posted twice can be told apart from two notices.
+            // The same at every attempt: a notice that was posted twice differs from two notices.
             metadata: { event_type: 'purser_notice', event_payload: { notice_id, kind } },
           },
           stop.signal,

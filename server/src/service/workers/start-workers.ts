@@ -37,7 +37,7 @@ import { pruneOldWebhooks } from '../webhook-delivery/prune.ts';
 import type { Senders } from '../webhook-delivery/sender.ts';
 import { makeReservationSweep } from './expire-reservations.ts';
 import { makeKnownMerchantsBackfill } from './fill-known-merchants.ts';
-import { startLoop } from './loop.ts';
+import { type Loop, startLoop } from './loop.ts';
 import type { KeyUses } from './note-key-uses.ts';
 import type { KeyRewrapping } from './rewrap-keys.ts';
 import { sweepOldCounters } from './sweep-counters.ts';
@@ -124,34 +124,11 @@ const mailSenders = ({ mailer, site }: LinkParts): Senders =>
         own: () => site.consoleUrl('me'),
       });
 
-/** Starts the workers. They run inside `serve`, or as a process of their own with `work`. */
-export function startWorkers(
-  core: Core,
-  config: WorkerConfig,
-  of_requests: {
-    key_uses: KeyUses;
-    rewrapping: KeyRewrapping;
-    sessions: Sessions;
-    second_opinion: SecondOpinion | null;
-  } | null,
-  links_to: LinkParts,
-): { stop(): Promise<void> } {
-  const { db, lane, log, followers_db: pool, webhooks_db, clock } = core;
-  const loop = (name: string, pause_ms: number, work: () => Promise<void>, may = () => true) => {
-    const round = async () => void (may() && (await work()));
-    return startLoop({ name, pause_ms, round, log, now_ms: core.now_ms });
-  };
-  const believed = () => clock.doubt() === null;
-  const isSettled = () => clock.isSettled();
-  const { mailer, site } = links_to;
-  const slack: SlackParts = makeSlackParts(core, config, site, {
-    worker: randomUUID(),
-    newCode: newSlackCode,
-  });
-  const delivery = startWebhooks(core, config, { ...mailSenders(links_to), slack_app: slack.sender });
-  const loops = [
-    loop('watch-clock', CLOCK_PAUSE_MS, core.readClock),
-    loop('sweep-reservations', SWEEP_PAUSE_MS, makeReservationSweep({ db, lane, log }), believed),
+type StartLoop = (name: string, pause_ms: number, work: () => Promise<void>, may?: () => boolean) => Loop;
+
+/** Starts the workers that read the chain in order. */
+function startFollowers(loop: StartLoop, { followers_db: pool, log }: Core): Loop[] {
+  return [
     loop(
       'roll-up-decisions',
       ROLL_UP_PAUSE_MS,
@@ -173,6 +150,38 @@ export function startWorkers(
         log,
       }),
     ),
+  ];
+}
+
+/** Starts the workers. They run inside `serve`, or as a process of their own with `work`. */
+export function startWorkers(
+  core: Core,
+  config: WorkerConfig,
+  of_requests: {
+    key_uses: KeyUses;
+    rewrapping: KeyRewrapping;
+    sessions: Sessions;
+    second_opinion: SecondOpinion | null;
+  } | null,
+  links_to: LinkParts,
+): { stop(): Promise<void> } {
+  const { db, lane, log, followers_db: pool, webhooks_db, clock } = core;
+  const loop: StartLoop = (name, pause_ms, work, may = () => true) => {
+    const round = async () => void (may() && (await work()));
+    return startLoop({ name, pause_ms, round, log, now_ms: core.now_ms });
+  };
+  const believed = () => clock.doubt() === null;
+  const isSettled = () => clock.isSettled();
+  const { mailer, site } = links_to;
+  const slack: SlackParts = makeSlackParts(core, config, site, {
+    worker: randomUUID(),
+    newCode: newSlackCode,
+  });
+  const delivery = startWebhooks(core, config, { ...mailSenders(links_to), slack_app: slack.sender });
+  const loops = [
+    loop('watch-clock', CLOCK_PAUSE_MS, core.readClock),
+    loop('sweep-reservations', SWEEP_PAUSE_MS, makeReservationSweep({ db, lane, log }), believed),
+    ...startFollowers(loop, core),
     loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsBackfill({ pool, log })),
     loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), isSettled),
     loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), isSettled),
