@@ -180,7 +180,11 @@ function told(reply: Reply): unknown {
 }
 
 /** Fields whose values are the customer's own and name nothing of ours. */
-const NAMES_NOTHING = ['payee_id', 'payee_ids', 'principal_id', 'external_reference', 'external_id'];
+const NAMES_NOTHING = [
+  ...['payee_id', 'payee_ids', 'principal_id', 'external_reference', 'external_id'],
+  // Slack's own.
+  ...['app_token', 'bot_token'],
+];
 /** Fields that are looked up nowhere: a new name, the agent of an imagined spend, and a passkey's own id. */
 const LOOKED_UP_NOWHERE = [
   'POST /v1/decisions/:id/reviews signature.response.id',

@@ -198,6 +198,7 @@ function Verdict({
   const reasons = REVIEW_REASONS[verdict];
   const default_reason = choicesFor(decision).defaults[verdict];
   const [draft] = useState(() => draftOf(decision_id));
+  const drafted_reason = draft.reasons[verdict];
   const [is_sent_here, setSentHere] = useState(false);
   const me = useMe();
   const is_signed = verdict === 'ALLOW' && needsSignature(decision);
@@ -212,7 +213,7 @@ function Verdict({
   );
   const form = useForm(
     {
-      reason_code: draft.reasons[verdict] ?? default_reason,
+      reason_code: drafted_reason ?? default_reason,
       comment: draft.comment,
     },
     async ({ reason_code, comment }) => {

@@ -229,7 +229,7 @@ function agreedReason(decisions: readonly Decision[], review_action: Verdict): s
 /** The reason to leave a request out of a bulk review. Null if it is included. */
 function whyNotTogether(
   decision: Decision,
-  review_action: Verdict,
+  review_action: 'ALLOW' | 'DENY',
   principal_id: string | null,
 ): string | null {
   if (decision.requested_by.principal_id === principal_id) return 'Left out: this is your own request.';
