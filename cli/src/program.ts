@@ -31,7 +31,8 @@ import {
 } from './questions.ts';
 import { report } from './report.ts';
 import { type ReviewOptions, review } from './review.ts';
-import { getReviewPolicy, putReviewPolicy } from './review-policy.ts';
+import { addReviewPolicy } from './review-policy.ts';
+import type { Run } from './run.ts';
 import { listSigningKeys } from './signing-keys.ts';
 import { VERSION } from './version.ts';
 
@@ -57,10 +58,6 @@ function address(text: string): string {
     throw new InvalidArgumentError('must be an http or https URL.');
   return text;
 }
-
-type Run = <Args extends unknown[]>(
-  act: (...args: Args) => number | Promise<number>,
-) => (...args: Args) => Promise<void>;
 
 /** Returns the command line. `done` is given the exit code of the command that ran. */
 function makeProgram(context: Context, done: (code: number) => void): Command {
@@ -213,52 +210,6 @@ function addReview(program: Command, context: Context, run: Run): void {
     .option('--no-follow', 'exit after these')
     .option(...JSON_FLAG)
     .action(run((options: TailOptions) => tail(context, options)));
-}
-
-function addReviewPolicy(program: Command, context: Context, run: Run): void {
-  const policy = program
-    .command('review-policy')
-    .description('keep the review policy, which says who may allow a request, as a file');
-  policy
-    .command('get [version]')
-    .description('write the policy, or an earlier version of it, as JSON to standard output')
-    .action(run((version: string | undefined) => getReviewPolicy(context, version)));
-  policy
-    .command('put <file>')
-    .description('put a JSON file as the next version; needs an admin key')
-    .option('--note <text>', 'reason, recorded with the version')
-    .action(run((file: string, options: { note?: string }) => putReviewPolicy(context, file, options)));
-}
-
-function addImport(program: Command, context: Context, run: Run): void {
-  program
-    .command('import <file>')
-    .description(
-      'import a file of what a card, bank account or model provider says was paid; exits 2 if lines are bad, 1 if it was not done',
-    )
-    .option('--feed <name>', 'account or rail of a CSV file, or of lines in JSON')
-    .option('--agent <slug>', 'whose the lines are, unless their card or account is assigned')
-    .option('--mapping <file>', 'JSON: how the columns of a CSV file are read')
-    .option('-y, --yes', 'do not ask')
-    .option(...JSON_FLAG)
-    .action(run((file: string, options: ImportOptions) => importFile(context, file, options)));
-}
-
-function addHistory(program: Command, context: Context, run: Run): void {
-  program
-    .command('history')
-    .description('what imported lines say')
-    .command('propose <agent>')
-    .description(
-      'write the authority that the lines suggest to a file, with the reason for each value; exits 2 if it stops more than it should',
-    )
-    .requiredOption('-f, --file <file>', 'file to write')
-    .option('--import <import_id...>', 'only lines of these imports')
-    .option('--feed <name>', 'only lines of this account or rail')
-    .option('--objective <text>', 'what the agent is for, if it has no authority yet')
-    .option('--force', 'overwrite an existing file')
-    .option(...JSON_FLAG)
-    .action(run((agent: string, options: ProposeOptions) => propose(context, agent, options)));
 }
 
 function addChannels(program: Command, context: Context, run: Run): void {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { makeKey, spend } from '../../server/tests/support/running-service.ts';
+import { makeKey } from '../../server/tests/support/running-service.ts';
 import { takesMinutes, until } from '../../server/tests/support/until.ts';
 import { AUTHORITY, lines, programTest } from './world.ts';
 
@@ -126,29 +126,4 @@ test('inbox: lists what is pending, by any filter, and counts it in groups', asy
   const groups = lines((await run(['inbox', '--agent', agent, '--group', 'merchant'])).out);
   expect(groups).toEqual(['2 pending  Hetzner Online  EUR 181.00', '2 pending.']);
   expect((await run(['inbox', '--search', 'no such text'])).out).toBe('No pending reviews.\n');
-});
-
-test('review --never denies a request and blocks its merchant, --always lists it as allowed', async () => {
-  const agent = await makeAgent({ mode: 'ENFORCE', authority: { ...AUTHORITY, on_new_merchant: 'REVIEW' } });
-  const of = async (merchant: string) =>
-    (
-      await s.call('POST', '/v1/decisions', {
-        body: { ...spend(agent, 1_000), action: { ...spend(agent, 1_000).action, merchant } },
-        idempotency_key: merchant,
-      })
-    ).body;
-  const [good, bad] = [await of('Good Hosting'), await of('Bad Hosting')];
-  expect((await run(['review', good.decision_id])).out).toContain('--always: “Good Hosting”');
-  expect((await run(['review', good.decision_id, '--always'])).out).toContain('ALLOW is recorded');
-  expect((await run(['review', bad.decision_id, '--never'])).out).toContain('DENY is recorded');
-  const entries = (await s.call('GET', `/v1/agents/${agent}/merchants`)).body.data;
-  expect(
-    entries.map(({ merchant, verdict }: { merchant: string; verdict: string }) => [merchant, verdict]),
-  ).toEqual(
-    expect.arrayContaining([
-      ['Good Hosting', 'ALLOWED'],
-      ['Bad Hosting', 'BLOCKED'],
-    ]),
-  );
-  expect((await run(['review', good.decision_id, '--always', '--deny'])).code).toBe(1);
 });

@@ -233,6 +233,7 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     key: ['link_id'],
     row: 'order by revoked_at is null, link_id limit 1',
     seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.link_id)',
+  },
   slack_links: {
     key: ['user_id', 'slack_account'],
     row: 'order by slack_account is null, user_id limit 1',

@@ -5,8 +5,8 @@ import type { LimitAlert } from '@purser/rules/counters/limit-alerts';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import type { QuestionEvent, QuestionRow } from '@purser/rules/domain/question-history';
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
-import type { DecisionLinkRow } from '@purser/rules/sharing/decision-link';
 import type { SlackLink } from '@purser/rules/notices/slack-accounts';
+import type { DecisionLinkRow } from '@purser/rules/sharing/decision-link';
 import type { SigningKeyRow } from '@purser/rules/signing/records/signing-key';
 import {
   type AllowanceLabel,
