@@ -20,7 +20,6 @@ import { type EventType, type ListenOptions, listen, trigger } from './events.ts
 import { CommandError, EXIT, told } from './failure.ts';
 import { type ProposeOptions, propose } from './history.ts';
 import { type ImportOptions, importFile } from './import-file.ts';
-import { type InboxOptions, inbox } from './inbox.ts';
 import { CLIENTS, type McpClient, printConfiguration, serve } from './mcp.ts';
 import {
   type AnswerOptions,
@@ -30,8 +29,9 @@ import {
   type QuestionListOptions,
 } from './questions.ts';
 import { report } from './report.ts';
-import { type ReviewOptions, review } from './review.ts';
 import { addReviewPolicy } from './review-policy.ts';
+import { type InboxOptions, inbox } from './reviews/inbox.ts';
+import { type ReviewOptions, review } from './reviews/review.ts';
 import type { Run } from './run.ts';
 import { listSigningKeys } from './signing-keys.ts';
 import { VERSION } from './version.ts';
@@ -210,6 +210,37 @@ function addReview(program: Command, context: Context, run: Run): void {
     .option('--no-follow', 'exit after these')
     .option(...JSON_FLAG)
     .action(run((options: TailOptions) => tail(context, options)));
+}
+
+function addImport(program: Command, context: Context, run: Run): void {
+  program
+    .command('import <file>')
+    .description(
+      'import a file of what a card, bank account or model provider says was paid; exits 2 if lines are bad, 1 if it was not done',
+    )
+    .option('--feed <name>', 'account or rail of a CSV file, or of lines in JSON')
+    .option('--agent <slug>', 'whose the lines are, unless their card or account is assigned')
+    .option('--mapping <file>', 'JSON: how the columns of a CSV file are read')
+    .option('-y, --yes', 'do not ask')
+    .option(...JSON_FLAG)
+    .action(run((file: string, options: ImportOptions) => importFile(context, file, options)));
+}
+
+function addHistory(program: Command, context: Context, run: Run): void {
+  program
+    .command('history')
+    .description('what imported lines say')
+    .command('propose <agent>')
+    .description(
+      'write the authority that the lines suggest to a file, with the reason for each value; exits 2 if it stops more than it should',
+    )
+    .requiredOption('-f, --file <file>', 'file to write')
+    .option('--import <import_id...>', 'only lines of these imports')
+    .option('--feed <name>', 'only lines of this account or rail')
+    .option('--objective <text>', 'what the agent is for, if it has no authority yet')
+    .option('--force', 'overwrite an existing file')
+    .option(...JSON_FLAG)
+    .action(run((agent: string, options: ProposeOptions) => propose(context, agent, options)));
 }
 
 function addChannels(program: Command, context: Context, run: Run): void {

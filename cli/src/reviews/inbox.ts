@@ -1,8 +1,8 @@
 import { formatMoney } from '@purser/mcp/money';
 import type { GetInboxQuery, InboxGroup, InboxRow } from '@purser/sdk';
-import type { Context } from './context.ts';
-import { EXIT } from './failure.ts';
-import { oneLine } from './simulation-text.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../failure.ts';
+import { oneLine } from '../simulation-text.ts';
 
 const PAGE = 200;
 

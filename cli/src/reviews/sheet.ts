@@ -1,6 +1,6 @@
 import { formatMoney } from '@purser/mcp/money';
 import type { Claim, MerchantPast, Sheet, SheetLimit } from '@purser/sdk';
-import { oneLine } from './simulation-text.ts';
+import { oneLine } from '../simulation-text.ts';
 
 const LONG = 1_000;
 

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { APIError, type Purser, type RecordedReview, type Sheet } from '@purser/sdk';
-import type { Context } from './context.ts';
-import { EXIT, told } from './failure.ts';
-import { pause } from './follow.ts';
+import type { Context } from '../context.ts';
+import { EXIT, told } from '../failure.ts';
+import { pause } from '../follow.ts';
 import { sheetLines } from './sheet.ts';
 
 const WATCH_MS = 5_000;
