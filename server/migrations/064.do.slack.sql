@@ -1,4 +1,4 @@
--- compatible-with: 63
+-- compatible-with: 64
 -- The accounts in Slack whose clicks are reviews of members. Builds before this one would leave out how a review was recorded
 -- when they verify it, so they are stopped first.
 create table slack_links (

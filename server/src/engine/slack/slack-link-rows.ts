@@ -8,7 +8,7 @@ export interface FoundSlackLink extends SlackLink {
   is_of_epoch: boolean;
 }
 
-/** Returns the links of these workspaces, ended ones included, by user. */
+/** Returns the links of these workspaces, ended ones and those of unknown users included, by user. */
 export async function loadSlackLinks(
   db: Queryable,
   workspace_ids: readonly string[],
@@ -16,8 +16,8 @@ export async function loadSlackLinks(
   const result = await db.query<InWorkspace<FoundSlackLink>>({
     name: 'load_slack_links',
     text: `select l.workspace_id, l.user_id, l.slack_account, l.credential_epoch, l.changed_at,
-        l.credential_epoch = u.credential_epoch as is_of_epoch
-      from slack_links l join users u on u.user_id = l.user_id
+        l.credential_epoch is not distinct from u.credential_epoch as is_of_epoch
+      from slack_links l left join users u on u.user_id = l.user_id
       where l.workspace_id = any($1) order by l.workspace_id, l.user_id`,
     values: [workspace_ids],
   });
