@@ -114,6 +114,29 @@ test('review: walks through what waits, or reviews one; a reviewer’s key is en
   for (const { decision_id } of [one, two]) expect(listed).not.toContain(decision_id);
 });
 
+test('review: --always and --never list the merchant as well, each for a decision where that is offered', async () => {
+  const agent = await makeAgent({
+    mode: 'ENFORCE',
+    authority: { ...AUTHORITY, on_new_merchant: 'REVIEW', reviewer_may_list: true },
+  });
+  const env = {
+    PURSER_API_KEY: (await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:bo' })).key,
+  };
+  const [good, bad] = [await decide(agent, 900, 'Fresh Paper'), await decide(agent, 900, 'Shady Paper')];
+  expect((await run(['review', good.decision_id], { env })).out).toContain('--always: ');
+  const always = await run(['review', good.decision_id, '--always'], { env });
+  expect(always).toMatchObject({ code: 0, out: expect.stringContaining('ALLOW is recorded') });
+  const never = await run(['review', bad.decision_id, '--never'], { env });
+  expect(never).toMatchObject({ code: 0, out: expect.stringContaining('DENY is recorded') });
+  const { data } = (await s.call('GET', `/v1/agents/${agent}/merchants`)).body;
+  expect(
+    data.map(({ merchant, verdict }: { merchant: string; verdict: string }) => [merchant, verdict]).sort(),
+  ).toEqual([
+    ['Fresh Paper', 'ALLOWED'],
+    ['Shady Paper', 'BLOCKED'],
+  ]);
+});
+
 test('inbox: lists what is pending, by any filter, and counts it in groups', async () => {
   const agent = await makeAgent({ mode: 'ENFORCE' });
   const { decision_id } = await decide(agent, 9_000);
