@@ -409,7 +409,7 @@ const ROUTE_CASES: Record<string, RouteCase> = {
       body: { allowances: [allowanceBody(world.slug)] },
     }),
     status: 201,
-    names: 'nothing',
+    names: 'one thing',
   },
   'GET /v1/allowances': {
     scopes: ['read'],
@@ -425,6 +425,7 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     request: async (world) => ({ path: `/v1/allowances/${await world.allowance()}` }),
     status: 200,
     names: 'one thing',
+    other_agent: [404, 'not_found'],
   },
   'PATCH /v1/allowances/:id': {
     scopes: ['admin'],
@@ -441,6 +442,7 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     request: async (world) => ({ path: `/v1/allowances/${await world.allowance()}/revoke`, body: {} }),
     status: 200,
     names: 'one thing',
+    other_agent: [404, 'not_found'],
   },
   'POST /v1/budgets': {
     scopes: ['admin'],

@@ -45,7 +45,7 @@ test('every column of a review is sealed, including the expiry of its capability
   }
 });
 
-test('a review is shown without the expiry of its capability, its voice, and a signature that it does not have', () => {
-  const hidden = ['capability_expires_at', 'voice', 'signature'];
+test('a review is shown without the expiry of its capability, its voice, and the channel and signature that it does not have', () => {
+  const hidden = ['capability_expires_at', 'voice', 'via', 'signature'];
   expect(Object.keys(reviewBody(row))).toEqual(Object.keys(row).filter((name) => !hidden.includes(name)));
 });

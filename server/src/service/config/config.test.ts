@@ -61,6 +61,8 @@ test('an empty environment gives the defaults of the table, and empty variables 
     bootstrap_admin_password_file: null,
     smtp_url: null,
     smtp_from: null,
+    slack_api_url: 'https://slack.com/api',
+    import_max_mib: 64,
     oidc_issuer: null,
     oidc_client_id: null,
     oidc_client_secret: null,
