@@ -146,7 +146,7 @@ describe('what somebody vouches for needs no model', () => {
         interval: 300,
       })
       .toBe('ALLOW');
-    const elsewhere = { action: { merchant: 'OVH Cloud' } };
+    const elsewhere = { action: { merchant: 'OVH' } };
     expect((await decide(aligned(agent, elsewhere), alone)).body.decision).toBe('REVIEW');
   });
 });
@@ -174,12 +174,12 @@ test('the calls that one workspace has under way and waiting leave another one i
   const its_agent = await makeAgent({}, s, other.admin_key);
   const late: (() => void)[] = [];
   model.behave((response, question) => {
-    if (question.spend['action.merchant'] === 'OVH Cloud') opines('PURPOSE_ALIGNED')(response, question);
+    if (question.spend['action.merchant'] === 'OVH') opines('PURPOSE_ALIGNED')(response, question);
     else late.push(() => opines('PURPOSE_MISALIGNED')(response, question));
   });
   const flood = Array.from({ length: 12 }, () => decide(aligned(agent)));
   await until(() => late.length === 2);
-  const honest = await decide(aligned(its_agent, { action: { merchant: 'OVH Cloud' } }), s, other.admin_key);
+  const honest = await decide(aligned(its_agent, { action: { merchant: 'OVH' } }), s, other.admin_key);
   expect(honest.body.decision).toBe('ALLOW');
   expect(honest.body.purpose.rationale).toContain('agrees');
   let decided = 0;
