@@ -9,7 +9,7 @@ import { undoReview, useHeldReviews } from './held-reviews.ts';
 const SHOWN = 3;
 
 /** The confirmed reviews that can still be taken back, on every screen. */
-export function HeldReviews() {
+export default function HeldReviews() {
   const held = [...useHeldReviews()].filter(([, { is_sent }]) => !is_sent).toReversed();
   const path = useRouterState({ select: (state) => state.location.pathname });
   const search = useRouterState({ select: (state) => state.location.search as Record<string, string> });

@@ -10,7 +10,7 @@ import { areKeysOn } from './use-keys.ts';
 const GO: readonly KeyRow[] = GO_KEYS.map(([keys, label]) => [keys.split(' '), label]);
 
 /** Lists the shortcuts of the screen at `path`, of every screen, and of navigation. */
-export function KeyHelp({ path, onClose }: { path: string; onClose: () => void }) {
+export default function KeyHelp({ path, onClose }: { path: string; onClose: () => void }) {
   const [own] = useState(() => [...keysOf(path), ...(firstFilter() === null ? [] : [OF_FILTERS])]);
   return (
     <Dialog title="Keyboard shortcuts" wide onClose={onClose}>

@@ -7,10 +7,8 @@ import { useMe } from '../../api/queries.ts';
 import { screenOfKey } from '../../lib/palette.ts';
 import { setTimeZone } from '../../lib/time.ts';
 import { words } from '../../lib/words.ts';
-import { HeldReviews } from '../decision/HeldReviews.tsx';
 import { SelectField } from '../Field.tsx';
 import { Icon, type IconName } from '../icons.tsx';
-import { KeyHelp } from '../keys/KeyHelp.tsx';
 import { isTyping, nameOfKey, useKeys } from '../keys/use-keys.ts';
 import { SampleBanner } from '../SampleData.tsx';
 import { StopBanner, StopDialog } from '../Stop.tsx';
@@ -21,7 +19,11 @@ import styles from './Shell.module.css';
 /** Loads a component library, so only on demand. */
 const loadPalette = () => import('./Palette.tsx');
 const Palette = lazy(loadPalette);
-/** Delay before the palette is preloaded, so that its first key press is not lost. Milliseconds. */
+const loadKeyHelp = () => import('../keys/KeyHelp.tsx');
+const KeyHelp = lazy(loadKeyHelp);
+/** Reviews are held only after their screens were loaded, so the first screen does not wait for this. */
+const HeldReviews = lazy(() => import('../decision/HeldReviews.tsx'));
+/** Delay before the palette and the help are preloaded, so that no key press is lost. Milliseconds. */
 const IDLE_MS = 4_000;
 
 /** Time limit for the second key after `g`. Milliseconds. */
@@ -72,7 +74,9 @@ export function Shell() {
   const [is_helping, setHelping] = useState(false);
   const help = () => setHelping(true);
   useEffect(() => {
-    const timer = setTimeout(() => void loadPalette().catch(() => {}), IDLE_MS);
+    const timer = setTimeout(() => {
+      for (const load of [loadPalette, loadKeyHelp]) void load().catch(() => {});
+    }, IDLE_MS);
     return () => clearTimeout(timer);
   }, []);
   useKeys({ 'Ctrl+k': find, '/': find, '?': help });
@@ -159,8 +163,12 @@ export function Shell() {
         </Suspense>
       )}
       {is_stopping && <StopDialog onClose={() => setStopping(false)} />}
-      {is_helping && <KeyHelp path={path} onClose={() => setHelping(false)} />}
-      <HeldReviews />
+      <Suspense fallback={null}>
+        {is_helping && <KeyHelp path={path} onClose={() => setHelping(false)} />}
+      </Suspense>
+      <Suspense fallback={null}>
+        <HeldReviews />
+      </Suspense>
       <Reauthentication />
     </div>
   );

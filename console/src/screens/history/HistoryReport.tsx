@@ -23,6 +23,7 @@ import { type Column, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { formatMoney } from '../../lib/money.ts';
+import { visible } from '../../lib/visible.ts';
 import { reasonWords, words } from '../../lib/words.ts';
 
 /** As the API calls it. words-ignore */
@@ -202,7 +203,7 @@ type Stopped = LineReplay['stopped'][number];
 function Replayed({ replay, currency }: { replay: LineReplay; currency: string }) {
   const { allow, review, deny } = replay.draft;
   const columns: readonly Column<Stopped>[] = [
-    { name: 'Merchant', heading: true, wrap: true, cell: (each) => each.merchant },
+    { name: 'Merchant', heading: true, wrap: true, cell: (each) => visible(each.merchant) },
     {
       name: 'Amount',
       number: true,
