@@ -301,7 +301,7 @@ test('the inbox is searched, grouped and narrowed, and a note assigns a review',
   await expect(page.getByText('1 found')).toBeVisible();
 });
 
-test('no request that needs a look is allowed in bulk', async ({ page, workspace }) => {
+test('no request that needs a look is allowed or denied in bulk', async ({ page, workspace }) => {
   await workspace.agent({ mode: 'ENFORCE' });
   await workspace.spend({ amount_minor: 30_000, merchant: 'Good Ltd' });
   await workspace.spend({ amount_minor: 1_000, merchant: 'Binance', description: 'Gift card for a friend' });
@@ -317,5 +317,28 @@ test('no request that needs a look is allowed in bulk', async ({ page, workspace
   await dialog.getByRole('button', { name: 'Undo' }).click();
   await page.keyboard.press('Control+Enter');
   await expect(dialog.getByRole('status')).toContainText('1 of 2 recorded, 1 left out.');
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await page.getByLabel('Select Binance').check();
+  await page.keyboard.press('Shift+D');
+  const denial = page.getByRole('dialog', { name: 'Deny 1 request' });
+  await expect(denial.getByRole('listitem').filter({ hasText: 'Binance' })).toContainText('Left out');
+  await expect(denial.getByRole('button', { name: 'Confirm' })).toBeDisabled();
+  await denial.getByLabel('Reason').selectOption('NOT_NOW');
+  await page.keyboard.press('Control+Enter');
+  await expect(denial.getByRole('button', { name: 'Confirm' })).toBeDisabled();
   expect(await pendingOf(workspace)).toBe(1);
+});
+
+test('leaving the page sends a bulk review that is held', async ({ page, workspace }) => {
+  await workspace.agent({ mode: 'ENFORCE' });
+  for (const merchant of ['First Ltd', 'Second Ltd'])
+    await workspace.spend({ amount_minor: 30_000, merchant });
+  await page.goto('/console/reviews');
+  for (const name of ['First Ltd', 'Second Ltd']) await page.getByLabel(`Select ${name}`).check();
+  await page.keyboard.press('Shift+A');
+  await page.getByRole('dialog').getByLabel('Reason').selectOption('AMOUNT_OK');
+  await page.keyboard.press('Control+Enter');
+  await expect(page.getByText('2 reviews are sent in five seconds.')).toBeVisible();
+  await page.goto('about:blank');
+  await expect.poll(() => pendingOf(workspace)).toBe(0);
 });

@@ -49,44 +49,45 @@ export function BulkDialog({
   const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
   const [state, setState] = useState<'asking' | 'held' | 'running' | 'over'>('asking');
   const stopped = useRef(false);
-  const whyLeftOut = (decision: Decision) => whyNotTogether(decision, review_action, me.principal_id);
+  const whyLeftOut = (decision: Decision) => whyNotTogether(decision, me.principal_id);
   const included = decisions.filter((each) => whyLeftOut(each) === null);
   const [chosen, setReason] = useState<string | null>(null);
   const reason_code = chosen ?? agreedReason(included, review_action);
   const note = (id: string, result: Result) => setResults((before) => new Map(before).set(id, result));
   const named =
     review_action === 'DENY' && question !== undefined ? { questions: [question.question_id] } : undefined;
+  const send = async (decision: Decision) => {
+    const { decision_id } = decision;
+    if (stopped.current || whyLeftOut(decision) !== null) {
+      note(decision_id, { state: 'skipped' });
+      return;
+    }
+    note(decision_id, { state: 'waiting' });
+    try {
+      const words = comment.trim() === '' ? {} : { comment };
+      await purser.decisions.review(decision_id, {
+        action: review_action,
+        reason_code,
+        ...words,
+        ...named,
+      });
+      note(decision_id, { state: 'done' });
+    } catch (error) {
+      note(decision_id, { state: 'failed', error });
+    }
+  };
   const run = async () => {
     setState('running');
-    for (const decision of decisions) {
-      const { decision_id } = decision;
-      if (stopped.current || whyLeftOut(decision) !== null) {
-        note(decision_id, { state: 'skipped' });
-        continue;
-      }
-      note(decision_id, { state: 'waiting' });
-      try {
-        const words = comment.trim() === '' ? {} : { comment };
-        await purser.decisions.review(decision_id, {
-          action: review_action,
-          reason_code,
-          ...words,
-          ...named,
-        });
-        note(decision_id, { state: 'done' });
-      } catch (error) {
-        note(decision_id, { state: 'failed', error });
-      }
-    }
+    for (const decision of decisions) await send(decision);
     setState('over');
   };
-  const latest = useRef(run);
-  latest.current = run;
-  useEffect(() => {
-    if (state !== 'held') return;
-    const timer = setTimeout(() => void latest.current(), HELD_MS);
-    return () => clearTimeout(timer);
-  }, [state]);
+  // A page that is left has no time for one after the other.
+  const runAtOnce = async () => {
+    setState('running');
+    await Promise.all(decisions.map(send));
+    setState('over');
+  };
+  useHeld(state === 'held', run, runAtOnce);
   const close = () =>
     onClose(
       state !== 'over'
@@ -220,6 +221,23 @@ export function BulkDialog({
   );
 }
 
+/** Holds confirmed reviews for five seconds before `onSend`. Leaving the page or the screen sends them by `onLeave`. */
+function useHeld(is_held: boolean, onSend: () => Promise<void>, onLeave: () => Promise<void>): void {
+  const latest = useRef({ is_held, onSend, onLeave });
+  latest.current = { is_held, onSend, onLeave };
+  useEffect(() => {
+    if (!is_held) return;
+    const timer = setTimeout(() => void latest.current.onSend(), HELD_MS);
+    const leave = () => void latest.current.onLeave();
+    window.addEventListener('pagehide', leave);
+    return () => {
+      clearTimeout(timer);
+      window.removeEventListener('pagehide', leave);
+    };
+  }, [is_held]);
+  useEffect(() => () => void (latest.current.is_held && latest.current.onLeave()), []);
+}
+
 /** The reason that fits the cause of each of these; empty if none does. */
 function agreedReason(decisions: readonly Decision[], review_action: Verdict): string {
   const [first = '', ...rest] = new Set(decisions.map((each) => choicesFor(each).defaults[review_action]));
@@ -227,18 +245,13 @@ function agreedReason(decisions: readonly Decision[], review_action: Verdict): s
 }
 
 /** The reason to leave a request out of a bulk review. Null if it is included. */
-function whyNotTogether(
-  decision: Decision,
-  review_action: 'ALLOW' | 'DENY',
-  principal_id: string | null,
-): string | null {
+function whyNotTogether(decision: Decision, principal_id: string | null): string | null {
   if (decision.requested_by.principal_id === principal_id) return 'Left out: this is your own request.';
-  if (review_action === 'DENY') return null;
   if (hidesCharacters(decision.action.merchant))
-    return 'Left out: the merchant name contains hidden characters. Open the request to allow it individually.';
+    return 'Left out: the merchant name contains hidden characters. Open the request to review it individually.';
   return choicesFor(decision).bulk
     ? null
-    : 'Left out: its cause needs a look. Open the request to allow it individually.';
+    : 'Left out: its cause needs a look. Open the request to review it individually.';
 }
 
 /** Takes the confirmed reviews back before they are sent. */
