@@ -72,7 +72,7 @@ async function leave(page: Page, dialog: Locator, opener: Locator): Promise<void
   await expect(opener).toBeFocused();
 }
 
-/** Dialogs by path and opening button. `ENDPOINT` stands for the endpoint's ID. */
+/** Dialogs by path and opening button. `ENDPOINT` stands for the endpoint's ID, `PENDING` for that of a pending decision. */
 const DIALOGS: readonly (readonly [path: string, button: string])[] = [
   ['/keys', 'New key'],
   ['/keys', 'Revoke'],
@@ -90,13 +90,15 @@ const DIALOGS: readonly (readonly [path: string, button: string])[] = [
   ['/team', 'Invite'],
   ['/team', 'Remove'],
   ['/settings', 'Stop all agents'],
+  ['/notifications', 'Add channel'],
+  ['/decisions/PENDING', 'Assign'],
 ];
 
 test('every dialog is accessible, traps the focus and returns it', async ({ page, workspace }) => {
-  const { webhook_id } = await fill(workspace);
+  const { webhook_id, pending_id } = await fill(workspace);
   for (const [path, name] of DIALOGS) {
     await test.step(`${path}: ${name}`, async () => {
-      await page.goto(`/console${path.replace('ENDPOINT', webhook_id)}`);
+      await page.goto(`/console${path.replace('ENDPOINT', webhook_id).replace('PENDING', pending_id)}`);
       const opener = page.getByRole('button', { name, exact: true }).first();
       await opener.click();
       await leave(page, await lookAt(page, `${path}: ${name}`), opener);

@@ -15,6 +15,7 @@ export const SCREENS: readonly ScreenAt[] = [
   ['/history', 'History'],
   ['/history/report', 'What would have happened'],
   ['/keys', 'Keys'],
+  ['/notifications', 'Notifications'],
   ['/webhooks', 'Webhooks'],
   ['/ledger', 'Ledger'],
   ['/ledger/1', 'Entry 1'],
@@ -22,6 +23,7 @@ export const SCREENS: readonly ScreenAt[] = [
   ['/team', 'Team'],
   ['/settings', 'Settings'],
   ['/me', 'Your account'],
+  ['/me/slack', 'Link Slack'],
 ];
 
 /** Screens of single objects in a filled workspace. `attempt` was made to `webhook_url`. */
