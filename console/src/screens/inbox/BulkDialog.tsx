@@ -98,7 +98,7 @@ export function BulkDialog({
     [...results.values()].filter((each) => each.state === which).length;
   return (
     <Dialog
-      title={`${words(review_action)} ${decisions.length} ${decisions.length === 1 ? 'request' : 'requests'}`}
+      title={`${words(review_action)} ${included.length === decisions.length ? '' : `${included.length} of `}${decisions.length} ${decisions.length === 1 ? 'request' : 'requests'}`}
       onClose={() => {
         if (state === 'running') stopped.current = true;
         else if (state === 'held') setState('asking');

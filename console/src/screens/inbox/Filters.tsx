@@ -8,7 +8,7 @@ import type { Search } from '../../lib/search.ts';
 import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import styles from './Inbox.module.css';
-import type { InboxFilters } from './use-reviews.ts';
+import { type InboxFilters, isNarrowed } from './use-reviews.ts';
 
 const SORTS = [
   ['', 'Expiring first'],
@@ -37,8 +37,7 @@ export function Filters({ filters, counts }: { filters: InboxFilters; counts: In
     event.preventDefault();
     set({ search: typed.trim() });
   };
-  const { search, group, sort, ...narrowed } = filters;
-  const is_narrowed = search !== undefined || Object.keys(narrowed).length > 0;
+  const { group, sort, ...narrowed } = filters;
   return (
     <div className={styles.filters}>
       <form onSubmit={onSubmit}>
@@ -78,7 +77,7 @@ export function Filters({ filters, counts }: { filters: InboxFilters; counts: In
       {sort === 'amount' && filters.currency === undefined && (
         <CurrencyField onCurrency={(currency) => set({ currency })} />
       )}
-      {is_narrowed && (
+      {isNarrowed(filters) && (
         <p className={styles.narrowed}>
           <span>
             {counts === undefined ? 'Filtered' : `${counts.total.toLocaleString('en')} found`}

@@ -33,7 +33,14 @@ import { GroupHead, Groups } from './Groups.tsx';
 import styles from './Inbox.module.css';
 import { InboxRow } from './InboxRow.tsx';
 import { Pane } from './Pane.tsx';
-import { INBOX_FILTERS, type InboxFilters, TABS, useInboxCounts, useReviews } from './use-reviews.ts';
+import {
+  INBOX_FILTERS,
+  type InboxFilters,
+  isNarrowed,
+  TABS,
+  useInboxCounts,
+  useReviews,
+} from './use-reviews.ts';
 import { useSelection } from './use-selection.ts';
 
 export default function Inbox() {
@@ -187,7 +194,9 @@ export default function Inbox() {
         <div className={styles.list}>
           {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
           {list.isPending && <Loading lines={8} />}
-          {list.isSuccess && rows.length === 0 && <NothingHere tab={tab} />}
+          {list.isSuccess && rows.length === 0 && (
+            <NothingHere tab={tab} is_narrowed={has_filters && isNarrowed(filters)} />
+          )}
           <Blocks
             as="ul"
             of={rows}
@@ -340,7 +349,9 @@ function AfterReview({ done: { decision, review } }: { done: DoneReview }) {
   );
 }
 
-function NothingHere({ tab }: { tab: string }) {
+function NothingHere({ tab, is_narrowed }: { tab: string; is_narrowed: boolean }) {
+  if (is_narrowed)
+    return <Empty title="No pending request matches">Clear the search and the filters to see all.</Empty>;
   if (tab === 'expired') {
     return <Empty title="No expired reviews">Every review in Enforce mode was made in time.</Empty>;
   }

@@ -23,6 +23,10 @@ export const TABS: Record<string, { name: string; query: Record<string, string>;
 export const INBOX_FILTERS = ['search', 'sort', 'group', 'merchant', 'currency', 'reason', 'mine'] as const;
 export type InboxFilters = { [Name in (typeof INBOX_FILTERS)[number] | 'agent']?: string };
 
+/** True if the filters leave requests out. */
+export const isNarrowed = ({ sort: _sort, group: _group, ...narrow }: InboxFilters): boolean =>
+  Object.values(narrow).some((value) => value !== undefined);
+
 const idOf = ({ decision_id }: Row) => decision_id;
 
 /** The query of these filters, without groups. Amounts are compared within a currency: without one, that sort has no effect. */

@@ -7,6 +7,7 @@ import { Button } from '../../components/Button.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Facts, Loading, Page } from '../../components/Page.tsx';
 import { useAction } from '../../lib/hooks/use-action.ts';
+import { visible } from '../../lib/visible.ts';
 import { mySlackQuery } from './Slack.tsx';
 
 /** The page behind the link that Purser shows in Slack: links the account of the code in the URL's fragment. */
@@ -14,7 +15,7 @@ export default function LinkSlack() {
   const me = useMe();
   // The code is a secret of this page, so it leaves the address bar.
   const [code] = useState(() => {
-    const given = decodeURIComponent(location.hash.slice(1));
+    const given = location.hash.slice(1);
     if (given !== '') history.replaceState(history.state, '', location.pathname);
     return given;
   });
@@ -48,7 +49,7 @@ export default function LinkSlack() {
             <>
               <Facts
                 of={[
-                  ['Name', offered.data.name ?? '—'],
+                  ['Name', offered.data.name === null ? '—' : visible(offered.data.name)],
                   ['Member', <code key="u">{offered.data.account.user_id}</code>],
                   ['Workspace in Slack', <code key="t">{offered.data.account.team_id}</code>],
                   ['Reviews as', <code key="p">{me.principal_id}</code>],
