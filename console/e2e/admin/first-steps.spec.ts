@@ -52,7 +52,7 @@ test('guided first run: one page from an empty workspace to a first decision, th
   await page.getByLabel('Request to send').selectOption({ index: 1 });
   await paste(page, workspace);
   await heard.getByRole('link', { name: 'Review it' }).click();
-  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByText('Add a label?')).toBeVisible();

@@ -198,7 +198,7 @@ test('a change in one tab appears in the other', async ({ page, workspace, guard
   await page.goto('/console/reviews');
   await other.goto('/console/reviews');
   for (const each of [page, other]) await expect(row(each, 'Alpha')).toBeVisible();
-  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(row(other, 'Alpha')).toHaveCount(0);
@@ -241,7 +241,7 @@ test('a session that ended while the tab was hidden is renewed when it is visibl
   await workspace.agent({ mode: 'ENFORCE' });
   await workspace.spend({ amount_minor: 30_000, merchant: 'Alpha' });
   await page.goto('/console/reviews');
-  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.getByLabel('Comment').fill('As agreed');
   await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await setHidden(page, true);

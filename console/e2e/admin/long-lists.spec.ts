@@ -119,7 +119,7 @@ test('a change refetches a bounded number of pages, however many are loaded, and
 
   // An own review removes its row at once.
   await items.filter({ hasText: 'Merchant 16' }).getByRole('link').click();
-  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(items.filter({ hasText: 'Merchant 16' })).toHaveCount(0);

@@ -149,7 +149,7 @@ test('a signing key signs an approval whose tier demands it, and the page says w
   const { key } = await call('POST', '/v1/api-keys', { name: 'Production', agent_id: 'infra-bot' });
   const { decision_id } = await spend({ amount_minor: 24_900, key });
   await page.goto(`/console/decisions/${decision_id}`);
-  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await expect(page.getByText('Your passkey signs this approval.')).toBeVisible();
   await expect(page.getByRole('form')).toContainText('249.00');
   await expectAccessible(page, 'an approval to sign');

@@ -56,7 +56,7 @@ test('the inbox fits below the banner of a stop, and reviews continue', async ({
   await workspace.call('POST', '/v1/workspace/stop', { reason: `${REASON} `.repeat(20).trim() });
   await page.goto('/console/reviews');
   await expect(page.getByRole('region', { name: 'All agents are stopped' })).toBeVisible();
-  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expect(page.getByRole('status').filter({ hasText: 'Allowed' })).toBeVisible();

@@ -1,4 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
+import { expectSettled } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 
 /** Presses Tab until the element has the focus. Fails if it never does. */
@@ -51,10 +52,12 @@ test('sign-in, creating a key and revoking it work without a mouse', async ({
 
 test('the first Tab offers to skip the navigation', async ({ page }) => {
   await page.goto('/console/keys');
-  await expect(page.getByRole('heading', { level: 1, name: 'Keys' })).toBeVisible();
+  await expectSettled(page, 'Keys');
   await page.keyboard.press('Tab');
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
   await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Guide' })).toBeFocused();
   await page.keyboard.press('Tab');
   await expect(page.getByRole('button', { name: 'New key' })).toBeFocused();
 });

@@ -8,7 +8,7 @@ test('a review works on a phone, from the list to the decision and back', async 
   await workspace.spend({ amount_minor: 30_100, merchant: 'Datadog' });
   await page.goto('/console/reviews');
   await page.getByRole('link', { name: /Hetzner Online/ }).tap();
-  await page.getByRole('button', { name: 'Allow' }).tap();
+  await page.getByRole('button', { name: 'Allow', exact: true }).tap();
   await page.getByLabel('Reason').selectOption('WITHIN_PURPOSE');
   await expectNoSidewaysScroll(page, 'the review');
   await page.getByRole('button', { name: 'Confirm' }).tap();
@@ -21,7 +21,7 @@ test('targets are large enough to tap', async ({ page, workspace }) => {
   await fill(workspace);
   await page.goto('/console/reviews');
   await page.getByRole('link', { name: /Hetzner Online/ }).tap();
-  await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Allow', exact: true })).toBeVisible();
   const small = await page.evaluate(() =>
     [...document.querySelectorAll('button, select, input, summary')]
       .filter((element) => element.checkVisibility())

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test, testWithOwnKey } from '../support/test.ts';
 
-const open = (page: Page) => page.getByRole('button', { name: 'Allow' });
+const open = (page: Page) => page.getByRole('button', { name: 'Allow', exact: true });
 const pendingOf = async (workspace: { call(method: string, path: string): Promise<{ data: unknown[] }> }) =>
   (await workspace.call('GET', '/v1/decisions?review_state=PENDING&limit=100')).data.length;
 

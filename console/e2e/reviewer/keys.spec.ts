@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test';
-import { expectAccessible } from '../support/axe.ts';
+import { expectAccessible, expectSettled } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 import type { Workspace } from '../support/workspace.ts';
 
@@ -14,7 +14,7 @@ async function waiting(page: Page, workspace: Workspace, merchants: readonly str
     await workspace.spend({ amount_minor: 20_001 + i, merchant });
   await page.goto('/console/reviews');
   await expect(opened(page, merchants[0] as string)).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Allow', exact: true })).toBeVisible();
 }
 
 test('j and k move through the list, o opens the full decision, z sets aside and undoes it', async ({
@@ -211,6 +211,7 @@ test('g and a letter open every screen, and ? lists its shortcuts', async ({ pag
       await page.keyboard.press('g');
       await page.keyboard.press(key);
       await expect(page.getByRole('heading', { level: 1, name: heading, exact: true })).toBeVisible();
+      await expectSettled(page, heading);
       await page.keyboard.press('?');
       await expect(dialog.getByRole('region', { name: 'Go to' })).toContainText('Shadow report');
       await expect(dialog.getByRole('region', { name: 'On this screen' })).toHaveCount(
@@ -221,7 +222,7 @@ test('g and a letter open every screen, and ? lists its shortcuts', async ({ pag
     });
   }
   // None of these keys decided anything.
-  await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Allow', exact: true })).toBeVisible();
   await page.keyboard.press('?');
   await expectAccessible(page, 'the keys of the inbox');
 });
@@ -232,9 +233,11 @@ test('the help lists exactly the shortcuts of the inbox that the tests above pre
 }) => {
   await waiting(page, workspace, ['Alpha']);
   await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
-  const named = await page
+  const own = page
     .getByRole('dialog', { name: 'Keyboard shortcuts' })
-    .getByRole('region', { name: 'On this screen' })
+    .getByRole('region', { name: 'On this screen' });
+  await expect(own).toBeVisible();
+  const named = await own
     .locator('dt')
     .evaluateAll((all) =>
       all.map((each) => [...each.querySelectorAll('kbd')].map((key) => key.textContent).join(' ')),
@@ -266,7 +269,7 @@ test('the help lists exactly the shortcuts of the inbox that the tests above pre
 test('f goes to the filters of a list', async ({ page, workspace }) => {
   await workspace.agent();
   await page.goto('/console/decisions');
-  await expect(page.getByRole('heading', { level: 1, name: 'Decisions' })).toBeVisible();
+  await expectSettled(page, 'Decisions');
   await page.keyboard.press('f');
   await isIn(page.getByRole('search').getByLabel('Merchant'));
 });

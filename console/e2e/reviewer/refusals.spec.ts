@@ -19,7 +19,7 @@ async function ada(workspace: Workspace): Promise<{ 'x-api-key': string }> {
 /** Opens Allow for the shown request and enters a comment. */
 async function begin(page: Page): Promise<void> {
   await page.goto('/console/reviews');
-  await page.getByRole('button', { name: 'Allow' }).click();
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
   await page.getByLabel('Reason').selectOption('KNOWN_MERCHANT');
   await page.getByLabel('Comment').fill(SAID);
 }

@@ -37,7 +37,7 @@ test('every screen of a full workspace is accessible, fits its width and does no
         const is_pane = screen[0].startsWith('/reviews?') && (page.viewportSize()?.width ?? 0) < 960;
         if (!is_pane) return look(page, screen);
         await page.goto(`/console${screen[0]}`);
-        await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible();
+        await expect(page.getByRole('button', { name: 'Allow', exact: true })).toBeVisible();
         await expectAccessible(page, screen[0]);
         await expectNoSidewaysScroll(page, screen[0]);
       });
