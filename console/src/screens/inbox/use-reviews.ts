@@ -66,18 +66,21 @@ export function useReviews(tab: string, filters: InboxFilters, question: string 
   const is_inbox = tab === 'waiting' && question === undefined;
   const { group: _group, ...narrow } = filters;
   const fetch = (page: PageQuery) => (is_inbox ? fetchPending(narrow, page) : fetchDecisions(asked, page));
+  // Pending reviews are sorted by deadline, so new ones can appear anywhere.
+  const fetchNewest = async () => {
+    const { order, ...unordered } = asked;
+    if (order === undefined || (is_inbox && narrow.sort !== undefined)) return null;
+    return is_inbox
+      ? fetchPending({ ...narrow, sort: 'newest' }, FIRST_PAGE)
+      : fetchDecisions(unordered, FIRST_PAGE);
+  };
   const list = useList<Row>(
     ['decisions', 'inbox', tab, is_inbox ? narrow : agent, question],
     (page) => fetch(page),
     {
       mode: 'caught-up',
       catchUp: async () => {
-        const first = await fetch(FIRST_PAGE);
-        // Pending reviews are sorted by deadline, so new ones can appear anywhere.
-        const newest =
-          is_inbox && narrow.sort === undefined
-            ? await fetchPending({ ...narrow, sort: 'newest' }, FIRST_PAGE)
-            : null;
+        const [first, newest] = await Promise.all([fetch(FIRST_PAGE), fetchNewest()]);
         return (pages) => withRows(withFirstPage(pages, first, idOf), newest?.data ?? [], idOf, isDueBefore);
       },
     },
