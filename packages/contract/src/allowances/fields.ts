@@ -119,7 +119,10 @@ export const CreateAllowanceBody = Fields(
       ),
     ),
   },
-  { $id: 'CreateAllowanceRequest' },
+  {
+    $id: 'CreateAllowanceRequest',
+    examples: [{ parent: 'alw_01M8F959RGYRTNVJP98XK03B8W', amount_minor: 5_000, name: 'Nightly build' }],
+  },
 );
 export type CreateAllowance = Static<typeof CreateAllowanceBody>;
 

@@ -31,7 +31,10 @@ const ProposeBody = Fields(
     ),
     reviews_per_week: Type.Optional(WholeNumber({ min: 0, max: 1_000 }, { description: 'By default 2.' })),
   },
-  { $id: 'ProposeHistoryRequest' },
+  {
+    $id: 'ProposeHistoryRequest',
+    examples: [{ purpose: { objective: 'Keep the staging servers running.' } }],
+  },
 );
 
 const AnomalyQuery = Fields({
