@@ -46,6 +46,7 @@ beforeEach(async () => {
   clone = await mkdtemp(join(tmpdir(), 'purser-clone-'));
   await cp(scripts, join(clone, 'scripts'), { recursive: true });
   await mkdir(join(clone, 'server/src'), { recursive: true });
+  await cp(join(scripts, '../server/package'), join(clone, 'server/package'), { recursive: true });
   await writeFile(join(clone, 'npm.js'), NPM);
   await writeFile(join(clone, 'package.json'), '{"type":"module","engines":{"node":">=20.19"}}');
   await writeFile(join(clone, 'server/package.json'), '{"type":"module"}');
