@@ -63,7 +63,8 @@ test('an audit record links to its subject, also to a revoked key', async ({ pag
   await workspace.call('DELETE', `/v1/api-keys/${id}`);
   await page.goto(`/console/audit?target=${id}`);
   await expect(page.getByRole('row', { name: /API key revoked/ })).toBeVisible();
-  await page.getByRole('link', { name: id }).first().click();
+  await page.getByRole('link', { name: 'Gone by now' }).first().click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Keys' })).toBeVisible();
   await expect(page.getByRole('row', { name: /Gone by now/ })).toContainText('Revoked');
 });
 
