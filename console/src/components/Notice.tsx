@@ -41,7 +41,7 @@ export function ErrorNotice({
   title?: string | undefined;
   onRetry?: (() => void) | undefined;
 }) {
-  // What does not exist does not begin to by trying again.
+  // Another try finds nothing that does not exist.
   const is_gone = error instanceof APIError && error.status === 404;
   const request_id = error instanceof PurserError ? error.requestId : undefined;
   return (

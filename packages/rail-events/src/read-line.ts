@@ -1,23 +1,9 @@
-import type { LineKind, LinePrecision, ProblemCode, SkipReason } from '@purser/contract/values/history';
+import type { ProblemCode, SkipReason } from '@purser/contract/values/history';
+import type { LineContent } from '@purser/rules/history/lines';
 
-/** One movement of money as a rail reports it. Unknown is null. */
-export interface ReadLine {
-  kind: LineKind;
-  merchant: string;
-  payee_id: string | null;
-  /** The payer: a card, an account, a project. */
-  instrument: string | null;
-  /** Above 0, in the minor units of ISO 4217. */
-  amount_minor: number;
-  currency: string;
-  merchant_amount_minor: number | null;
-  merchant_currency: string | null;
-  occurred_at: string;
-  precision: LinePrecision;
-  external_reference: string | null;
+/** One movement of money as a rail reports it, with the rail's name of its authorization. Amounts are above 0. */
+export interface ReadLine extends Omit<LineContent, 'authorization_id'> {
   authorization: string | null;
-  description: string | null;
-  category: string | null;
 }
 
 /** A fault of a part of a file. */

@@ -7,7 +7,9 @@ export interface LineContent {
   kind: LineKind;
   merchant: string;
   payee_id: string | null;
+  /** The payer: a card, an account, a project. */
   instrument: string | null;
+  /** Minor units of ISO 4217. */
   amount_minor: number;
   currency: string;
   merchant_amount_minor: number | null;

@@ -149,8 +149,8 @@ class Signer implements CheckpointSigner {
     }
     if (in_table?.seq !== head.seq) await insertCheckpoint(db, checkpoint);
     // A sample that is removed must leave no file on any node, which would say that a history was deleted.
-    const is_kept_out = (await loadWorkspace(db, workspace_id))?.sample === true;
-    if (in_files?.seq !== head.seq && !is_kept_out)
+    const isSample = async () => (await loadWorkspace(db, workspace_id))?.sample === true;
+    if (in_files?.seq !== head.seq && !(await isSample()))
       await files.attempt(() => putCheckpointFile(dir, checkpoint));
     const times = (this.#signed.get(workspace_id)?.times ?? 0) + 1;
     if (times >= SIGNED_BEFORE_PRUNING) await this.#prune(files, now_ms);
