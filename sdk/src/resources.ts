@@ -524,6 +524,14 @@ export class Reports extends Resource {
   spending(query?: t.GetSpendingQuery, options?: Options): APIPromise<t.Spending> {
     return this.call('GET', '/v1/reports/spending', { query, options });
   }
+  /** Returns the sums of each value of a label of allowances, such as each customer. */
+  allowances(query: t.GetAllowanceReportQuery, options?: Options): APIPromise<t.AllowanceReport> {
+    return this.call('GET', '/v1/reports/allowances', { query, options });
+  }
+  /** The same as CSV, unread. */
+  allowancesCsv(query: t.GetAllowanceReportQuery, options?: Options): APIPromise<Response> {
+    return this.call('GET', '/v1/reports/allowances', { query, options, streamed: true, accept: 'text/csv' });
+  }
   /** How the monthly budget of an agent is used up. */
   agentBurnDown(id: string, options?: Options): APIPromise<t.BurnDowns> {
     return this.call('GET', '/v1/agents/:id/burn-down', { params: { id }, options });

@@ -303,6 +303,10 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'GET /v1/reports/allowances agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
   'GET /v1/reports/spending agent': [
     ['agent', 'slug'],
     [404, 'not_found'],

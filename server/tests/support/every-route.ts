@@ -156,6 +156,12 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'nothing',
   },
+  'GET /v1/reports/allowances': {
+    scopes: ['read'],
+    request: fixed('/v1/reports/allowances?label=words'),
+    status: 200,
+    names: 'nothing',
+  },
   'GET /v1/agents/:id/burn-down': {
     scopes: ['read'],
     request: ofAgent('/burn-down'),

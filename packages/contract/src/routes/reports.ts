@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { AllowanceReportBody, AllowanceReportQuery } from '../allowances/report.ts';
 import { BurnDownBody, BurnDownsBody, SpendingBody, SpendingQuery } from '../reports/spending.ts';
 import { OverviewBody, ReportBody, ReportQuery } from '../reports.ts';
 import { route } from '../route.ts';
@@ -70,6 +71,19 @@ export const routes = {
     scopes: ['read'],
     params: IdParams,
     responses: { 200: { description: 'The curve.', schema: BurnDownBody } },
+    errors: ['not_found'],
+  }),
+  getAllowanceReport: route({
+    method: 'GET',
+    path: '/v1/reports/allowances',
+    operationId: 'getAllowanceReport',
+    tag: 'Reports',
+    summary: 'Get what was spent by a label of allowances',
+    description:
+      'For each value of a label, such as each customer: the decisions of a period that were made under an allowance with it, the money that they hold and spent, as of now, and how many such allowances are open. Always exact. With `accept: text/csv` the response is one CSV table.',
+    scopes: ['read'],
+    query: AllowanceReportQuery,
+    responses: { 200: { description: 'The report.', schema: AllowanceReportBody, or_as: ['text/csv'] } },
     errors: ['not_found'],
   }),
 };

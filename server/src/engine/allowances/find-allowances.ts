@@ -24,8 +24,8 @@ export interface FoundAllowance extends Allowance {
   last_used_at: string | null;
 }
 
-/** The status now, as `allowanceStatusAt` judges it by what the counter holds. */
-const STATUS_NOW = `case when a.status in ('DENIED', 'REVOKED') then a.status
+/** SQL of the status of an allowance `a` now, as `allowanceStatusAt` judges it by what the counter holds. */
+export const STATUS_NOW = `case when a.status in ('DENIED', 'REVOKED') then a.status
   when case when a.status = 'REQUESTED' then a.decide_by else a.expires_at end <= (select clock_timestamp()) then 'EXPIRED'
   when a.status = 'REQUESTED' or a.period <> 'TOTAL' then a.status
   when exists (select from counters c where c.workspace_id = a.workspace_id and c.counter_id = a.allowance_id

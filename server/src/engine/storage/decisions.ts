@@ -36,6 +36,10 @@ export const taskOf = (document: string) =>
 export const assessmentOf = (document: string) =>
   `substr(${document}, strpos(${document}, '${assessment}'), ${ASSESSMENT_LENGTH})`;
 
+/** SQL that cuts the amount out of a decision's document that it held when it was made; null where it held none. */
+export const heldAmountOf = (document: string) =>
+  `substring(split_part(${document}, '"reservation":{', 2) from '^"reservation_id":"[^"]*","status":"HELD","amount_minor":([0-9]+),')::bigint`;
+
 const insertRows = makeInsert<Omit<DecisionRow, 'request_hash'>>('decisions', {
   decision_id: 'text',
   agent_id: 'text',

@@ -28,6 +28,7 @@ import { WorkTime } from '../scheduling/work-time.ts';
 import { slackCodesOf } from '../slack/slack-parts.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeAllowanceRoutes } from './allowances/allowances.ts';
+import { makeAllowanceReport } from './allowances/report.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
 import { makeAuthorityRoutes } from './authorities.ts';
 import { makeReadingRoutes } from './authority-readings.ts';
@@ -262,6 +263,7 @@ function makeHistoryRoutes(
     ...makeChangeRoutes({ db, now_ms }),
     ...makeReportRoutes({ db, reports_db, assessLevels, replay_time }),
     ...makeSpendingRoutes({ db, reports_db }),
+    makeAllowanceReport({ db, reports_db }),
     ...makeSearchRoutes({ lists_db, cursors }),
     ...makeLedgerRoutes({ db, lists_db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer }),
   ];
