@@ -23,7 +23,12 @@ export const LITHIC_KINDS: Readonly<Record<string, 'SPEND' | 'REFUND'>> = {
   CORRECTION_CREDIT: 'REFUND',
 };
 
-function moneyAt(amounts: Json, name: string): { minor: bigint; currency: string } {
+/** A clearing moves money whatever was answered before; an authorization that was declined moves none. */
+const isDeclined = ({ type, result }: Json) =>
+  String(type).endsWith('AUTHORIZATION') && result !== undefined && result !== 'APPROVED';
+
+/** An amount of Lithic's with its currency; `name` is the view of it, such as `cardholder`. */
+export function lithicMoney(amounts: Json, name: string): { minor: bigint; currency: string } {
   const of = objectAt(amounts, name);
   return {
     minor: BigInt(wholeOf(of.amount, `amounts.${name}.amount`)),
@@ -36,12 +41,12 @@ function readEvent(transaction: Json, event: Json, now_ms: number): ReadItem {
     const kind = Object.hasOwn(LITHIC_KINDS, String(event.type))
       ? LITHIC_KINDS[String(event.type)]
       : undefined;
-    if (kind === undefined || event.result !== 'APPROVED') return skip('NOT_FINAL');
+    if (kind === undefined || isDeclined(event)) return skip('NOT_FINAL');
     const token = reference(idAt(event, 'token')) ?? refuse('COLUMNS', 'events[].token', 'is missing');
     const amounts = objectAt(event, 'amounts');
-    const { minor, currency } = moneyAt(amounts, 'cardholder');
+    const { minor, currency } = lithicMoney(amounts, 'cardholder');
     const is_known = isObject(amounts.merchant) && amounts.merchant.amount !== 0;
-    const at_merchant = is_known ? moneyAt(amounts, 'merchant') : null;
+    const at_merchant = is_known ? lithicMoney(amounts, 'merchant') : null;
     const merchant = objectAt(transaction, 'merchant');
     const line = {
       kind,
@@ -64,10 +69,15 @@ function readEvent(transaction: Json, event: Json, now_ms: number): ReadItem {
   });
 }
 
+/** The card transaction of an event, or the value itself. */
+export function lithicTransaction(value: unknown): Json {
+  const outer = isObject(value) ? value : {};
+  return isObject(outer.payload) ? outer.payload : outer;
+}
+
 /** Reads a card transaction of Lithic, also inside an event: one line for each of its events that moved money. */
 export function readLithicTransaction(value: unknown, now_ms: number): ReadItem[] {
-  const outer = isObject(value) ? value : {};
-  const of = isObject(outer.payload) ? outer.payload : outer;
+  const of = lithicTransaction(value);
   const events = objectsAt(of, 'events');
   if (idAt(of, 'token') === null)
     return [{ problem: { code: 'COLUMNS', column: 'token', message: 'is missing' } }];

@@ -51,13 +51,36 @@ export function skip(reason: SkipReason): never {
   throw new Skipped(reason);
 }
 
-/** Reads one part. What `refuse` and `skip` gave up becomes an item of its own, so no part stops another. */
-export function readItem(read: () => { line: ReadLine; key: string | null }): ReadItem {
+/** A part that was read, or why not. */
+export type ReadPart<Value> = { value: Value } | { skipped: SkipReason } | { problem: Problem };
+
+/** Reads a part. What `refuse` and `skip` gave up becomes a result, so no part stops another. */
+export function readPart<Value>(read: () => Value): ReadPart<Value> {
   try {
-    return read();
+    return { value: read() };
   } catch (error) {
     if (error instanceof Unreadable) return { problem: error.problem };
     if (error instanceof Skipped) return { skipped: error.reason };
     throw error;
   }
+}
+
+/** Reads one line, in the same way. */
+export function readItem(read: () => { line: ReadLine; key: string | null }): ReadItem {
+  const part = readPart(read);
+  return 'value' in part ? part.value : part;
+}
+
+/** A line with the vendor's id of it. */
+export interface EventLine {
+  line: ReadLine;
+  key: string;
+}
+
+/** The lines among items that have an id; those that were left out are dropped. Gives up with the first problem; only within `readPart`. */
+export function linesOf(items: readonly ReadItem[]): EventLine[] {
+  return items.flatMap((item) => {
+    if ('problem' in item) throw new Unreadable(item.problem);
+    return 'line' in item && item.key !== null ? [{ line: item.line, key: item.key }] : [];
+  });
 }

@@ -1,6 +1,7 @@
-import { idAt, isObject, type Json, lineAmount, momentOf, objectAt } from './fields.ts';
+import { idAt, type Json, lineAmount, momentOf } from './fields.ts';
 import { type ReadItem, readItem, refuse, skip } from './read-line.ts';
 import { stripeAmount } from './stripe-amounts.ts';
+import { stripeObject } from './stripe-object.ts';
 import { merchantName, onRail, reference, words } from './texts.ts';
 
 type Part = { kind: 'SPEND' | 'REFUND'; field: 'amount_captured' | 'amount_refunded' };
@@ -33,8 +34,7 @@ function readPart(of: Json, now_ms: number, { kind, field }: Part): ReadItem {
 
 /** Reads a charge of Stripe: what was captured, and as a line of its own what was refunded. */
 export function readStripeCharge(value: unknown, now_ms: number): ReadItem[] {
-  const outer = isObject(value) ? value : {};
-  const of = outer.object === 'event' ? objectAt(objectAt(outer, 'data'), 'object') : outer;
+  const of = stripeObject(value);
   const items = [readPart(of, now_ms, { kind: 'SPEND', field: 'amount_captured' })];
   const is_refunded = of.status === 'succeeded' && typeof of.amount_refunded === 'number';
   if (is_refunded && (of.amount_refunded as number) !== 0)

@@ -1,6 +1,7 @@
-import { idAt, isObject, type Json, lineAmount, momentOf, objectAt } from './fields.ts';
+import { idAt, type Json, lineAmount, momentOf, objectAt } from './fields.ts';
 import { type ReadItem, readItem, refuse, skip } from './read-line.ts';
 import { stripeAmount } from './stripe-amounts.ts';
+import { stripeObject } from './stripe-object.ts';
 import { merchantName, onRail, reference, words } from './texts.ts';
 
 /** The amount in the merchant's own currency. */
@@ -14,8 +15,7 @@ function merchantMoney(of: Json) {
 
 /** Reads an Issuing transaction of Stripe, also inside an event. Captures are below 0, refunds above. */
 export function readStripeTransaction(value: unknown, now_ms: number): ReadItem[] {
-  const outer = isObject(value) ? value : {};
-  const of = outer.object === 'event' ? objectAt(objectAt(outer, 'data'), 'object') : outer;
+  const of = stripeObject(value);
   return [
     readItem(() => {
       const id = reference(idAt(of, 'id')) ?? refuse('COLUMNS', 'id', 'is missing');

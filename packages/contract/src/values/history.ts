@@ -21,6 +21,10 @@ export const FIXED_FEEDS: Partial<Record<ImportSource, string>> = {
   anthropic_costs: 'anthropic',
 };
 
+/** Payment rails whose card events are read. Each is also the source of its files, and has a fixed feed. */
+export const RAIL_KINDS = ['stripe_issuing', 'lithic'] as const;
+export type RailKind = (typeof RAIL_KINDS)[number];
+
 export const LINE_KINDS = ['SPEND', 'REFUND'] as const;
 export type LineKind = (typeof LINE_KINDS)[number];
 
