@@ -62,8 +62,12 @@ async function testPackage(python, pytest_args) {
     pytest_args.length > 0
       ? []
       : [
-          ['ruff', bin('ruff'), ['check', '.']],
-          ['ruff format', bin('ruff'), ['format', '--check', '.']],
+          ['ruff', bin('ruff'), ['check', '--config', 'pyproject.toml', '.', '../examples']],
+          [
+            'ruff format',
+            bin('ruff'),
+            ['format', '--check', '--config', 'pyproject.toml', '.', '../examples'],
+          ],
           ['mypy', bin('mypy'), []],
           ['pyright', bin('pyright'), ['--pythonpath', program]],
         ];
