@@ -44,6 +44,7 @@ const SCREENS: Record<string, Screen> = {
   '/history': () => import('./screens/history/History.tsx'),
   '/history/report': () => import('./screens/history/HistoryReport.tsx'),
   '/reviews': () => import('./screens/inbox/Inbox.tsx'),
+  '/review-policy': () => import('./screens/review-policy/ReviewPolicy.tsx'),
   '/keys': () => import('./screens/keys/Keys.tsx'),
   '/webhooks': () => import('./screens/webhooks/Webhooks.tsx'),
   '/webhooks/$id': () => import('./screens/webhook/WebhookPage.tsx'),

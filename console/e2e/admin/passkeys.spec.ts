@@ -1,23 +1,8 @@
-import type { Page } from '@playwright/test';
+import { addAuthenticator } from '../support/authenticator.ts';
 import { expectAccessible, expectSettled } from '../support/axe.ts';
 import { operate } from '../support/service.ts';
 import { expect, test } from '../support/test.ts';
 import { endSession, sessionCookie } from '../support/workspace.ts';
-
-/** A virtual device that creates passkeys and answers automatically. */
-async function addAuthenticator(page: Page): Promise<void> {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send('WebAuthn.enable');
-  await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-    },
-  });
-}
 
 test('an added passkey signs its person in, and a removed one does not', async ({
   page,

@@ -21,6 +21,7 @@ export const SCREENS: readonly ScreenAt[] = [
   ['/ledger/1', 'Entry 1'],
   ['/audit', 'Audit'],
   ['/team', 'Team'],
+  ['/review-policy', 'Review policy'],
   ['/settings', 'Settings'],
   ['/me', 'Your account'],
   ['/me/slack', 'Link Slack'],

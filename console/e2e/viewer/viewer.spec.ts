@@ -22,6 +22,7 @@ test('controls that a viewer may not use are disabled with the reason', async ({
     ['/keys', 'New key'],
     ['/webhooks', 'Add endpoint'],
     ['/team', 'Invite'],
+    ['/review-policy', 'Add tier'],
     ['/settings', 'Save'],
   ] as const) {
     await page.goto(`/console${path}`);

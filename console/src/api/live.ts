@@ -22,6 +22,7 @@ const AFFECTED_QUERIES: readonly (readonly [type: RegExp, keys: readonly string[
   ],
   [/^question\./, ['questions', 'report', 'audit']],
   [/^(agent|authority|merchant)\./, ['agents', 'authority', 'questions', 'workspace', 'report', 'audit']],
+  [/^review_policy\./, ['review-policy', 'audit']],
   [/^budget\./, ['budgets', 'agents', 'audit']],
   [/^api_key\./, ['keys', 'audit']],
   [/^webhook\./, ['webhooks', 'audit']],

@@ -31,6 +31,7 @@ const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] =
   ['Audit', '/audit', 'g u'],
   ['Keys', '/keys', 'g k'],
   ['Team', '/team', 'g t'],
+  ['Review policy', '/review-policy', 'g p'],
   ['Settings', '/settings', 'g s'],
   ['Your account', '/me', 'g m'],
 ];

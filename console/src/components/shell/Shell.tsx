@@ -48,6 +48,7 @@ const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: 
   [
     ['/keys', 'Keys', 'keys'],
     ['/team', 'Team', 'team'],
+    ['/review-policy', 'Review policy', 'policy'],
     ['/settings', 'Settings', 'settings'],
   ],
 ];

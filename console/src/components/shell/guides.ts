@@ -16,6 +16,7 @@ const GUIDES: Readonly<Record<string, string>> = {
   Audit: 'for-auditors',
   Keys: 'people-and-sign-in',
   Team: 'people-and-sign-in',
+  'Review policy': 'reviews',
   Settings: 'operating',
   'Your account': 'people-and-sign-in',
 };

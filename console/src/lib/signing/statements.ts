@@ -14,6 +14,11 @@ async function sha256(text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
 }
 
+/** `sha256:` + hex SHA-256 of a text, as the service shows hashes. */
+export async function hashOf(text: string): Promise<string> {
+  return `sha256:${[...(await sha256(text))].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
 /** Returns true if every ALLOW of the decision must be signed. In Shadow no tier binds. */
 export function needsSignature({ mode, review_tier }: Pick<Decision, 'mode' | 'review_tier'>): boolean {
   return mode === 'ENFORCE' && review_tier?.signed === true;

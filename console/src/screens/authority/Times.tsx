@@ -3,13 +3,13 @@ import { WEEKDAYS } from '@purser/contract/calendar';
 import { useMemo } from 'react';
 import { Button } from '../../components/Button.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
+import { SpanFields } from '../../components/limits/SpanFields.tsx';
 import { Card } from '../../components/Page.tsx';
 import type { Problems } from '../../lib/authority/draft.ts';
 import { type HoursDraft, OFFICE_HOURS } from '../../lib/authority/hours.ts';
 import { timeZones } from '../../lib/authority/zones.ts';
 import styles from './Authority.module.css';
 import type { FieldOf } from './fields.ts';
-import { SpanFields } from './VelocityLimits.tsx';
 
 /** The service's maximum. */
 const MAX_ROWS = 14;

@@ -1,9 +1,10 @@
 import { Button } from '../../components/Button.tsx';
 import { AreaField, SelectField, TextField } from '../../components/Field.tsx';
+import { SpanFields } from '../../components/limits/SpanFields.tsx';
 import { Card } from '../../components/Page.tsx';
 import type { Problems } from '../../lib/authority/draft.ts';
 import { amountHint } from '../../lib/authority/draft.ts';
-import { newLimit, type Span, UNIT_OPTIONS, type VelocityDraft } from '../../lib/authority/velocity.ts';
+import { newLimit, type VelocityDraft } from '../../lib/authority/velocity.ts';
 import styles from './Authority.module.css';
 import type { FieldOf } from './fields.ts';
 
@@ -192,47 +193,5 @@ function Limit({
         />
       </details>
     </fieldset>
-  );
-}
-
-/** A number and its unit. */
-export function SpanFields({
-  label,
-  hint,
-  span,
-  problem,
-  placeholder,
-  may,
-  onSpan,
-}: {
-  label: string;
-  hint?: string;
-  span: Span;
-  problem: string | undefined;
-  placeholder?: string;
-  may: boolean;
-  onSpan: (to: Partial<Span>) => void;
-}) {
-  return (
-    <div className={styles.amounts}>
-      <TextField
-        label={label}
-        hint={hint}
-        inputMode="numeric"
-        autoComplete="off"
-        placeholder={placeholder}
-        disabled={!may}
-        value={span.length}
-        problem={problem}
-        onValue={(length) => onSpan({ length })}
-      />
-      <SelectField
-        label="Unit"
-        options={UNIT_OPTIONS}
-        disabled={!may}
-        value={span.unit}
-        onValue={(unit) => onSpan({ unit })}
-      />
-    </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { UpdateWorkspaceRequest, Workspace } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser, QUIET } from '../../api/client.ts';
 import { meQuery, queryClient, useMay, WHY_NOT, workspaceQuery } from '../../api/queries.ts';
@@ -128,6 +129,10 @@ function WorkspaceForm({ workspace }: { workspace: Workspace }) {
           {may && <RecordedAs />}
         </div>
       </form>
+      <p className={styles.soft}>
+        The <Link to="/review-policy">review policy</Link> says how many people must allow large requests, and
+        who.
+      </p>
       <Facts
         of={[
           ['ID', <Id key="i" id={workspace.id} />],

@@ -1,15 +1,15 @@
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { meQuery, queryClient, useMay, useMe } from '../../api/queries.ts';
-import { Author } from '../../components/Author.tsx';
-import { Button } from '../../components/Button.tsx';
-import { TextField } from '../../components/Field.tsx';
-import { ErrorNotice } from '../../components/Notice.tsx';
-import { Card } from '../../components/Page.tsx';
-import { Time } from '../../components/Value.tsx';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import styles from './Me.module.css';
+import { Author } from '../Author.tsx';
+import { Button } from '../Button.tsx';
+import { TextField } from '../Field.tsx';
+import { ErrorNotice } from '../Notice.tsx';
+import styles from '../notifications/notifications.module.css';
+import { Card } from '../Page.tsx';
+import { Time } from '../Value.tsx';
 
 const refresh = () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
 
