@@ -1,4 +1,5 @@
-import { PaymentFailed, type Purser, SpendError, type SpendRequest } from '@purser/sdk';
+import { type Purser, SpendError } from '@purser/sdk';
+import { type Draw, openPurse, type Purse } from './lease.ts';
 import { makeRailLog } from './log.ts';
 import { addressKey, differenceOf, type Requirements, requirementsOf, signedOf } from './x402-payments.ts';
 
@@ -65,27 +66,26 @@ export interface X402Options {
 
 export interface X402Rail {
   /**
-   * Ends all top-ups: reports what was paid, rounded up to minor units. A top-up with a payment that may still be settled
-   * stays open; gives how many do, and may be called again.
+   * Ends all top-ups: reports what was paid, rounded up to minor units. A top-up with a payment that may still be settled, or
+   * with a report that Purser does not have, stays open; gives how many do, and may be called again.
    */
   close(): Promise<number>;
 }
 
 interface Payment {
-  amount: bigint;
+  draw: Draw;
   state: 'reserved' | 'signed' | 'settled';
   settleable_until_ms: number;
   payload: object;
   requirements: Requirements;
 }
 interface Bucket {
-  capacity: bigint;
+  purse: Purse;
   payments: Set<Payment>;
-  asset: Asset;
+  /** False for good once it could not be topped up, or everything in it is settled. */
+  takes_payments: boolean;
   /** While it is looked at for its end, nothing more draws on it. */
-  is_closing: boolean;
-  /** Reports the sum and ends the spend. */
-  finish(amount_minor: number): Promise<void>;
+  is_ending: boolean;
 }
 
 /** How long after its last moment a payment may still turn up in a block: blocks are seen late, and clocks differ. */
@@ -93,8 +93,17 @@ const LATE_BLOCK_MS = 30_000;
 
 /** Atomic units of a token in one minor unit of its currency. */
 const unitOf = ({ decimals, exponent }: Asset) => 10n ** BigInt(decimals - exponent);
-const spentOf = ({ payments }: Bucket) => [...payments].reduce((sum, { amount }) => sum + amount, 0n);
-const roundUp = (atomic: bigint, asset: Asset) => Number((atomic + unitOf(asset) - 1n) / unitOf(asset));
+
+function remove(buckets: Bucket[], bucket: Bucket): void {
+  const place = buckets.indexOf(bucket);
+  if (place >= 0) buckets.splice(place, 1);
+}
+
+/** Drops a payment that was not and cannot be made. */
+function drop({ payments }: Bucket, payment: Payment): void {
+  payments.delete(payment);
+  payment.draw.settle(0n);
+}
 
 /**
  * Puts Purser before every payment of an x402 client: it signs only what a consumed decision covers. Signing is paying, so
@@ -190,7 +199,7 @@ class X402Guard {
   /** Nothing was signed, unless the failure came after it. */
   async creationFailed(context: Context): Promise<void> {
     const [bucket, payment] = this.#reservedFor(context) ?? [];
-    if (payment !== undefined) bucket?.payments.delete(payment);
+    if (bucket !== undefined && payment !== undefined) drop(bucket, payment);
   }
 
   /** Only a settlement proves anything: a seller that has a signature and says no may settle it all the same. */
@@ -205,8 +214,8 @@ class X402Guard {
     let left = 0;
     for (const open_ones of this.#buckets.values()) {
       for (const bucket of [...open_ones]) {
-        if (bucket.is_closing || !(await this.#end(bucket))) left += 1;
-        else open_ones.splice(open_ones.indexOf(bucket), 1);
+        if (bucket.is_ending || !(await this.#end(bucket))) left += 1;
+        else remove(open_ones, bucket);
       }
     }
     return left;
@@ -217,16 +226,26 @@ class X402Guard {
     const asset = this.#assets.get(`${network}:${token}`.toLowerCase());
     if (asset === undefined) throw new Error(`the asset ${network}:${token} is not listed`);
     const amount = BigInt(asked.amount);
+    if (amount / unitOf(asset) >= BigInt(Number.MAX_SAFE_INTEGER))
+      throw new Error(`the amount ${asked.amount} is too large`);
     const key = `${addressKey(payTo)} ${asset.currency} ${asset.decimals}`;
     const open_ones = this.#buckets.get(key) ?? [];
     this.#buckets.set(key, open_ones);
-    let bucket = open_ones.find((each) => !each.is_closing && spentOf(each) + amount <= each.capacity);
+    let bucket = open_ones.find(
+      ({ takes_payments, is_ending, purse }) => takes_payments && !is_ending && purse.free >= amount,
+    );
     if (bucket === undefined) {
-      bucket = await this.#topUp(asked, asset);
+      const purse = this.#openPurse(payTo, asset);
+      bucket = { purse, payments: new Set(), takes_payments: true, is_ending: false };
       open_ones.push(bucket);
     }
     const payment: Payment = {
-      amount,
+      draw: await this.#draw(bucket, amount, asked, asset).catch((error: unknown) => {
+        // What may still stand under its name is given back with the next `close`.
+        if (bucket.purse.isOpen) bucket.takes_payments = false;
+        else remove(open_ones, bucket);
+        throw error;
+      }),
       state: 'reserved',
       settleable_until_ms: this.#lastMoment(asked),
       payload: {},
@@ -237,54 +256,50 @@ class X402Guard {
     this.#by_request.set(paymentRequired, [...reserved, [bucket, payment]]);
   }
 
-  /** A new bucket that covers at least the requested amount. */
-  async #topUp({ amount, payTo }: Requirements, asset: Asset): Promise<Bucket> {
-    const needed = roundUp(BigInt(amount), asset);
-    if (!Number.isSafeInteger(needed)) throw new Error(`the amount ${amount} is too large`);
-    const bucket = await this.#open(payTo, asset, Math.max(this.#options.topUp, needed));
-    if (BigInt(amount) > bucket.capacity) {
-      await bucket.finish(0);
-      throw new Error('the allowed amount is less than requested');
-    }
-    this.#tell(`topped up ${payTo} with ${bucket.capacity / unitOf(asset)} ${asset.currency} (minor units)`);
-    return bucket;
+  /** Sets a payment aside in a bucket; tops a new one up with at least the requested amount. */
+  async #draw(
+    { purse }: Bucket,
+    amount: bigint,
+    { payTo }: Requirements,
+    { currency }: Asset,
+  ): Promise<Draw> {
+    const is_new = purse.leases.length === 0;
+    const draw = await purse.draw(amount);
+    const [lease] = purse.leases;
+    if (is_new) this.#tell(`topped up ${payTo} with ${lease?.amount_minor} ${currency} (minor units)`);
+    return draw;
   }
 
-  /** Requests a decision and consumes it. Its spend goes on until `finish`. */
-  #open(payTo: string, asset: Asset, capacity_minor: number): Promise<Bucket> {
-    const { purser, adapter, name, task, merchantOf = (payee) => payee, waitForReview = 0 } = this.#options;
-    const request: SpendRequest = {
-      idempotencyKey: `x402-${name}-${++this.#topped_up}`,
-      ...(task === undefined ? {} : { task }),
-      action: {
-        type: 'top_up',
-        merchant: merchantOf(payTo),
-        payee_id: `x402:${payTo}`,
-        amount_minor: capacity_minor,
-        currency: asset.currency,
+  /** A purse for payments to one payee, with one top-up. */
+  #openPurse(payTo: string, asset: Asset): Purse {
+    const {
+      purser,
+      adapter,
+      topUp,
+      name,
+      task,
+      merchantOf = (payee) => payee,
+      waitForReview,
+    } = this.#options;
+    return openPurse({
+      purser,
+      adapter,
+      request: {
+        ...(task === undefined ? {} : { task }),
+        action: {
+          type: 'top_up',
+          merchant: merchantOf(payTo),
+          payee_id: `x402:${payTo}`,
+          currency: asset.currency,
+        },
       },
-    };
-    return new Promise((resolve, reject) => {
-      let ended: Promise<unknown> = Promise.resolve();
-      const pay = ({ amount_minor }: { amount_minor: number }) =>
-        new Promise<{ amount_minor: number }>((settle, fail) => {
-          const finish = async (spent_minor: number) => {
-            if (spent_minor > 0) settle({ amount_minor: spent_minor });
-            else fail(new PaymentFailed('nothing was paid'));
-            await ended.catch(() => {});
-          };
-          const capacity = BigInt(amount_minor) * unitOf(asset);
-          resolve({ capacity, payments: new Set(), asset, is_closing: false, finish });
-        });
-      ended = purser.spend(request, pay, {
-        adapter,
-        waitForReview,
-        onUnreported: ({ decision_id, outcome, error }) =>
-          this.#tell(
-            `${outcome.type} of ${outcome.amount_minor ?? 0} could not be reported (${decision_id}); report it: ${String(error)}`,
-          ),
-      });
-      ended.catch(reject);
+      unit: unitOf(asset),
+      topUp,
+      name: () => `x402-${name}-${++this.#topped_up}`,
+      waitForReview,
+      unspent: 'SPEND_FAILED',
+      now: this.#now,
+      log: this.#tell,
     });
   }
 
@@ -306,32 +321,36 @@ class X402Guard {
       );
   }
 
-  /** Ends a top-up if every payment in it is settled. Returns false if one is uncertain or the check fails. */
+  /** Ends a top-up if every payment in it is settled and Purser knows it. Returns false if not, or if a check fails. */
   async #end(bucket: Bucket): Promise<boolean> {
-    bucket.is_closing = true;
-    const is_settled = await this.#isSettled(bucket).catch((error: unknown) => {
+    bucket.is_ending = true;
+    try {
+      if (!(await this.#isSettled(bucket))) return false;
+    } catch (error) {
       this.#tell(`a top-up stays open because wasSettled failed: ${String(error)}`);
       return false;
-    });
-    bucket.is_closing = is_settled;
-    if (is_settled) await bucket.finish(roundUp(spentOf(bucket), bucket.asset));
-    return is_settled;
+    } finally {
+      bucket.is_ending = false;
+    }
+    bucket.takes_payments = false;
+    for (const { draw } of bucket.payments) draw.settle(draw.amount);
+    return bucket.purse.close();
   }
 
   /** Returns true if nothing in it is uncertain any more. Drops payments that proved to be unpaid. */
-  async #isSettled({ payments }: Bucket): Promise<boolean> {
-    for (const payment of payments) {
+  async #isSettled(bucket: Bucket): Promise<boolean> {
+    for (const payment of bucket.payments) {
       if (payment.state === 'settled') continue;
       if (!(this.#now() > payment.settleable_until_ms)) return false;
       const { payload, requirements, state } = payment;
       // It was never signed, and its signature would now come too late.
       if (state === 'reserved') {
-        payments.delete(payment);
+        drop(bucket, payment);
         continue;
       }
       const was_paid = await (this.#options.wasSettled?.({ payload, requirements }) ?? true);
       if (was_paid !== false) payment.state = 'settled';
-      else payments.delete(payment);
+      else drop(bucket, payment);
       this.#by_payload.delete(JSON.stringify(payload));
     }
     return true;

@@ -40,6 +40,8 @@ export interface Authorization {
   amount_minor: number;
   /** True if this name was asked for before. In SHADOW somebody may have paid then. */
   replayed: boolean;
+  /** True if this call made the decision, also where its first answer was lost. Of all calls under one name, one did. */
+  mine: boolean;
 }
 
 /** Every option of `authorize` and what it must be. */
@@ -245,5 +247,6 @@ export async function authorize(
   const decision = await untilAllowed(client, asked, request, options);
   if (isPaid(decision)) throw new SpendUnfinished('This spend was paid before', decision);
   const amount_minor = payableOf(decision);
-  return { decision, capability: decision.capability, amount_minor, replayed: asked.replayed };
+  const { replayed, mine } = asked;
+  return { decision, capability: decision.capability, amount_minor, replayed, mine };
 }

@@ -40,6 +40,8 @@ class Authorization:
     amount_minor: int
     #: True if this name was asked for before. In SHADOW somebody may have paid then.
     replayed: bool
+    #: True if this call made the decision, also where its first answer was lost. Of all calls under one name, one did.
+    mine: bool
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ def authorize(core: Core, request: SpendRequest, wait: float) -> Work[Authorizat
     decision = yield from until_allowed(core, asked, request, wait)
     if is_paid(decision):
         raise SpendUnfinished("This spend was paid before", decision)
-    return Authorization(decision, decision["capability"], payable_of(decision), asked.replayed)
+    return Authorization(decision, decision["capability"], payable_of(decision), asked.replayed, asked.mine)
 
 
 def cause_of(error: PurserError) -> BaseException | None:
