@@ -374,7 +374,7 @@ export class Budgets extends Resource {
 /** Caps on what may be spent for one task, sub-agent, user or customer. */
 export class Allowances extends Resource {
   /** Sent again after a lost connection if `external_id` is given. */
-  create(body: t.CreateAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
+  create(body: t.CreateAllowanceRequest, options?: Options): APIPromise<t.NewAllowance> {
     const repeatable = body.external_id !== undefined;
     return this.call('POST', '/v1/allowances', { body, repeatable, options });
   }

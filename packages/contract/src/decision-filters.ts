@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import { AllowanceRef } from './allowances/fields.ts';
 import { MAX_AMOUNT_MINOR, TEXT_LENGTHS } from './limits.ts';
 import { REASON_CODES } from './reasons.ts';
 import {
   AgentRef,
+  AllowanceRef,
   Currency,
   Fields,
   Formed,

@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import { AllowanceRef, DecisionAllowanceBody } from './allowances/fields.ts';
+import { DecisionAllowanceBody } from './allowances/fields.ts';
 import { type CountedLimit, CountedLimitBody } from './limit-standing.ts';
 import { TEXT_LENGTHS } from './limits.ts';
 import { QuestionBody } from './purpose/questions.ts';
@@ -8,6 +8,7 @@ import { type Capability, CapabilityBody, LabelBody, ReviewBody } from './record
 import { ReviewProgressBody, ReviewTierBody } from './reviews/progress.ts';
 import {
   AgentRef,
+  AllowanceRef,
   AmountMinor,
   Currency,
   Fields,

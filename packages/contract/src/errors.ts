@@ -15,6 +15,11 @@ export const ERRORS = {
   },
   insufficient_scope: { status: 403, when: 'The key cannot do this.', retry: false },
   agent_mismatch: { status: 403, when: 'An agent key named a different agent.', retry: false },
+  allowance_mismatch: {
+    status: 403,
+    when: 'The key is bound to an allowance, and this is neither that one nor below it.',
+    retry: false,
+  },
   agent_not_active: {
     status: 403,
     when: 'The agent is paused or revoked, or all agents in the workspace are stopped.',

@@ -216,6 +216,9 @@ export function IdIn(kind: IdKind, words?: Words): TUnsafe<string> {
   });
 }
 
+/** Ids of allowances that are longer or hold other characters cannot exist, so they are answered with 404. */
+export const AllowanceRef = (words?: { description?: string }): TUnsafe<string> => IdIn('allowance', words);
+
 /** The caller's own data: any JSON object whose text is at most `max_bytes` long. */
 export function FreeObject(limits: { max_bytes: number }, words?: Words): TUnsafe<Record<string, unknown>> {
   return ruled(

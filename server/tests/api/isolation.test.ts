@@ -277,6 +277,7 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'POST /v1/api-keys allowance': [['allowance'], [404, 'not_found', 'allowance']],
   'POST /v1/decisions/:id/reviews supersedes': [['review'], [400, 'invalid_request', 'supersedes']],
   'POST /v1/decisions/:id/labels supersedes': [['label'], [400, 'invalid_request', 'supersedes']],
   'POST /v1/decisions/:id/reviews questions': [['question'], [400, 'invalid_request', 'questions']],
@@ -367,6 +368,10 @@ function setField(body: unknown, field: string, value: string): unknown {
   const [first, ...rest] = field.split('.') as [string, ...string[]];
   const object = { ...(body as Record<string, unknown>) };
   if (first === 'agent_id') delete object.scopes;
+  if (first === 'allowance' && object.scopes !== undefined) {
+    delete object.scopes;
+    object.agent_id = here.slug;
+  }
   object[first] = rest.length === 0 ? value : setField(object[first], rest.join('.'), value);
   return object;
 }

@@ -150,7 +150,7 @@ async function look(workspace_id: string) {
     reviews: await all('select review_id, decision_id from reviews where workspace_id = $1 order by 1'),
     labels: await all('select label_id, decision_id from labels where workspace_id = $1 order by 1'),
     keys: await all(
-      'select key_id, digest, scopes, revoked_at from api_keys where workspace_id = $1 order by 1',
+      'select key_id, digest, scopes, revoked_at, allowance_path, maker_key_ids from api_keys where workspace_id = $1 order by 1',
     ),
     endpoints: await all(
       'select endpoint_id, secrets from webhook_endpoints where workspace_id = $1 order by 1',
@@ -484,6 +484,7 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     input: {
       name: uid(step),
       agent: step.a % 2 === 0 ? null : refOf(seen, step.b),
+      bound_to: step.a % 2 === 0 ? [] : chainFrom(seen, step.c),
       scopes: step.b % 2 === 0 ? ['admin'] : ['review', 'read'],
       principal_id: null,
       acting_principal: null,
@@ -522,8 +523,11 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     const body_hash = sha256(JSON.stringify(body)).toString('hex');
     // As the origin of the job: a key, or nobody.
     const maker = step.b % 3 === 0 ? (pick(seen.keys, step.c)?.key_id as string) : 'nobody';
-    const given = [{ body, body_hash, above, prefix: '' }];
-    return { command: createAllowances, input: { allowances: given, maker, agent_id: null } };
+    const digest = sha256(`${seen.workspace_id} of allowance ${uid(step)} ${seen.keys.length}`);
+    const key = step.c % 2 === 0 ? null : { digest, secret_id: 'test', hint: 'sk_x' };
+    const given = [{ body: { ...body, ...(key && { key: true }) }, body_hash, above, key, prefix: '' }];
+    const input = { allowances: given, maker, acting_principal: null, agent_id: null };
+    return { command: createAllowances, input };
   },
   updateAllowance: (seen, step) => ({
     command: updateAllowance,
@@ -955,10 +959,12 @@ async function run(workspace_id: string, jobs: readonly Job[]): Promise<JobResul
 /** The command of a step as a job: of the operator, or of a key that may have been revoked. */
 async function jobOf(seen: Seen, step: Step): Promise<Job> {
   const { command, input } = await (COMMANDS[step.name] as (typeof COMMANDS)[string])(seen, step);
-  const key = pick(seen.keys, step.c)?.key_id as string;
+  const caller = pick(seen.keys, step.c);
+  const key = caller?.key_id as string;
   const by_key = ['createDecision', 'consumeCapability'].includes(step.name) || step.b % 3 === 0;
   const actor = by_key ? { ...OPERATOR, type: 'api_key' as const, key_id: key } : OPERATOR;
-  const origin: Origin = { actor, request_id: null, client_address: null };
+  const bound = by_key && caller !== undefined && caller.allowance_path.length > 0 ? { bound: caller } : {};
+  const origin: Origin = { actor, ...bound, request_id: null, client_address: null };
   return {
     command: command as Job['command'],
     input,

@@ -206,6 +206,8 @@ describe('commands of one batch', () => {
           made_by_key_id: null,
           made_by_principal_id: null,
           made_by_person: null,
+          allowance_path: [],
+          maker_key_ids: [],
         };
         set.keys.add(key, 'secret');
         return done(null);

@@ -117,6 +117,7 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     name: 'Nightly "run"',
     labels,
     purpose: 'CI',
+    key: true,
   });
   const below = await post('/v1/allowances', {
     parent: above.id,
@@ -125,6 +126,15 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     max_count: 5,
   });
   await ok(s, 'POST', '/v1/decisions', { ...spend('few', 5), allowance: below.id });
+  // The key of an allowance makes a part of it with a key of its own, and spends.
+  const { api_key: bound } = await ok(
+    s,
+    'POST',
+    '/v1/allowances',
+    { parent: below.id, amount_minor: 50, key: true },
+    above.api_key.key,
+  );
+  await ok(s, 'POST', '/v1/decisions', spend(undefined, 4), bound.key);
   const { id: ended } = await post('/v1/allowances', cap);
   await s.call('POST', `/v1/allowances/${ended}/revoke`, { body: { reason: 'Done' } });
   // A limit joins while the money is held, and counts what becomes of it.

@@ -289,7 +289,13 @@ export function spend(agent: string | undefined, amount_minor: number, extra: Re
 /** Makes a key and gives back its value; `as` asks with another admin key. */
 export async function makeKey(
   service: RunningService,
-  body: { agent_id?: string; scopes?: string[]; principal_id?: string; expires_in_seconds?: number },
+  body: {
+    agent_id?: string;
+    scopes?: string[];
+    principal_id?: string;
+    expires_in_seconds?: number;
+    allowance?: string;
+  },
   as?: string,
 ): Promise<{ id: string; key: string; made_by_person: string | null }> {
   const reply = await service.call('POST', '/v1/api-keys', {

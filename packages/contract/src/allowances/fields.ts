@@ -1,14 +1,15 @@
 import { type Static, Type } from 'typebox';
+import { KeyLife, NewKeyBody } from '../keys/api-keys.ts';
 import { LIMIT_STANDING } from '../limit-standing.ts';
 import { TEXT_LENGTHS } from '../limits.ts';
 import { REASON_CODES } from '../reasons.ts';
 import {
   AgentRef,
+  AllowanceRef,
   AmountMinor,
   Currency,
   Fields,
   Id,
-  IdIn,
   InstantIn,
   LimitMinor,
   Line,
@@ -24,9 +25,6 @@ import { ALLOWANCE_SOURCES, ALLOWANCE_STATUSES, MAX_ALLOWANCE_COUNT } from '../v
 import { BUDGET_PERIODS } from '../values/budgets.ts';
 
 const MAX_PURPOSE = 2_000;
-
-/** Ids of allowances that are longer or hold other characters cannot exist, so they are answered with 404. */
-export const AllowanceRef = (words?: { description?: string }) => IdIn('allowance', words);
 
 const list = <S extends ReturnType<typeof Line>>(of: S, max: number, description: string) =>
   Type.Array(of, { minItems: 1, maxItems: max, description });
@@ -86,6 +84,15 @@ const PERIOD = {
   time_zone: Type.Optional(TimeZone({ description: 'Time zone of the period; `UTC` by default.' })),
 };
 
+/** How long a key may live, in seconds; without it the key of an allowance ends with that. */
+const KEY = Type.Union(
+  [Type.Literal(true), Fields({ expires_in_seconds: KeyLife({ description: 'Counted from now.' }) })],
+  {
+    description:
+      'Makes an agent key that is bound to the allowance and ends with it at the latest. Its value is shown once, as `api_key`.',
+  },
+);
+
 export const AllowanceName = Line({ max: TEXT_LENGTHS.name });
 const EXPIRES_AT = InstantIn({
   description: 'It can be used before this time, at most 366 days ahead. Required without a parent.',
@@ -111,6 +118,7 @@ export const CreateAllowanceBody = Fields(
     expires_at: Type.Optional(EXPIRES_AT),
     ...WORDS,
     labels: Type.Optional(LabelsIn),
+    key: Type.Optional(KEY),
     name: Type.Optional(AllowanceName),
     external_id: Type.Optional(
       Line(
@@ -218,3 +226,13 @@ export const AllowanceBody = Fields(
   },
 );
 export type ShownAllowance = Static<typeof AllowanceBody>;
+
+/** A new allowance, with the key that was made with it. */
+export const NewAllowanceBody = Fields(
+  {
+    ...AllowanceBody.properties,
+    api_key: Type.Optional(NewKeyBody),
+  },
+  { $id: 'NewAllowance', description: 'A new allowance. `api_key` is there, once, if `key` asked for one.' },
+);
+export type ShownNewAllowance = Static<typeof NewAllowanceBody>;

@@ -1,14 +1,15 @@
 import { Type } from 'typebox';
 import {
   AllowanceBody,
-  AllowanceRef,
   CreateAllowanceBody,
+  NewAllowanceBody,
   RevokeAllowanceBody,
   UpdateAllowanceBody,
 } from '../allowances/fields.ts';
 import { route } from '../route.ts';
 import {
   AgentRef,
+  AllowanceRef,
   Fields,
   Formed,
   Line,
@@ -53,12 +54,12 @@ export const routes = {
     operationId: 'createAllowance',
     tag: 'Allowances',
     summary: 'Create an allowance',
-    description: `Caps what may be spent for one task, sub-agent, user or customer. Nothing is set aside: a spend that names it counts toward it, all allowances above it, its budgets and the agent's own limits, and each of them can cap or deny it. Allowances nest at most ${MAX_ALLOWANCE_DEPTH} deep. An agent key can make parts of open allowances that it may use; they only narrow. The same \`external_id\` with the same body from the same creator answers 200 with the allowance that exists, and \`idempotent-replay: true\`.`,
+    description: `Caps what may be spent for one task, sub-agent, user or customer. Nothing is set aside: a spend that names it counts toward it, all allowances above it, its budgets and the agent's own limits, and each of them can cap or deny it. Allowances nest at most ${MAX_ALLOWANCE_DEPTH} deep. An agent key can make parts of open allowances that it may use; they only narrow. The same \`external_id\` with the same body from the same creator answers 200 with the allowance that exists, and \`idempotent-replay: true\`. \`key\` also makes an agent key that spends under the allowance alone; its value is in this response and nowhere else.`,
     scopes: ['admin'],
     agentKey: 'own',
     body: CreateAllowanceBody,
     responses: {
-      201: allowance,
+      201: { description: 'The allowance.', schema: NewAllowanceBody },
       200: {
         description: 'The allowance that this `external_id` made before.',
         schema: AllowanceBody,
@@ -82,7 +83,7 @@ export const routes = {
     responses: {
       201: {
         description: 'The allowances, in the order of the request.',
-        schema: Fields({ data: Type.Array(AllowanceBody) }, { $id: 'CreatedAllowances' }),
+        schema: Fields({ data: Type.Array(NewAllowanceBody) }, { $id: 'CreatedAllowances' }),
       },
     },
     errors: ['not_found', 'allowance_exists', 'allowance_not_open'],
@@ -94,7 +95,7 @@ export const routes = {
     tag: 'Allowances',
     summary: 'List allowances',
     description:
-      'Newest first, each with its usage. Filters combine with AND. An agent key sees those that it may use and those that it made.',
+      'Newest first, each with its usage. Filters combine with AND. An agent key sees those that it may use; a key that is bound to an allowance sees that one and those below it.',
     scopes: ['read'],
     agentKey: 'own',
     query: ListQuery,

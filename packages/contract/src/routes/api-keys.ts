@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
+import { KEY_FIELDS, KeyLife, NewKeyBody } from '../keys/api-keys.ts';
 import { TEXT_LENGTHS } from '../limits.ts';
 import { route } from '../route.ts';
 import {
   AgentRef,
+  AllowanceRef,
   Fields,
   Id,
   Line,
@@ -13,15 +15,10 @@ import {
   page,
   QuerySeveral,
   Timestamp,
-  WholeNumber,
 } from '../schema.ts';
 import { KEY_KINDS, KEY_STATUSES } from '../values/keys.ts';
 import { ACTOR_TYPES } from '../values/ledger.ts';
 import { SCOPES } from '../values/scopes.ts';
-
-const MIN_LIFE_SECONDS = 60;
-
-const MAX_LIFE_SECONDS = 31_536_000;
 
 const CreateKeyBody = Fields(
   {
@@ -42,50 +39,22 @@ const CreateKeyBody = Fields(
           'Reviews by this key are attributed to it. Scoped keys only. Only the person themselves can use the principal of a current or former member.',
       }),
     ),
+    allowance: Type.Optional(
+      AllowanceRef({
+        description:
+          'Binds the agent key to an open allowance of the agent: it spends under that one or one below it, sees nothing else, and ends with it at the latest.',
+      }),
+    ),
     expires_in_seconds: Type.Optional(
-      WholeNumber(
-        { min: MIN_LIFE_SECONDS, max: MAX_LIFE_SECONDS },
-        { description: 'Without it the key never expires.' },
-      ),
+      KeyLife({ description: 'Without it the key never expires, except with its allowance.' }),
     ),
   },
   { examples: [{ name: 'infra-bot in production', agent_id: 'infra-bot' }] },
 );
 
-const shared = {
-  id: Id('api_key'),
-  name: Type.String(),
-  kind: OneOf(KEY_KINDS),
-  scopes: Type.Array(OneOf(SCOPES)),
-  agent_id: Nullable(Id('agent')),
-  principal_id: Nullable(Type.String()),
-  created_at: Timestamp(),
-  expires_at: Nullable(Timestamp()),
-  made_by: Fields(
-    { key_id: Nullable(Id('api_key')), principal_id: Nullable(Type.String({ examples: ['user:ada'] })) },
-    {
-      $id: 'MadeBy',
-      description:
-        'The creator: a key, with its principal, or a person, with `key_id` null. Both are null for the operator.',
-    },
-  ),
-  made_by_person: Nullable(
-    Type.String({
-      description:
-        'The principal of the person at the root of the chain of creation: the person who created it, or who created the first of the keys that led to it. Null if there is no such person.',
-      examples: ['user:ada'],
-    }),
-  ),
-};
-
-const NewKey = Fields(
-  { ...shared, key: Type.String({ description: 'The value, shown only here.', pattern: '^sk_' }) },
-  { $id: 'NewApiKey' },
-);
-
 const KeyItem = Fields(
   {
-    ...shared,
+    ...KEY_FIELDS,
     hint: Type.String({ examples: ['sk_…a1b2'] }),
     last_used_at: Nullable(Timestamp({ description: 'Accurate to the minute.' })),
     created_by: Nullable(
@@ -105,11 +74,12 @@ const KeyItem = Fields(
 
 const CurrentKey = Fields(
   {
-    id: shared.id,
-    kind: shared.kind,
-    scopes: shared.scopes,
-    agent_id: shared.agent_id,
-    principal_id: shared.principal_id,
+    id: KEY_FIELDS.id,
+    kind: KEY_FIELDS.kind,
+    scopes: KEY_FIELDS.scopes,
+    agent_id: KEY_FIELDS.agent_id,
+    principal_id: KEY_FIELDS.principal_id,
+    allowance_id: KEY_FIELDS.allowance_id,
   },
   { $id: 'CurrentApiKey' },
 );
@@ -141,8 +111,8 @@ export const routes = {
     scopes: ['admin'],
     weighs: 'by_request',
     body: CreateKeyBody,
-    responses: { 201: { description: 'The key, with its value.', schema: NewKey } },
-    errors: ['not_found'],
+    responses: { 201: { description: 'The key, with its value.', schema: NewKeyBody } },
+    errors: ['not_found', 'allowance_not_open'],
   }),
   getCurrentApiKey: route({
     method: 'GET',

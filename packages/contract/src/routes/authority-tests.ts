@@ -105,6 +105,7 @@ const {
   agent: _agent,
   budget: _budget,
   external_id: _external,
+  key: _key,
   parent: _parent,
   ...ALLOWANCE
 } = CreateAllowanceBody.properties;

@@ -25,6 +25,13 @@ export const routes = {
         },
       },
     },
-    errors: ['agent_mismatch', 'agent_not_active', 'not_found', 'idempotency_conflict', 'agent_required'],
+    errors: [
+      'agent_mismatch',
+      'allowance_mismatch',
+      'agent_not_active',
+      'not_found',
+      'idempotency_conflict',
+      'agent_required',
+    ],
   }),
 };

@@ -13,7 +13,7 @@ import type { SigningKeyRow } from '../signing/records/signing-key.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
 import type { Agent } from './agents.ts';
 import type { AuthorityRow } from './authorities.ts';
-import type { ApiKey } from './keys.ts';
+import type { ApiKey, BoundTo } from './keys.ts';
 import { type LedgerEventType, type SubjectType, sha256, shownHash } from './ledger.ts';
 import type { Invitation, Member } from './people.ts';
 import type { AnswerGiven } from './question-history.ts';
@@ -189,7 +189,13 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   if (decision_link !== undefined) {
     form.decision_link = { ...decision_link, token_digest: shownHash(decision_link.token_digest) };
   }
-  if (api_key !== undefined) form.api_key = { ...api_key, digest: shownHash(api_key.digest) };
+  if (api_key !== undefined) {
+    // Sealed as before keys were bound to allowances where it is bound to none.
+    const { allowance_path, maker_key_ids, ...rest } = api_key;
+    const bound =
+      allowance_path.length === 0 && maker_key_ids.length === 0 ? {} : { allowance_path, maker_key_ids };
+    form.api_key = { ...rest, ...bound, digest: shownHash(api_key.digest) };
+  }
   if (webhook !== undefined) {
     form.webhook = { ...webhook, secrets: shownHash(sha256(canonicalJson(webhook.secrets))) };
   }
@@ -209,6 +215,8 @@ export interface Origin {
   actor: Actor;
   /** The role by which a user's request was let in; null: what they change needs none, since it is their own membership. */
   role?: Role | null;
+  /** The allowance and keys that the key of a request is bound to, where it is. */
+  bound?: BoundTo;
   request_id: string | null;
   client_address: string | null;
 }

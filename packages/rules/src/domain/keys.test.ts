@@ -62,10 +62,22 @@ test('a key is shown without its digest and its hint', () => {
     made_by_key_id: null,
     made_by_principal_id: 'user:ada',
     made_by_person: 'user:ada',
+    allowance_path: [],
+    maker_key_ids: [],
   });
   expect(Object.keys(shown).sort()).toEqual(
     [
-      ...['agent_id', 'created_at', 'expires_at', 'id', 'kind', 'made_by', 'made_by_person', 'name'],
+      ...[
+        'agent_id',
+        'allowance_id',
+        'created_at',
+        'expires_at',
+        'id',
+        'kind',
+        'made_by',
+        'made_by_person',
+        'name',
+      ],
       ...['principal_id', 'scopes'],
     ].sort(),
   );

@@ -28,7 +28,16 @@ export interface Caller {
   agent_id: string | null;
   /** `user:<id>`, to whom reviews are attributed. */
   principal_id: string | null;
+  /** Set for a key that is bound to an allowance. */
+  bound?: BoundTo;
 }
+
+/** An allowance that a key is bound to, and the agent keys that it was made by. It ends with each of them. */
+export type BoundTo = Pick<ApiKey, 'allowance_path' | 'maker_key_ids'>;
+
+/** The allowance that a caller is bound to, which it does not see beyond; null where it is bound to none. */
+export const allowanceOf = ({ bound }: Pick<Caller, 'bound'>): string | null =>
+  bound?.allowance_path[0] ?? null;
 
 /** The session of a person who is calling. */
 export interface CallerSession {
@@ -73,29 +82,51 @@ export interface ApiKey {
   made_by_principal_id: string | null;
   /** The principal of the person at the root of its making: of the person, or of the first of the keys that led to it. */
   made_by_person: string | null;
+  /** The allowance that it is bound to and all above it, the nearest first; empty for every other key. */
+  allowance_path: readonly string[];
+  /** The agent keys by which a bound key was made, the nearest first; empty for every other key. */
+  maker_key_ids: readonly string[];
+}
+
+/** The state of what a key is bound to, where that was looked up with the key. */
+export interface KeyBounds {
+  /** When the first of it expires; null: it is bound to nothing. */
+  bound_until: string | null;
+  /** True if one of it was revoked. */
+  is_bound_revoked: boolean;
+}
+
+/** The part of a key that decides its status. */
+type Ending = Pick<ApiKey, 'expires_at' | 'revoked_at'> & Partial<KeyBounds>;
+
+/** When a key expires, by its own time or with what it is bound to; null: never. */
+export function expiryOf({ expires_at, bound_until = null }: Ending): string | null {
+  if (expires_at === null || bound_until === null) return expires_at ?? bound_until;
+  return expires_at < bound_until ? expires_at : bound_until;
 }
 
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 
-/** The status of a key at `now_ms`: revoked for good, expired from `expires_at` on, else active. */
-export function keyStatus(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, now_ms: number): KeyStatus {
-  if (key.revoked_at !== null) return 'revoked';
-  return key.expires_at !== null && Date.parse(key.expires_at) <= now_ms ? 'expired' : 'active';
+/** The status of a key at `now_ms`: revoked for good, expired from its expiry on, else active. */
+export function keyStatus(key: Ending, now_ms: number): KeyStatus {
+  if (key.revoked_at !== null || key.is_bound_revoked === true) return 'revoked';
+  const expires_at = expiryOf(key);
+  return expires_at !== null && Date.parse(expires_at) <= now_ms ? 'expired' : 'active';
 }
 
 /** The message of the 401 for a known key that is expired or revoked; null for an active key. */
-export function keyRefusal(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, now_ms: number): string | null {
+export function keyRefusal(key: Ending, now_ms: number): string | null {
   const status = keyStatus(key, now_ms);
   if (status === 'active') return null;
-  return status === 'expired' ? `The key expired at ${key.expires_at}.` : INVALID_KEY;
+  return status === 'expired' ? `The key expired at ${expiryOf(key)}.` : INVALID_KEY;
 }
 
 /** One message for missing, unknown and revoked keys, so that a caller cannot tell them apart. */
 export const INVALID_KEY = 'The x-api-key header is missing or holds no valid key.';
 
 /** A key as the API returns it: without its value. */
-export function keyBody(key: ApiKey) {
-  const { key_id, name, kind, scopes, agent_id, principal_id, created_at, expires_at } = key;
+export function keyBody(key: ApiKey & Partial<KeyBounds>) {
+  const { key_id, name, kind, scopes, agent_id, principal_id, created_at, allowance_path } = key;
   const made_by = { key_id: key.made_by_key_id, principal_id: key.made_by_principal_id };
   const { made_by_person } = key;
   return {
@@ -105,8 +136,9 @@ export function keyBody(key: ApiKey) {
     scopes,
     agent_id,
     principal_id,
+    allowance_id: allowance_path[0] ?? null,
     created_at,
-    expires_at,
+    expires_at: expiryOf(key),
     made_by,
     made_by_person,
   };

@@ -15,6 +15,8 @@ export interface AllowanceFilters {
   issuer_id?: string;
   /** The agent of an agent key, which sees the allowances that its agent may use. */
   visible_to?: string;
+  /** The allowance of a key that is bound to it, which sees that one and those below. */
+  within?: string;
 }
 
 /** An allowance with what people know it by beside its own row. */
@@ -48,6 +50,7 @@ export async function findAllowances(
   narrow(page.before, (p) => `a.allowance_id < ${p}`);
   narrow(filters.agent_id, (p) => `a.agent_id = ${p} and a.agent_id <> ''`);
   narrow(filters.visible_to, (p) => `(a.agent_id = ${p} or a.agent_id is null)`);
+  narrow(filters.within, (p) => `${p} = any(a.path)`);
   narrow(filters.budget_id, (p) => `a.budget_id = ${p} and a.budget_id <> ''`);
   narrow(filters.parent_id, (p) => `a.parent_id = ${p} and a.parent_id <> ''`);
   narrow(filters.status, (p) => `${STATUS_NOW} = any(${p}::text[])`);

@@ -60,6 +60,8 @@ export const createWorkspace: Command<CreateWorkspaceInput, { workspace: Workspa
       made_by_key_id: null,
       made_by_principal_id: null,
       made_by_person: null,
+      allowance_path: [],
+      maker_key_ids: [],
     };
     set.keys.add(key, input.admin_key.secret_id);
     set.audit('api_key.created', { type: 'api_key', id: key.key_id }, origin, {

@@ -5,6 +5,7 @@ import { NOT_SIGNED_IN, sessionRefusal } from '@purser/rules/domain/people';
 import { decodeStop, encodeStop, type WorkspaceStop } from '@purser/rules/domain/workspace';
 import { ApiError } from '@purser/rules/errors';
 import { makeIdsAt } from '@purser/rules/values/ids';
+import { boundsOf } from '../allowances/bound-keys.ts';
 import { batchTimes, type ClockWatch } from '../clock-watch.ts';
 import { type Client, sqlState } from '../storage/database.ts';
 import { insertHead, lockHeads, readClock, writeHeads } from '../storage/workspaces.ts';
@@ -58,7 +59,11 @@ export function needsOf<Input>(
 ): Needs {
   const needs = command.needs(input);
   const { key_id, session_id } = origin.actor;
-  if (key_id !== null) return { ...needs, keys: [...(needs.keys ?? []), key_id] };
+  const { allowance_path, maker_key_ids = [] } = origin.bound ?? {};
+  const allowances =
+    allowance_path === undefined ? {} : { allowances: [...(needs.allowances ?? []), ...allowance_path] };
+  if (key_id !== null)
+    return { ...needs, ...allowances, keys: [...(needs.keys ?? []), key_id, ...maker_key_ids] };
   return session_id === null ? needs : { ...needs, sessions: [session_id] };
 }
 
@@ -130,10 +135,12 @@ export const clockSuspect = (doubt: string) =>
   new ApiError('unavailable', doubt, { retry_after_s: CLOCK_RETRY_S, reason: 'clock' });
 
 /** Returns why the API key or the session of a job is not good at the batch timestamp, or null if it is. */
-function refusalOf(set: WorkingSet, { actor, role }: Origin): string | null {
+function refusalOf(set: WorkingSet, { actor, role, bound }: Origin): string | null {
   if (actor.key_id !== null) {
     const key = set.keys.get(actor.key_id);
-    return key === undefined ? INVALID_KEY : keyRefusal(key, set.now_ms);
+    return key === undefined
+      ? INVALID_KEY
+      : keyRefusal({ ...key, ...(bound && boundsOf(set, bound)) }, set.now_ms);
   }
   if (actor.session_id === null) return null;
   const session = set.people.session(actor.session_id);

@@ -1,4 +1,4 @@
-import type { ApiKey, KeyStatus, KeyUse } from '@purser/rules/domain/keys';
+import type { ApiKey, KeyBounds, KeyStatus, KeyUse } from '@purser/rules/domain/keys';
 import type { Client, Queryable } from './database.ts';
 import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
@@ -17,9 +17,21 @@ const COLUMN_NAMES = [
   'made_by_key_id',
   'made_by_principal_id',
   'made_by_person',
+  'allowance_path',
+  'maker_key_ids',
 ] as const satisfies readonly (keyof ApiKey)[];
 const COLUMNS = COLUMN_NAMES.join(', ');
 const COLUMNS_OF_K = COLUMN_NAMES.map((column) => `k.${column}`).join(', ');
+
+/** The state of what a key `k` is bound to: nothing is looked up for other keys. */
+const BOUNDS = `left join lateral (
+    select min(b.expires_at) as bound_until, coalesce(bool_or(b.is_revoked), false) as is_bound_revoked from (
+      select a.expires_at, a.status = 'REVOKED' as is_revoked from allowances a
+        where a.workspace_id = k.workspace_id and a.allowance_id = any(k.allowance_path)
+      union all
+      select m.expires_at, m.revoked_at is not null from api_keys m
+        where m.workspace_id = k.workspace_id and m.key_id = any(k.maker_key_ids)) as b) as b on k.allowance_path <> '{}'`;
+const BOUND_COLUMNS = 'b.bound_until, coalesce(b.is_bound_revoked, false) as is_bound_revoked';
 
 /** The digest that a key is found by, and the id of the secret key that the digest was computed with. */
 export interface ApiKeyDigest {
@@ -29,7 +41,7 @@ export interface ApiKeyDigest {
 }
 
 /** A key that was found by the digest of its value, with the database's clock (ms) at that moment. */
-export interface FoundKey extends ApiKey {
+export interface FoundKey extends ApiKey, KeyBounds {
   workspace_id: string;
   clock_ms: number;
 }
@@ -38,9 +50,10 @@ export interface FoundKey extends ApiKey {
 export async function findKeys(db: Queryable, digests: readonly Buffer[]): Promise<FoundKey[]> {
   const result = await db.query<FoundKey>({
     name: 'find_keys',
-    text: `select d.workspace_id, ${COLUMNS_OF_K},
+    text: `select d.workspace_id, ${COLUMNS_OF_K}, ${BOUND_COLUMNS},
         (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
       from api_key_digests d join api_keys k on k.workspace_id = d.workspace_id and k.key_id = d.key_id
+      ${BOUNDS}
       where d.digest = any($1)`,
     values: [digests],
   });
@@ -153,24 +166,29 @@ export interface KeyFilters {
   person?: string;
 }
 
-/** Returns a page of keys, newest first, each with the time of its last use and the database's clock (ms). */
+/** A key in a list, with the time of its last use and the database's clock (ms). */
+export interface ListedKey extends ApiKey, KeyBounds {
+  last_used_at: string | null;
+  clock_ms: number;
+}
+
+/** Returns a page of keys, newest first. */
 export async function listKeys(
   db: Queryable,
   workspace_id: string,
   page: { after: string | null; limit: number },
   { agent_ids, status, kind, person }: KeyFilters = {},
-): Promise<(ApiKey & { last_used_at: string | null; clock_ms: number })[]> {
-  const result = await db.query<
-    ApiKey & { workspace_id: string; last_used_at: string | null; clock_ms: number }
-  >({
+): Promise<ListedKey[]> {
+  const result = await db.query<ListedKey & { workspace_id: string }>({
     name: 'list_keys',
-    text: `select ${COLUMNS_OF_K}, u.last_used_at,
+    text: `select ${COLUMNS_OF_K}, ${BOUND_COLUMNS}, u.last_used_at,
         (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
       from api_keys k left join api_key_uses u on u.workspace_id = $1 and u.key_id = k.key_id
+      ${BOUNDS}
       where k.workspace_id = $1 and ($2::text is null or k.key_id < $2)
         and ($4::text[] is null or k.agent_id = any($4)) and ($5::text[] is null or k.kind = any($5))
-        and ($6::text[] is null or case when k.revoked_at is not null then 'revoked'
-          when k.expires_at <= (select clock_timestamp()) then 'expired' else 'active' end = any($6))
+        and ($6::text[] is null or case when k.revoked_at is not null or b.is_bound_revoked then 'revoked'
+          when least(k.expires_at, b.bound_until) <= (select clock_timestamp()) then 'expired' else 'active' end = any($6))
         and ($7::text is null or $7 in (k.made_by_person, k.made_by_principal_id, k.principal_id))
       order by k.key_id desc limit $3`,
     values: [
@@ -204,6 +222,8 @@ export const putKeys = makeInsert<ApiKey>(
     made_by_key_id: 'text',
     made_by_principal_id: 'text',
     made_by_person: 'text',
+    allowance_path: 'words',
+    maker_key_ids: 'words',
   },
   { conflict: ['key_id'], update: ['digest', 'revoked_at'] },
 );

@@ -22,6 +22,8 @@ export interface DecisionFilters {
   outcome_state?: OutcomeState[];
   /** Only decisions that count in this allowance. */
   allowance?: string;
+  /** The allowance that the caller is bound to: only decisions that count in that one too. */
+  within_allowance?: string;
   /** Keys and values, such as `customer:c42`, one of which is a label of the decision's allowance. */
   allowance_label?: readonly string[];
   /** The current label. */
@@ -97,11 +99,13 @@ function conditionsOf(filters: DecisionFilters, parameters: Parameters): string[
     (p) => `exists (select from question_events e where e.workspace_id = $1 and e.question_id = ${p}
       and e.decision_id = d.decision_id and e.what = 'ASKED')`,
   );
-  narrow(
-    filters.allowance,
-    (p) => `exists (select from allowance_decisions k where k.workspace_id = $1 and k.allowance_id = ${p}
+  for (const allowance of [filters.allowance, filters.within_allowance]) {
+    narrow(
+      allowance,
+      (p) => `exists (select from allowance_decisions k where k.workspace_id = $1 and k.allowance_id = ${p}
       and k.decision_id = d.decision_id)`,
-  );
+    );
+  }
   narrow(
     filters.allowance_label,
     (p) => `exists (select from allowance_decisions k
@@ -164,10 +168,9 @@ function sourcesOf(filters: DecisionFilters, parameters: Parameters): Source[] {
     return of_agent(sources);
   };
   if (review_state !== undefined && waits === true) return by_review(review_state);
-  if (filters.allowance !== undefined) {
-    return [
-      { from: 'allowance_decisions k', where: `k.allowance_id = ${parameters.add(filters.allowance)}` },
-    ];
+  const allowance = filters.within_allowance ?? filters.allowance;
+  if (allowance !== undefined) {
+    return [{ from: 'allowance_decisions k', where: `k.allowance_id = ${parameters.add(allowance)}` }];
   }
   if (question_id !== undefined) {
     const p = parameters.add(question_id);

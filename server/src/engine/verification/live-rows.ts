@@ -199,7 +199,7 @@ async function checkKeys(live: LiveRows): Promise<void> {
       db,
       keys.map((key) => key.digest),
     );
-    for (const { last_used_at, clock_ms, ...api_key } of keys) {
+    for (const { last_used_at, clock_ms, bound_until, is_bound_revoked, ...api_key } of keys) {
       const { key_id, digest } = api_key;
       const seq = sealed.get(`api_key ${key_id}`)?.seq;
       checkRows(live, { api_key });

@@ -1,6 +1,6 @@
 import { routes } from '@purser/contract/routes/api-keys';
 import type { Actor } from '@purser/rules/domain/audit';
-import { type ApiKey, keyBody, keyStatus } from '@purser/rules/domain/keys';
+import { type ApiKey, allowanceOf, keyBody, keyStatus } from '@purser/rules/domain/keys';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import type pg from 'pg';
 import { createApiKey } from '../../engine/commands/create-api-key.ts';
@@ -9,60 +9,76 @@ import type { Lane } from '../../engine/lane/lane.ts';
 import { loadAgents } from '../../engine/storage/agents.ts';
 import { listKeys } from '../../engine/storage/api-keys.ts';
 import { loadKeyCreators } from '../../engine/storage/audit.ts';
+import type { ReadChain } from '../allowances/chains.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import { type Route, serve } from '../http/route.ts';
-import { type KeyDigest, keyHint } from '../installation/secrets.ts';
+import type { MakeKeyValue } from '../installation/secrets.ts';
 import { originOf, ownPrincipal } from '../people/callers.ts';
 
 const makerBody = ({ type, key_id, principal_id }: Actor) => ({ type, key_id, principal_id });
 
-/** Makes the routes for API keys. */
-export function makeApiKeyRoutes(options: {
+interface Options {
   db: pg.Pool;
   lane: Lane;
   cursors: Cursors;
-  newKey: () => string;
-  keyDigest: (key: string) => KeyDigest;
-}): Route[] {
+  readChain: ReadChain;
+  makeKeyValue: MakeKeyValue;
+}
+
+const handleCreate = ({ lane, readChain, makeKeyValue }: Options) =>
+  serve(routes.createApiKey, {
+    isWeighty: ({ body }) => body.scopes?.some((scope) => scope !== 'read') ?? true,
+  })(async (call) => {
+    const { name, agent_id, scopes, principal_id, allowance, expires_in_seconds } = call.body;
+    if (agent_id === undefined && scopes === undefined) {
+      throw invalidField('scopes', 'is required for a scoped key; an agent key takes agent_id instead');
+    }
+    if (agent_id !== undefined && scopes !== undefined) {
+      throw invalidField('scopes', 'must be omitted for an agent key, which has the scope authorize');
+    }
+    if (agent_id !== undefined && principal_id !== undefined) {
+      throw invalidField('principal_id', 'must be omitted for an agent key');
+    }
+    if (agent_id === undefined && allowance !== undefined) {
+      throw invalidField('agent_id', 'is required for a key that is bound to an allowance');
+    }
+    const chain = allowance === undefined ? undefined : await readChain(call.caller.workspace_id, allowance);
+    if (allowance !== undefined && chain === undefined)
+      throw new ApiError('not_found', 'allowance: no such allowance.');
+    const { value, stored } = makeKeyValue();
+    const key = await lane.submit(
+      call.caller.workspace_id,
+      createApiKey,
+      {
+        name,
+        agent: agent_id ?? null,
+        scopes: scopes ?? [],
+        // What a person's key asks for counts as the person's own, so that they cannot review it.
+        principal_id: principal_id ?? (agent_id === undefined ? ownPrincipal(call) : null),
+        acting_principal: call.caller.principal_id,
+        expires_in_seconds: expires_in_seconds ?? null,
+        bound_to: chain?.allowances ?? [],
+        ...stored,
+      },
+      originOf(call),
+    );
+    const { id, ...rest } = keyBody(key);
+    return { status: 201, body: { id, key: value, ...rest } };
+  });
+
+/** Makes the routes for API keys. */
+export function makeApiKeyRoutes(options: Options): Route[] {
   const { db, lane, cursors } = options;
   return [
-    serve(routes.createApiKey, {
-      isWeighty: ({ body }) => body.scopes?.some((scope) => scope !== 'read') ?? true,
-    })(async (call) => {
-      const { name, agent_id, scopes, principal_id, expires_in_seconds } = call.body;
-      if (agent_id === undefined && scopes === undefined) {
-        throw invalidField('scopes', 'is required for a scoped key; an agent key takes agent_id instead');
-      }
-      if (agent_id !== undefined && scopes !== undefined) {
-        throw invalidField('scopes', 'must be omitted for an agent key, which has the scope authorize');
-      }
-      if (agent_id !== undefined && principal_id !== undefined) {
-        throw invalidField('principal_id', 'must be omitted for an agent key');
-      }
-      const value = options.newKey();
-      const key = await lane.submit(
-        call.caller.workspace_id,
-        createApiKey,
-        {
-          name,
-          agent: agent_id ?? null,
-          scopes: scopes ?? [],
-          // What a person's key asks for counts as the person's own, so that they cannot review it.
-          principal_id: principal_id ?? (agent_id === undefined ? ownPrincipal(call) : null),
-          acting_principal: call.caller.principal_id,
-          expires_in_seconds: expires_in_seconds ?? null,
-          ...options.keyDigest(value),
-          hint: keyHint(value),
-        },
-        originOf(call),
-      );
-      const { id, ...rest } = keyBody(key);
-      return { status: 201, body: { id, key: value, ...rest } };
-    }),
-    serve(routes.getCurrentApiKey)(async ({ caller: { key_id, kind, scopes, agent_id, principal_id } }) => {
+    handleCreate(options),
+    serve(routes.getCurrentApiKey)(async ({ caller }) => {
+      const { key_id, kind, scopes, agent_id, principal_id } = caller;
       if (key_id === null)
         throw new ApiError('insufficient_scope', 'This route is for keys; signed-in people use GET /v1/me.');
-      return { status: 200, body: { id: key_id, kind, scopes, agent_id, principal_id } };
+      return {
+        status: 200,
+        body: { id: key_id, kind, scopes, agent_id, principal_id, allowance_id: allowanceOf(caller) },
+      };
     }),
     serve(routes.listApiKeys, { shares: 'reads' })(async (call) => {
       const { limit = 50, cursor, ...asked } = call.query;

@@ -3,7 +3,7 @@ import type { Decision } from '@purser/contract/decisions';
 import type { Label } from '@purser/contract/records';
 import { COLUMNS, EXPORT_TYPES, routes } from '@purser/contract/routes/decision-reads';
 import { LABELS } from '@purser/contract/values/decisions';
-import type { Caller } from '@purser/rules/domain/keys';
+import { allowanceOf, type Caller } from '@purser/rules/domain/keys';
 import { ApiError, invalidField } from '@purser/rules/errors';
 import { csvLine } from '@purser/rules/values/csv';
 import { linesInSlices } from '@purser/rules/values/slices';
@@ -98,7 +98,8 @@ function handleList(options: DecisionReadOptions): Handler<typeof routes.listDec
   return async ({ caller, query }) => {
     const { limit = 50, cursor, ...asked } = query;
     const { agent = null, order = 'desc', ...rest } = asked;
-    const list = ['listDecisions', caller.workspace_id, agentScopeOf(caller), agent, order, rest];
+    const seen_by = [agentScopeOf(caller), allowanceOf(caller)];
+    const list = ['listDecisions', caller.workspace_id, ...seen_by, agent, order, rest];
     const after = cursors.open(list, cursor) as string | null;
     const search = await searchOf(options, caller, asked);
     if (search === null) return { status: 200, body: { data: [], next_cursor: null } };
@@ -159,7 +160,13 @@ async function searchOf(
   if (agent !== undefined && agent_id === undefined) return null;
   if (own !== null && agent_id !== undefined && agent_id !== own) return null;
   const wanted = own ?? agent_id;
-  const filters = { ...rest, ...labelFilters(label), ...(wanted === undefined ? {} : { agent_id: wanted }) };
+  const bound = allowanceOf(caller);
+  const filters = {
+    ...rest,
+    ...labelFilters(label),
+    ...(wanted === undefined ? {} : { agent_id: wanted }),
+    ...(bound === null ? {} : { within_allowance: bound }),
+  };
   return { filters, order };
 }
 

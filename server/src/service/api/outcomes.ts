@@ -7,10 +7,13 @@ import { createOutcome } from '../../engine/commands/create-outcome.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
 import { getDecision } from '../../engine/storage/decisions.ts';
 import { listOutcomesOfDecisions } from '../../engine/storage/outcomes.ts';
+import { isWithinAllowance } from '../allowances/may-see.ts';
 import { type Route, serve } from '../http/route.ts';
 import { originOf } from '../people/callers.ts';
 
 const AMOUNT_REQUIRED = ['SPEND_EXECUTED', 'PARTIALLY_REFUNDED'];
+
+const noDecision = () => new ApiError('not_found', 'No such decision.');
 
 /** Makes the routes for outcomes. */
 export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[] {
@@ -28,6 +31,8 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
           'Only a key with the scope consume may report as PAYMENT_RAIL; omit source.',
         );
       }
+      // Which allowance a decision was made under never changes, so it is looked up before the lane.
+      if (!(await isWithinAllowance(db, caller, call.params.id))) throw noDecision();
       const { repeated, outcome } = await lane.submit(
         caller.workspace_id,
         createOutcome,
@@ -50,7 +55,8 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
     serve(routes.listOutcomes, { shares: 'reads' })(async (call) => {
       const { workspace_id, agent_id } = call.caller;
       const decision = await getDecision(db, workspace_id, call.params.id, agent_id);
-      if (decision === undefined) throw new ApiError('not_found', 'No such decision.');
+      if (decision === undefined || !(await isWithinAllowance(db, call.caller, call.params.id)))
+        throw noDecision();
       const outcomes = await listOutcomesOfDecisions(db, workspace_id, [call.params.id]);
       return {
         status: 200,

@@ -16,6 +16,7 @@ import { type Cursors, makeCursors } from '../http/cursors.ts';
 import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
 import type { Call, Route } from '../http/route.ts';
 import { type Core, newId, newKey, newToken } from '../installation/runtime.ts';
+import { keyHint, type MakeKeyValue } from '../installation/secrets.ts';
 import { type ForgotPassword, makeForgotPassword } from '../mail/forgot-password.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeOidcSignIn } from '../people/oidc-people.ts';
@@ -132,6 +133,10 @@ function makeRouteParts(core: Core, config: RouteConfig) {
     assessLevels: makeAssessLevels(config.purpose_merchants_file ?? []),
     createReview: makeCreateReview({ capability_ttl_seconds }),
     readChain: makeReadChain(core.db),
+    makeKeyValue: (): ReturnType<MakeKeyValue> => {
+      const value = newKey();
+      return { value, stored: { ...core.secrets.keyDigests(value)[0], hint: keyHint(value) } };
+    },
     ...makeTimes(core),
   };
 }
@@ -188,12 +193,12 @@ function makeSpendRoutes(
 /** Makes the routes of agents, their authorities, and what tries an authority out. */
 function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts): Route[] {
   const { assess, assess_time, assessLevels, createDecision, createReview, cursors, replay_time } = parts;
-  const { readChain } = parts;
+  const { readChain, makeKeyValue } = parts;
   return [
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeAuthorityRoutes({ db, lane, cursors }),
     ...makeBudgetRoutes({ db, lane, cursors }),
-    ...makeAllowanceRoutes({ db, lane, cursors, readChain }),
+    ...makeAllowanceRoutes({ db, lane, cursors, readChain, makeKeyValue }),
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
     ...makeQuestionRoutes({ db, lists_db, lane, cursors }),
     ...makeReadingRoutes({ db, assess, assess_time }),
@@ -284,16 +289,15 @@ export function makeApiRoutes(
   ),
   samples: Samples = NO_SAMPLES,
 ): Route[] {
-  const { db, lane, metrics, presence, secrets } = core;
+  const { db, lane, metrics, presence } = core;
   const parts = makeRouteParts(core, config);
-  const { cursors, answer_time } = parts;
-  const keyDigest = (key: string) => secrets.keyDigests(key)[0];
+  const { cursors, answer_time, readChain, makeKeyValue } = parts;
   const signing = new Signing({ db, site });
   const routes = [
     ...makeSpendRoutes(core, parts, preAssess, { site, signing }),
     ...makeAuthorizingRoutes(core, parts),
     ...makeLineAndImportRoutes(core, config, parts),
-    ...makeApiKeyRoutes({ db, lane, cursors, newKey, keyDigest }),
+    ...makeApiKeyRoutes({ db, lane, cursors, readChain, makeKeyValue }),
     ...makeEventRoutes(core, config, cursors),
     ...makeMemberRoutes({ db, lane, cursors, links, site, mails: config.smtp_url !== null, flows }),
     ...makeSigningKeyLists({ db }),

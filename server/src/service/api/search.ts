@@ -1,8 +1,10 @@
 import { routes, SEARCH_KINDS } from '@purser/contract/routes/search';
+import { allowanceOf } from '@purser/rules/domain/keys';
 import { foldText } from '@purser/rules/values/folded-text';
 import { formatMoney } from '@purser/rules/values/money';
 import type pg from 'pg';
 import type { Static } from 'typebox';
+import { listUses } from '../../engine/allowances/allowance-rows.ts';
 import {
   type FoundName,
   findByIds,
@@ -29,6 +31,8 @@ interface Asked {
   /** The beginning of an id; null where the text is none. */
   id: string | null;
   agent_id: string | null;
+  /** The allowance that the caller is bound to; null for every other caller. */
+  within: string | null;
 }
 
 /** A part of a page. `next`: where the kind continues; null: it has no more. */
@@ -109,7 +113,7 @@ const FOUND_IN: Record<TextKind, string> = {
 };
 
 const decisions: Find = async (client, asked, { after, limit }) => {
-  const { workspace_id, id, agent_id } = asked;
+  const { workspace_id, id, agent_id, within } = asked;
   const by_id =
     id === null ? [] : await findByIds(client, { workspace_id, id, agent_id }, { after, limit: limit + 1 });
   const { found, next } =
@@ -119,10 +123,13 @@ const decisions: Find = async (client, asked, { after, limit }) => {
           next: by_id.length > limit ? (by_id[limit - 1] as string) : null,
         }
       : await findTexts(client, asked, { after, limit });
+  const ids = found.map(({ decision_id }) => decision_id);
+  const uses = within === null ? [] : await listUses(client, workspace_id, ids);
+  const own = new Set(uses.flatMap((each) => (each.allowance_id === within ? each.decision_id : [])));
   const shown = await loadFoundDecisions(
     client,
     workspace_id,
-    found.map(({ decision_id }) => decision_id),
+    within === null ? ids : ids.filter((each) => own.has(each)),
   );
   const hits = found.flatMap(({ decision_id, kind }): Hit[] => {
     const decision = shown.get(decision_id);
@@ -160,10 +167,11 @@ export function makeSearchRoutes({ lists_db, cursors }: { lists_db: pg.Pool; cur
       const { workspace_id, scopes } = caller;
       const { q, limit = 50, cursor } = query;
       const agent_id = agentScopeOf(caller);
+      const within = allowanceOf(caller);
       const kinds = kindsFor(agent_id, scopes);
-      const list = ['search', workspace_id, agent_id, kinds, q];
+      const list = ['search', workspace_id, agent_id, within, kinds, q];
       const [first, place = ''] = ((cursors.open(list, cursor) as string | null) ?? '').split('\n');
-      const asked = { workspace_id, text: foldText(q), id: ID.test(q) ? q : null, agent_id };
+      const asked = { workspace_id, text: foldText(q), id: ID.test(q) ? q : null, agent_id, within };
       // Every text contains the empty one.
       if (asked.text === '') return { status: 200, body: { data: [], next_cursor: null } };
       const data: Hit[] = [];

@@ -96,8 +96,14 @@ export class AuthorityTest {
     const above = parent === undefined ? [] : (this.#allowances.get(parent) ?? []);
     const [nearest] = above;
     const named = nearest === undefined ? { agent: this.#agent.agent_id } : { parent: nearest.allowance_id };
-    const made = { body: { ...body, ...named }, body_hash: '', above, prefix: `allowances[${i}].` };
-    const input = { allowances: [made], maker: 'key_operator', agent_id: null };
+    const made = {
+      body: { ...body, ...named },
+      body_hash: '',
+      above,
+      key: null,
+      prefix: `allowances[${i}].`,
+    };
+    const input = { allowances: [made], maker: 'key_operator', acting_principal: null, agent_id: null };
     const result = this.#agent.apply(createAllowances, input, Date.parse(at), AGENT);
     if (result.kind === 'refused') throw new ApiError(result.refusal.code, result.refusal.message);
     if (result.kind === 'done')

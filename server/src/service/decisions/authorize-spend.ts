@@ -3,7 +3,7 @@ import type { ReasonCode } from '@purser/contract/reasons';
 import type { Mode } from '@purser/rules/domain/agents';
 import type { Origin } from '@purser/rules/domain/audit';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
-import type { Caller } from '@purser/rules/domain/keys';
+import { allowanceOf, type Caller } from '@purser/rules/domain/keys';
 import { ApiError } from '@purser/rules/errors';
 import type { AllowanceChain } from '../../engine/commands/allowances/chain.ts';
 import type {
@@ -47,6 +47,37 @@ export interface AuthorizeSpendOptions {
   countDecision: (decision: DecisionKind, mode: Mode, reason: ReasonCode) => void;
 }
 
+/** The key as it is stored. Those of a bound key are its allowance's own: no key that a client sends has a space. */
+function idempotencyScope(caller: Caller, idempotency_key: string): string {
+  const bound = allowanceOf(caller);
+  return bound === null ? idempotency_key : `${bound} ${idempotency_key}`;
+}
+
+/**
+ * The allowance that a spend is made under, and all above it: the one that it names, or else the one that its key is bound to.
+ * Throws `allowance_mismatch` where the key is bound to another, and `not_found` where the agent may use no such one.
+ */
+async function chainOf(
+  readChain: ReadChain,
+  caller: Caller,
+  agent_id: string,
+  { allowance }: SpendRequest,
+): Promise<{ chain?: AllowanceChain }> {
+  const bound = allowanceOf(caller);
+  const named = allowance ?? bound;
+  if (named === null) return {};
+  const chain = await readChain(caller.workspace_id, named);
+  if (bound !== null && chain?.allowances.every(({ allowance_id }) => allowance_id !== bound) !== false)
+    throw new ApiError(
+      'allowance_mismatch',
+      `allowance: this key is bound to ${bound} and spends under that one or one below it; omit the field or name one of these.`,
+    );
+  const of_agent = chain?.allowances[0]?.agent_id;
+  if (chain === undefined || (of_agent !== null && of_agent !== agent_id))
+    throw new ApiError('not_found', 'allowance: no such allowance.');
+  return { chain };
+}
+
 /** Each change of the authority, or of an answer that counts, before the lane decides takes another attempt. */
 const MAX_ATTEMPTS = 5;
 
@@ -74,27 +105,14 @@ export function makeAuthorizeSpend(
     return found;
   }
 
-  /** The allowance that a spend is made under, and all above it. Throws `not_found` where the agent may use no such one. */
-  async function chainOf(
-    { workspace_id }: Caller,
-    agent_id: string,
-    { allowance }: SpendRequest,
-  ): Promise<{ chain?: AllowanceChain }> {
-    if (allowance === undefined) return {};
-    const chain = await readChain(workspace_id, allowance);
-    const of_agent = chain?.allowances[0]?.agent_id;
-    if (chain === undefined || (of_agent !== null && of_agent !== agent_id))
-      throw new ApiError('not_found', 'allowance: no such allowance.');
-    return { chain };
-  }
-
-  return async ({ caller, request, idempotency_key, request_hash, origin }) => {
+  return async ({ caller, request, request_hash, origin, ...asked }) => {
     const { workspace_id } = caller;
+    const idempotency_key = idempotencyScope(caller, asked.idempotency_key);
     const agent_id = await agentOf(caller, request.agent);
     const bound = caller.kind === 'agent';
     const spend = { workspace_id, agent_id, idempotency_key, request };
     let assessed: Assessed | null = null;
-    const chained = await chainOf(caller, agent_id, request);
+    const chained = await chainOf(readChain, caller, agent_id, request);
     let smaller: Pick<CreateDecisionInput, 'also_minor'> = {};
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // The assessment for the authority in force still holds.

@@ -17,6 +17,7 @@ import { listBudgets } from '../../engine/storage/derived/budgets.ts';
 import { loadLabels } from '../../engine/storage/labels.ts';
 import { loadReviews, loadReviewsOfDecisions } from '../../engine/storage/reviews.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
+import { isWithinAllowance } from '../allowances/may-see.ts';
 import type { CapabilityTokens } from '../installation/secrets.ts';
 
 /** Limits of the batch loader, for each workspace. */
@@ -148,6 +149,7 @@ export class DecisionView {
     const found = await this.#load(caller.workspace_id, decision_id);
     const own = agentScopeOf(caller);
     if (found === undefined || (own !== null && found.agent.id !== own)) return undefined;
+    if (!(await isWithinAllowance(this.#db, caller, decision_id))) return undefined;
     const { capability } = found;
     if (capability === null || !maySeeToken(caller, found)) return found;
     const token = this.#tokens.of(caller.workspace_id, capability.capability_id);

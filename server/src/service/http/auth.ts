@@ -73,9 +73,9 @@ export function makeAuthenticate(options: AuthOptions): (key: string | undefined
     options.onUse(found);
     if (by > 0) options.onOtherDigest(found, { from: digests[by] as KeyDigest, to: digests[0] });
     const { workspace_id, key_id, kind, scopes, agent_id, principal_id } = found;
-    return {
-      ok: true,
-      caller: { workspace_id, key_id, session: null, kind, scopes, agent_id, principal_id },
-    };
+    const { allowance_path, maker_key_ids } = found;
+    const bound = allowance_path.length === 0 ? {} : { bound: { allowance_path, maker_key_ids } };
+    const caller = { workspace_id, key_id, session: null, kind, scopes, agent_id, principal_id, ...bound };
+    return { ok: true, caller };
   };
 }

@@ -26,6 +26,9 @@ export interface KeyDigest {
   secret_id: string;
 }
 
+/** Makes the value of a new key, and the form in which the database keeps it. */
+export type MakeKeyValue = () => { value: string; stored: KeyDigest & { hint: string } };
+
 /** The purposes of HMAC-SHA256, each with its own key. */
 const MAC_PURPOSES = ['session', 'setup-code', 'link', 'device', 'attempts', 'slack-code'] as const;
 export type MacPurpose = (typeof MAC_PURPOSES)[number];

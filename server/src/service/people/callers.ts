@@ -5,11 +5,12 @@ import type { From } from './sign-in.ts';
 
 /** The origin of a change, for the lane and the audit list. */
 export function originOf(call: Pick<Call, 'caller' | 'request_id' | 'client_address'>): Origin {
-  const { key_id, session, principal_id } = call.caller;
+  const { key_id, session, principal_id, bound } = call.caller;
   const session_id = session?.session_id ?? null;
   return {
     actor: { type: session === null ? 'api_key' : 'user', key_id, session_id, principal_id },
     ...(session === null ? {} : { role: session.role }),
+    ...(bound === undefined ? {} : { bound }),
     request_id: call.request_id,
     client_address: call.client_address,
   };

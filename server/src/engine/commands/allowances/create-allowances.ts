@@ -11,6 +11,7 @@ import { loadedAllowances, whyNotOpen } from '@purser/rules/policy/allowances';
 import { rootOf } from '../../allowances/allowances.ts';
 import { type Command, type CommandResult, done, type Refusal, refuse } from '../../lane/command.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
+import { addKey, type NewKey, type NewKeyValue } from './add-key.ts';
 import { boundsOf, type Made, whyNotMade } from './new-allowance.ts';
 
 export interface NewAllowance {
@@ -19,6 +20,8 @@ export interface NewAllowance {
   body_hash: string;
   /** The parent and all above it, the nearest first, as they were read; their places never change. */
   above: readonly Allowance[];
+  /** The value of the key that is made with it; null: none is. */
+  key: NewKeyValue | null;
   /** Before the names of fields in refusals: `allowances[3].` of a batch. */
   prefix: string;
 }
@@ -28,12 +31,16 @@ export interface CreateAllowancesInput {
   allowances: readonly NewAllowance[];
   /** The key or person that makes them, for their external ids. */
   maker: string;
+  /** The principal of the person or key that makes them. */
+  acting_principal: string | null;
   /** The agent of an agent key, which makes parts alone that only narrow; null for everybody else. */
   agent_id: string | null;
 }
 
 export interface CreatedAllowance {
   allowance: Allowance;
+  /** The key that was made with it. */
+  key: NewKey | null;
   /** It was there already, made by the same body. */
   replayed: boolean;
 }
@@ -117,7 +124,7 @@ function makeOne(set: WorkingSet, given: NewAllowance, input: CreateAllowancesIn
     external_id === null ? undefined : set.allowances.byExternalId({ maker: input.maker, external_id });
   if (earlier !== undefined) {
     return earlier.body_hash === body_hash
-      ? done({ allowance: earlier, replayed: true })
+      ? done({ allowance: earlier, key: null, replayed: true })
       : refuse('allowance_exists', `${prefix}external_id: already made another allowance; use a new one.`);
   }
   const not_of_agent = whyNotOfAgent(given, input);
@@ -136,6 +143,7 @@ function makeOne(set: WorkingSet, given: NewAllowance, input: CreateAllowancesIn
   const allowance_id = set.newId('allowance');
   return done({
     replayed: false,
+    key: null,
     allowance: {
       allowance_id,
       path: [allowance_id, ...(parent?.path ?? [])],
@@ -170,13 +178,29 @@ export function addAllowance(set: WorkingSet, allowance: Allowance, origin: Orig
   });
 }
 
+/** Makes the key that was asked for with an allowance. */
+function boundKey(
+  set: WorkingSet,
+  { key, body }: NewAllowance,
+  { allowance_id, path, name, agent_id }: Allowance,
+  origin: Origin,
+): NewKey | null {
+  if (key === null) return null;
+  const expires_in_seconds = typeof body.key === 'object' ? body.key.expires_in_seconds : null;
+  const of_agent = { kind: 'agent', scopes: ['authorize'], agent_id, principal_id: null } as const;
+  const named = { name: name ?? allowance_id, allowance_path: path };
+  return addKey(set, { ...key, ...of_agent, ...named, expires_in_seconds }, origin);
+}
+
 /**
  * Creates allowances, all or none. One that the same maker made before by the same external id and body is returned as it
  * is; by another body it is refused.
  */
 export const createAllowances: Command<CreateAllowancesInput, CreatedAllowance[]> = {
   name: 'createAllowances',
-  needs: ({ allowances, maker, agent_id }) => ({
+  needs: ({ allowances, maker, agent_id, acting_principal }) => ({
+    principals:
+      acting_principal === null || allowances.every(({ key }) => key === null) ? [] : [acting_principal],
     agents: [...allowances.flatMap(({ body }) => body.agent ?? []), ...(agent_id === null ? [] : [agent_id])],
     shared_budgets: allowances.some(({ body }) => body.budget !== undefined) ? [] : undefined,
     allowances: allowances.flatMap(({ above }) => above.map((each) => each.allowance_id)),
@@ -206,7 +230,12 @@ export const createAllowances: Command<CreateAllowancesInput, CreatedAllowance[]
         by_id.set(given.body.external_id, { hash: given.body_hash, made: one.value });
     }
     // After this point all of them are made: nothing may refuse them.
-    for (const { allowance, replayed } of made) if (!replayed) addAllowance(set, allowance, origin);
-    return done(made);
+    return done(
+      made.map((each, i) => {
+        if (each.replayed) return each;
+        addAllowance(set, each.allowance, origin);
+        return { ...each, key: boundKey(set, input.allowances[i] as NewAllowance, each.allowance, origin) };
+      }),
+    );
   },
 };

@@ -83,6 +83,11 @@ const labelled: Rule = ({ body, parent }) => {
     : null;
 };
 
+const keyOfAgent: Rule = ({ body, agent, parent }) =>
+  body.key !== undefined && agent === null && parent?.agent_id == null
+    ? ['key', 'needs an agent: name one with agent, or make the key with POST /v1/api-keys']
+    : null;
+
 const itemsOfPurpose: Rule = ({ body: { expected_items, purpose } }) =>
   expected_items !== undefined && purpose === undefined ? ['expected_items', 'needs purpose'] : null;
 
@@ -96,6 +101,7 @@ const RULES: readonly Rule[] = [
   expires,
   labelled,
   itemsOfPurpose,
+  keyOfAgent,
 ];
 
 /** The problem with an amount beside the parent's of the same period; null if there is none. */

@@ -1,6 +1,6 @@
 import type { CreateAllowance } from '@purser/contract/allowances/fields';
 import { routes } from '@purser/contract/routes/allowances';
-import type { Caller } from '@purser/rules/domain/keys';
+import { allowanceOf, type Caller, keyBody } from '@purser/rules/domain/keys';
 import { recordHash } from '@purser/rules/domain/ledger';
 import { ApiError } from '@purser/rules/errors';
 import type pg from 'pg';
@@ -11,6 +11,7 @@ import {
   readAllowances,
 } from '../../../engine/allowances/find-allowances.ts';
 import {
+  type CreatedAllowance,
   createAllowances,
   type NewAllowance,
 } from '../../../engine/commands/allowances/create-allowances.ts';
@@ -20,10 +21,12 @@ import type { Lane } from '../../../engine/lane/lane.ts';
 import { getAgent } from '../../../engine/storage/agents.ts';
 import { loadSharedBudgets } from '../../../engine/storage/shared-budgets.ts';
 import type { ReadChain } from '../../allowances/chains.ts';
+import { maySee } from '../../allowances/may-see.ts';
 import { presentAllowances } from '../../allowances/present-allowances.ts';
 import { agentScopeOf } from '../../decisions/present-decisions.ts';
 import { type Cursors, pageOf } from '../../http/cursors.ts';
 import { type CallOf, type Route, serve } from '../../http/route.ts';
+import type { MakeKeyValue } from '../../installation/secrets.ts';
 import { originOf } from '../../people/callers.ts';
 
 interface Options {
@@ -31,6 +34,7 @@ interface Options {
   lane: Lane;
   cursors: Cursors;
   readChain: ReadChain;
+  makeKeyValue: MakeKeyValue;
 }
 
 const notFound = (field = '') => new ApiError('not_found', `${field}No such allowance.`);
@@ -38,9 +42,7 @@ const notFound = (field = '') => new ApiError('not_found', `${field}No such allo
 /** The allowance, where the caller may see it. Throws ApiError `not_found`. */
 async function visible(db: pg.Pool, caller: Caller, id: string): Promise<FoundAllowance> {
   const [found] = await readAllowances(db, caller.workspace_id, [id]);
-  const own = agentScopeOf(caller);
-  if (found === undefined || (own !== null && found.agent_id !== null && found.agent_id !== own))
-    throw notFound();
+  if (found === undefined || !maySee(caller, found)) throw notFound();
   return found;
 }
 
@@ -51,22 +53,22 @@ async function shown(db: pg.Pool, workspace_id: string, id: string) {
 
 /** Reads what new allowances are parts of. Throws ApiError `not_found` where the caller may use no such allowance. */
 async function newAllowances(
-  { readChain }: Options,
+  { readChain, makeKeyValue }: Options,
   caller: Caller,
   bodies: readonly CreateAllowance[],
   prefixOf: (i: number) => string,
-): Promise<NewAllowance[]> {
-  const own = agentScopeOf(caller);
-  const made: NewAllowance[] = [];
+): Promise<(NewAllowance & { key_value: string | null })[]> {
+  const made: (NewAllowance & { key_value: string | null })[] = [];
   for (const [i, body] of bodies.entries()) {
     const prefix = prefixOf(i);
     const chain = body.parent === undefined ? undefined : await readChain(caller.workspace_id, body.parent);
     const above = chain?.allowances ?? [];
     const [parent] = above;
-    const is_hidden =
-      own !== null && parent !== undefined && parent.agent_id !== null && parent.agent_id !== own;
-    if (body.parent !== undefined && (parent === undefined || is_hidden)) throw notFound(`${prefix}parent: `);
-    made.push({ body, body_hash: recordHash(body).toString('hex'), above, prefix });
+    if (body.parent !== undefined && (parent === undefined || !maySee(caller, parent)))
+      throw notFound(`${prefix}parent: `);
+    const made_key = body.key === undefined ? null : makeKeyValue();
+    const [key, key_value] = [made_key?.stored ?? null, made_key?.value ?? null];
+    made.push({ body, body_hash: recordHash(body).toString('hex'), above, key, key_value, prefix });
   }
   return made;
 }
@@ -74,8 +76,16 @@ async function newAllowances(
 const inputOf = (caller: Caller, allowances: readonly NewAllowance[]) => ({
   allowances,
   maker: (caller.key_id ?? caller.principal_id) as string,
+  acting_principal: caller.principal_id,
   agent_id: agentScopeOf(caller),
 });
+
+/** The key that was made with an allowance, with its value: the only answer that has it. */
+function shownKey({ key }: CreatedAllowance, given?: { key_value: string | null }) {
+  if (key === null || given?.key_value == null) return {};
+  const { id, ...rest } = keyBody(key);
+  return { api_key: { id, key: given.key_value, ...rest } };
+}
 
 const handleCreate = (options: Options) =>
   serve(routes.createAllowance)(async (call) => {
@@ -86,9 +96,8 @@ const handleCreate = (options: Options) =>
     const [made] = await lane.submit(workspace_id, createAllowances, input, originOf(call));
     if (made === undefined) throw new Error('no allowance was made');
     const body = await shown(db, workspace_id, made.allowance.allowance_id);
-    return made.replayed
-      ? { status: 200, body, headers: { 'idempotent-replay': 'true' } }
-      : { status: 201, body };
+    if (made.replayed) return { status: 200, body, headers: { 'idempotent-replay': 'true' } };
+    return { status: 201, body: { ...body, ...shownKey(made, allowances[0]) } };
   });
 
 const handleCreateSeveral = (options: Options) =>
@@ -106,7 +115,11 @@ const handleCreateSeveral = (options: Options) =>
     const ids = made.map(({ allowance }) => allowance.allowance_id);
     const bodies = await presentAllowances(db, workspace_id, await readAllowances(db, workspace_id, ids));
     const by_id = new Map(bodies.map((body) => [body.id, body]));
-    return { status: 201, body: { data: ids.map((id) => by_id.get(id) as (typeof bodies)[number]) } };
+    const data = made.map((each, i) => ({
+      ...(by_id.get(each.allowance.allowance_id) as (typeof bodies)[number]),
+      ...shownKey(each, allowances[i]),
+    }));
+    return { status: 201, body: { data } };
   });
 
 type ListCall = CallOf<typeof routes.listAllowances>;
@@ -116,6 +129,7 @@ async function filtersOf({ db }: Options, { caller, query }: ListCall): Promise<
   const { workspace_id } = caller;
   const { agent, budget, parent, status, automatic, label, external_id, issuer } = query;
   const own = agentScopeOf(caller);
+  const bound = allowanceOf(caller);
   const found_agent = agent === undefined ? undefined : await getAgent(db, workspace_id, agent);
   const budgets = budget === undefined ? [] : await loadSharedBudgets(db, [workspace_id]);
   const found_budget = budgets.find(({ budget_id, slug }) => budget_id === budget || slug === budget);
@@ -135,6 +149,7 @@ async function filtersOf({ db }: Options, { caller, query }: ListCall): Promise<
     ...(external_id === undefined ? {} : { external_id }),
     ...(issuer === undefined ? {} : { issuer_id: issuer }),
     ...(own === null ? {} : { visible_to: own }),
+    ...(bound === null ? {} : { within: bound }),
   };
 }
 
@@ -143,7 +158,7 @@ const handleList = (options: Options) =>
     const { db, cursors } = options;
     const { limit = 50, cursor, ...asked } = call.query;
     const { workspace_id } = call.caller;
-    const list = ['listAllowances', workspace_id, asked, agentScopeOf(call.caller)];
+    const list = ['listAllowances', workspace_id, asked, agentScopeOf(call.caller), allowanceOf(call.caller)];
     const before = cursors.open(list, cursor) as string | null;
     const filters = await filtersOf(options, call);
     const found =

@@ -11,6 +11,7 @@ import { readDecision } from '../../../engine/questions/answers-of-records.ts';
 import { getDecision } from '../../../engine/storage/decisions.ts';
 import { listLabels } from '../../../engine/storage/labels.ts';
 import { loadReviewsOfDecisions } from '../../../engine/storage/reviews.ts';
+import { isWithinAllowance } from '../../allowances/may-see.ts';
 import { agentScopeOf } from '../../decisions/present-decisions.ts';
 import { type CallOf, type Route, serve } from '../../http/route.ts';
 import { originOf } from '../../people/callers.ts';
@@ -30,7 +31,8 @@ export function makeReviewRoutes(options: {
   /** Throws `not_found` if the caller may not see the decision. */
   async function mustSee({ caller, params }: CallOf<typeof routes.listReviews>): Promise<void> {
     const found = await getDecision(db, caller.workspace_id, params.id, agentScopeOf(caller));
-    if (found === undefined) throw new ApiError('not_found', 'No such decision.');
+    if (found === undefined || !(await isWithinAllowance(db, caller, params.id)))
+      throw new ApiError('not_found', 'No such decision.');
   }
 
   return [
