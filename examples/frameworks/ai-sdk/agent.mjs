@@ -3,7 +3,7 @@
 //
 //   PURSER_BASE_URL=http://127.0.0.1:8080 PURSER_AGENT_KEY=sk_… node agent.mjs
 //
-// A script stands in for the model, so that no key of a provider is needed. See docs/guides/frameworks.md.
+// A script plays the model, so that no key of a provider is needed. See docs/guides/frameworks.md.
 import { purserApproval } from '@purser/agents/ai-sdk';
 import { Purser } from '@purser/sdk';
 import { generateText, isStepCount, tool } from 'ai';

@@ -3,7 +3,7 @@ An agent of LangChain that pays two invoices. Purser allows one and denies the o
 
     PURSER_BASE_URL=http://127.0.0.1:8080 PURSER_AGENT_KEY=sk_… python agent.py
 
-A script stands in for the model, so that no key of a provider is needed. See docs/guides/frameworks.md.
+A script plays the model, so that no key of a provider is needed. See docs/guides/frameworks.md.
 """
 
 import json
