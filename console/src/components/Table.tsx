@@ -1,8 +1,11 @@
 import { memo, type ReactNode, use, useEffect, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
+import { useMedia } from '../lib/hooks/use-media.ts';
 import { Button } from './Button.tsx';
 import { Blocks, WHOLE_ROWS } from './list/Blocks.tsx';
 import { FindHint } from './list/FindHint.tsx';
+import { ariaSort, SortChoice, SortHead } from './list/SortHead.tsx';
+import type { SortedColumn, Sorting } from './list/sorting.ts';
 import { CardTitle } from './Page.tsx';
 import styles from './Table.module.css';
 
@@ -18,6 +21,8 @@ export interface Column<Row> {
   heading?: boolean;
   /** Shows the name only to screen readers. */
   hideName?: boolean;
+  /** Sorts the list by this column. */
+  sort?: SortedColumn;
   cell: (row: Row) => ReactNode;
 }
 
@@ -30,12 +35,16 @@ export function Table<Row>({
   columns,
   rows,
   keyOf,
+  sorting,
 }: {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
+  sorting?: Sorting;
 }) {
+  const is_phone = useMedia('(max-width: 40rem)');
+  const sorts = is_phone ? undefined : sorting;
   const is_long = rows.length > WHOLE_ROWS;
   // The card is the region of this name already.
   const Region = use(CardTitle) === label ? 'div' : 'section';
@@ -47,14 +56,29 @@ export function Table<Row>({
       tabIndex={0}
       data-table
     >
+      {is_phone && sorting !== undefined && <SortChoice columns={columns} sorting={sorting} />}
       <table className={styles.table} aria-rowcount={is_long ? rows.length + 1 : undefined}>
         <thead>
           <tr>
-            {columns.map(({ name, number, hideName }) => (
-              <th key={name} scope="col" className={cx(number === true && styles.number)}>
-                {hideName === true ? <span className="visually-hidden">{name}</span> : name}
-              </th>
-            ))}
+            {columns.map((column) => {
+              const { name, number, hideName } = column;
+              return (
+                <th
+                  key={name}
+                  scope="col"
+                  className={cx(number === true && styles.number)}
+                  aria-sort={ariaSort(column, sorts)}
+                >
+                  {hideName === true ? (
+                    <span className="visually-hidden">{name}</span>
+                  ) : sorts === undefined ? (
+                    name
+                  ) : (
+                    <SortHead column={column} sorting={sorts} />
+                  )}
+                </th>
+              );
+            })}
           </tr>
         </thead>
         <Blocks

@@ -11,7 +11,15 @@ const MAX_VIEWS = 20;
 const listeners = new Set<() => void>();
 let read: { text: string; views: readonly View[] } = { text: '', views: [] };
 
-const keyOf = (screen: string) => `purser.views.${screen}`;
+/** Whose views they are, and of which list. */
+export interface ViewsOf {
+  workspace_id: string;
+  principal_id: string;
+  screen: string;
+}
+
+const keyOf = ({ workspace_id, principal_id, screen }: ViewsOf) =>
+  `purser.views.${workspace_id}.${principal_id}.${screen}`;
 
 /** Reads stored views. Damaged and unknown entries are left out. */
 function parseViews(text: string): View[] {
@@ -32,15 +40,15 @@ function parseViews(text: string): View[] {
   }
 }
 
-/** The views saved in this browser. They are shared as links, since the URL has the filters. */
-export function useViews(screen: string): readonly View[] {
+/** The person's views, saved in this browser. They are shared as links, since the URL has the filters. */
+export function useViews(of: ViewsOf): readonly View[] {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     () => {
-      const text = localStorage.getItem(keyOf(screen)) ?? '[]';
+      const text = localStorage.getItem(keyOf(of)) ?? '[]';
       if (text !== read.text) read = { text, views: parseViews(text) };
       return read.views;
     },
@@ -48,17 +56,17 @@ export function useViews(screen: string): readonly View[] {
 }
 
 /** Saves a view and replaces one of the same name. Beyond the maximum the oldest is removed. */
-export function saveView(screen: string, view: View): void {
-  const others = parseViews(localStorage.getItem(keyOf(screen)) ?? '[]').filter(
+export function saveView(of: ViewsOf, view: View): void {
+  const others = parseViews(localStorage.getItem(keyOf(of)) ?? '[]').filter(
     (each) => each.name !== view.name,
   );
-  localStorage.setItem(keyOf(screen), JSON.stringify([...others, view].slice(-MAX_VIEWS)));
+  localStorage.setItem(keyOf(of), JSON.stringify([...others, view].slice(-MAX_VIEWS)));
   for (const each of listeners) each();
 }
 
-export function removeView(screen: string, name: string): void {
-  const others = parseViews(localStorage.getItem(keyOf(screen)) ?? '[]').filter((each) => each.name !== name);
-  localStorage.setItem(keyOf(screen), JSON.stringify(others));
+export function removeView(of: ViewsOf, name: string): void {
+  const others = parseViews(localStorage.getItem(keyOf(of)) ?? '[]').filter((each) => each.name !== name);
+  localStorage.setItem(keyOf(of), JSON.stringify(others));
   for (const each of listeners) each();
 }
 

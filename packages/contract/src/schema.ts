@@ -299,6 +299,14 @@ export const PageQuery = {
   ),
 };
 
+/** The parameters of a list that can be sorted, besides its page. The first of `by` is its usual order. */
+export function SortQuery<By extends string>(by: readonly [By, ...By[]]) {
+  return {
+    sort: Type.Optional(OneOf(by, { description: `Defaults to \`${by[0]}\`.` })),
+    order: Type.Optional(OneOf(['asc', 'desc'], { description: 'Defaults to `desc`.' })),
+  };
+}
+
 /** One page of a list. */
 export function page<S extends TSchema>(
   of: S,

@@ -12,6 +12,47 @@ const { test, s, get, post, walk, ask } = serviceTest({
   env: { REVIEW_TTL_SECONDS: '600' },
 });
 
+describe('lists that can be sorted', () => {
+  const reversed = (of: Shown[]) => [...of].reverse();
+
+  test('agents come by their creation or slug, in both directions, page by page', async () => {
+    for (const slug of ['sorted-c', 'sorted-a', 'sorted-b']) await post('/v1/agents', { slug });
+    const slugs = async (sorting: string) =>
+      (await walk(`/v1/agents?q=sorted-${sorting}`)).map(({ slug }) => slug);
+    expect(await slugs('')).toEqual(['sorted-b', 'sorted-a', 'sorted-c']);
+    expect(await slugs('&order=asc')).toEqual(['sorted-c', 'sorted-a', 'sorted-b']);
+    expect(await slugs('&sort=slug&order=asc')).toEqual(['sorted-a', 'sorted-b', 'sorted-c']);
+    expect(await slugs('&sort=slug')).toEqual(['sorted-c', 'sorted-b', 'sorted-a']);
+    const { next_cursor } = await get('/v1/agents?q=sorted-&sort=slug&limit=1');
+    const reply = await s.call('GET', `/v1/agents?q=sorted-&limit=1&cursor=${next_cursor}`);
+    expect([reply.status, fieldOf(reply)]).toEqual([400, 'cursor']);
+  });
+
+  test('keys come oldest first where that is asked', async () => {
+    for (let i = 0; i < 3; i++) await makeKey(s, { scopes: ['read'] });
+    const ids = async (sorting: string) => (await walk(`/v1/api-keys${sorting}`)).map(({ id }) => id);
+    const newest_first = await ids('');
+    expect(newest_first.length).toBeGreaterThan(3);
+    expect(await ids('?sort=created_at&order=asc')).toEqual(reversed(newest_first));
+  });
+
+  test('listed merchants come by name whatever its capitals, and a page continues behind an entry that was removed', async () => {
+    await post('/v1/agents', { slug: 'sorting', authority: AUTHORITY });
+    const entries = ['beta', 'Alpha', 'Gamma', 'delta'].map((merchant) => ({ merchant, verdict: 'ALLOWED' }));
+    await post('/v1/agents/sorting/merchants', { entries });
+    const names = async (sorting: string) =>
+      (await walk(`/v1/agents/sorting/merchants?${sorting}`)).map(({ merchant }) => merchant);
+    expect(await names('sort=merchant&order=asc')).toEqual(['Alpha', 'beta', 'delta', 'Gamma']);
+    expect(await names('sort=merchant')).toEqual(['Gamma', 'delta', 'beta', 'Alpha']);
+    expect(await names('order=asc')).toEqual(reversed(await names('')));
+    const path = '/v1/agents/sorting/merchants?sort=merchant&order=asc';
+    const first = await get(`${path}&limit=2`);
+    await s.call('DELETE', `/v1/agents/sorting/merchants/${first.data[1].entry_id}`);
+    const { data } = await get(`${path}&cursor=${first.next_cursor}`);
+    expect(data.map(({ merchant }: Shown) => merchant)).toEqual(['delta', 'Gamma']);
+  });
+});
+
 describe('GET /v1/changes', () => {
   test('changes tell the head alone at first, then what came since, by type, and what waits for a person', async () => {
     await post('/v1/agents', {

@@ -12,6 +12,8 @@ import { Button } from '../../components/Button.tsx';
 import { Sparkline } from '../../components/charts/Sparkline.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { BY_TIME, byName, SORTING_PARAMS, useSorting } from '../../components/list/sorting.ts';
+import { Views } from '../../components/list/Views.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { StopButton } from '../../components/Stop.tsx';
@@ -84,6 +86,7 @@ const columnsOf = ({
 }: ReturnType<typeof useDays>): readonly Column<AgentWithBudgets>[] => [
   {
     name: 'Agent',
+    sort: byName('slug'),
     heading: true,
     wrap: true,
     cell: (each) => (
@@ -116,6 +119,7 @@ const columnsOf = ({
       return days !== undefined && <Sparkline days={days} from={from} to={to} />;
     },
   },
+  { name: 'Created', sort: BY_TIME, cell: (each) => <Time at={each.created_at} /> },
   {
     name: 'Last decision',
     cell: (each) => (each.last_decision_at ? <Time at={each.last_decision_at} /> : '—'),
@@ -128,12 +132,13 @@ export default function Agents() {
     given,
     FILTERS.map(({ param }) => param),
   ) as Search;
+  const sorting = useSorting('/agents');
   const may = useMay('admin');
   const days = useDays();
   const columns = useMemo(() => columnsOf(days), [days]);
   const navigate = useNavigate();
   // Revoked agents are hidden unless a filter asks for them.
-  const query = { status: 'active,paused', ...search };
+  const query = { status: 'active,paused', ...search, ...sorting.query };
   const fetchPage = (page: PageQuery) => purser.agents.list({ ...query, ...page } as ListAgentsQuery);
   const list = useList<AgentWithBudgets>(['agents', 'list', query], fetchPage, {
     mode: 'first',
@@ -160,7 +165,10 @@ export default function Agents() {
             <Button
               kind="quiet"
               onClick={() =>
-                void navigate({ to: '/agents', search: { ...search, status: 'active,paused,revoked' } })
+                void navigate({
+                  to: '/agents',
+                  search: { ...search, ...sorting.query, status: 'active,paused,revoked' },
+                })
               }
             >
               {hidden === undefined ? 'Show revoked' : `Show revoked (${hidden})`}
@@ -172,13 +180,25 @@ export default function Agents() {
         </>
       }
     >
-      <Filters filters={FILTERS} search={search} to="/agents" />
+      <Views screen="agents" to="/agents" search={{ ...search, ...sorting.query }} />
+      <Filters
+        filters={FILTERS}
+        search={{ ...search, ...sorting.query }}
+        to="/agents"
+        keep={SORTING_PARAMS}
+      />
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={8} />}
       {list.isSuccess &&
         (list.rows.length > 0 ? (
           <Card flush>
-            <Table label="Agents" columns={columns} rows={list.rows} keyOf={(each) => each.id} />
+            <Table
+              label="Agents"
+              columns={columns}
+              rows={list.rows}
+              keyOf={(each) => each.id}
+              sorting={sorting}
+            />
             <LoadMore query={list} />
           </Card>
         ) : (

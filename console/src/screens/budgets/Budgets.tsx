@@ -1,5 +1,6 @@
 import type { Budget } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useExampleCurrency } from '../../api/agent-names.ts';
 import { useBudgets } from '../../api/budgets.ts';
@@ -10,6 +11,7 @@ import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { BurnDown } from '../../components/charts/BurnDown.tsx';
+import { SelectField } from '../../components/Field.tsx';
 import { Meter } from '../../components/limits/Meter.tsx';
 import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -17,6 +19,7 @@ import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { CodeBlock } from '../../components/Value.tsx';
 import { budgetsBelow, nestedBudgets, periodInWords } from '../../lib/budgets.ts';
 import { formatMoney, majorUnits } from '../../lib/money.ts';
+import { pick } from '../../lib/search.ts';
 import { BudgetForm } from './BudgetForm.tsx';
 import styles from './Budgets.module.css';
 
@@ -36,12 +39,32 @@ const CSV: CsvColumns<Budget> = [
   ['remaining_minor', (each) => each.standing.remaining_minor],
 ];
 
+/** The orders of the list. Each below its parent unless the URL names another. */
+const ORDERS = [
+  ['', 'By parent'],
+  ['used', 'Most used first'],
+  ['name', 'A to Z'],
+] as const;
+
+const usedShare = ({ standing, limit_minor }: Budget) =>
+  limit_minor === 0 ? 0 : standing.used_minor / limit_minor;
+
+function ordered(budgets: readonly Budget[], order: string | undefined) {
+  const flat = (compare: (a: Budget, b: Budget) => number) =>
+    [...budgets].sort(compare).map((budget) => ({ budget, depth: 0 }));
+  if (order === 'used') return flat((a, b) => usedShare(b) - usedShare(a));
+  if (order === 'name') return flat((a, b) => a.name.localeCompare(b.name));
+  return nestedBudgets(budgets);
+}
+
 export default function Budgets() {
   const may = useMay('admin');
   const query = useBudgets();
   const [asked, setAsked] = useState<Asked | null>(null);
   const close = () => setAsked(null);
   const budgets = query.data ?? [];
+  const { sort: order } = pick(useSearch({ strict: false }), ['sort']);
+  const navigate = useNavigate();
   return (
     <Page
       title="Budgets"
@@ -57,13 +80,25 @@ export default function Budgets() {
     >
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Loading lines={8} />}
+      {budgets.length > 1 && (
+        <div className={styles.order}>
+          <SelectField
+            label="Sort"
+            value={order ?? ''}
+            options={ORDERS}
+            onValue={(sort) =>
+              void navigate({ to: '/budgets', search: sort === '' ? {} : { sort }, replace: true })
+            }
+          />
+        </div>
+      )}
       {query.isSuccess && (
         <Card flush={budgets.length > 0}>
           {budgets.length === 0 ? (
             <Nothing />
           ) : (
             <ul className={styles.budgets} aria-label="Budgets">
-              {nestedBudgets(budgets).map(({ budget, depth }) => (
+              {ordered(budgets, order).map(({ budget, depth }) => (
                 <Row key={budget.id} budget={budget} depth={depth} may={may} onAsk={setAsked} />
               ))}
             </ul>

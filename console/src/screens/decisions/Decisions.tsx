@@ -1,17 +1,15 @@
 import type { Decision, DecisionListQuery } from '@purser/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
-import { type Place, usePlace } from '../../components/AgentTabs.tsx';
+import { usePlace } from '../../components/AgentTabs.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
-import { Actions, Dialog } from '../../components/Dialog.tsx';
-import { TextField } from '../../components/Field.tsx';
-import chips from '../../components/Filters.module.css';
 import { Filters } from '../../components/Filters.tsx';
 import { FirstDecision } from '../../components/FirstSteps.tsx';
 import { NewRows } from '../../components/list/NewRows.tsx';
+import { BY_TIME, useSorting } from '../../components/list/sorting.ts';
+import { Views } from '../../components/list/Views.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
@@ -19,7 +17,6 @@ import { Money, Time } from '../../components/Value.tsx';
 import { downloadStreamed } from '../../lib/download.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { pick, type Search, stringifySearch } from '../../lib/search.ts';
-import { isSameSearch, removeView, saveView, useViews } from '../../lib/views.ts';
 import { visible } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import { CountedBars, RowBars } from './Bars.tsx';
@@ -30,7 +27,7 @@ import { Facets } from './Facets.tsx';
 import { FILTERS, SYSTEM_VIEWS } from './filters.ts';
 
 const COLUMNS: readonly Column<Decision>[] = [
-  { name: 'Time', cell: (each) => <Time at={each.created_at} /> },
+  { name: 'Time', sort: BY_TIME, cell: (each) => <Time at={each.created_at} /> },
   {
     name: 'Merchant',
     heading: true,
@@ -73,13 +70,11 @@ const COLUMNS: readonly Column<Decision>[] = [
 /** URL parameters that are not filters. */
 const KEPT = ['live', 'view'] as const;
 
-/** A view is current only if its filters match exactly. */
-const EXACTLY = { exact: true, includeSearch: true };
-
 export default function Decisions() {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
   const place = usePlace('decisions');
+  const sorting = useSorting(place.path);
   const of_agent = place.fixed.agent !== undefined;
   const shown = of_agent ? FILTERS.filter(({ param }) => param !== 'agent') : FILTERS;
   const filters = pick(
@@ -134,7 +129,14 @@ export default function Decisions() {
     >
       {place.tabs}
       {exporting.error !== null && <ErrorNotice error={exporting.error} />}
-      <Views search={filters} place={place} />
+      <Views
+        screen="decisions"
+        to={place.path}
+        search={filters}
+        built_in={SYSTEM_VIEWS}
+        // Saved views may filter by agent, so they belong to the workspace's list.
+        may_save={!of_agent}
+      />
       <Filters filters={shown} search={{ ...filters, ...kept }} to={place.path} keep={KEPT}>
         <Facets filters={filters} kept={kept} place={place} rows={list.rows} has_more={list.hasNextPage} />
       </Filters>
@@ -151,7 +153,13 @@ export default function Decisions() {
           </>
         ) : list.rows.length > 0 ? (
           <Card flush>
-            <Table label="Decisions" columns={COLUMNS} rows={list.rows} keyOf={(each) => each.decision_id} />
+            <Table
+              label="Decisions"
+              columns={COLUMNS}
+              rows={list.rows}
+              keyOf={(each) => each.decision_id}
+              sorting={sorting}
+            />
             <LoadMore query={list} />
           </Card>
         ) : (
@@ -174,89 +182,5 @@ export default function Decisions() {
           </Card>
         ))}
     </Page>
-  );
-}
-
-/** Named filters: the built-in ones, and those saved in this browser. */
-function Views({ search, place }: { search: Search; place: Place }) {
-  const of_agent = place.fixed.agent !== undefined;
-  // Saved views may filter by agent, so they belong to the workspace's list.
-  const saved = useViews('decisions');
-  const own = of_agent ? [] : saved;
-  const [is_naming, setNaming] = useState(false);
-  const [name, setName] = useState('');
-  const is_new =
-    !of_agent &&
-    Object.keys(search).length > 0 &&
-    ![...SYSTEM_VIEWS, ...own].some((each) => isSameSearch(each.search, search));
-  const current = (view: Search) => (isSameSearch(view, search) ? 'true' : undefined);
-  return (
-    <nav className={chips.views} aria-label="Views">
-      {SYSTEM_VIEWS.map((view) => (
-        <Link
-          key={view.name}
-          to={place.path}
-          search={view.search}
-          activeOptions={EXACTLY}
-          aria-current={current(view.search)}
-        >
-          {view.name}
-        </Link>
-      ))}
-      {own.map((view) => (
-        <span key={view.name}>
-          <Link
-            to={place.path}
-            search={view.search}
-            activeOptions={EXACTLY}
-            aria-current={current(view.search)}
-          >
-            {view.name}
-          </Link>
-          <button
-            type="button"
-            aria-label={`Delete view ${view.name}`}
-            onClick={() => removeView('decisions', view.name)}
-          >
-            ✕
-          </button>
-        </span>
-      ))}
-      {is_new && (
-        <Button small kind="quiet" onClick={() => setNaming(true)}>
-          + Save view
-        </Button>
-      )}
-      {is_naming && (
-        <Dialog title="Save these filters" onClose={() => setNaming(false)}>
-          <form
-            style={{ display: 'grid', gap: '1rem' }}
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (name.trim() === '') return;
-              saveView('decisions', { name: name.trim().slice(0, 40), search });
-              setName('');
-              setNaming(false);
-            }}
-          >
-            <TextField
-              label="View name"
-              autoFocus
-              required
-              maxLength={40}
-              hint="Saved in this browser. To share it, send the URL of this page."
-              value={name}
-              onValue={setName}
-            />
-            <Actions>
-              <Button onClick={() => setNaming(false)}>Cancel</Button>
-              <Button kind="primary" type="submit">
-                Save
-              </Button>
-            </Actions>
-          </form>
-        </Dialog>
-      )}
-    </nav>
   );
 }

@@ -15,6 +15,8 @@ import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { BY_TIME, SORTING_PARAMS, useSorting } from '../../components/list/sorting.ts';
+import { Views } from '../../components/list/Views.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
@@ -94,10 +96,15 @@ function KeyList({ place }: { place: Place }) {
     search,
     shown.map(({ param }) => param),
   ) as Search;
+  const sorting = useSorting(place.path);
   const shows_all = pick(search, ['all']).all === '1';
   const asked = { ...filters, ...place.fixed };
   // Revoked and expired keys are hidden by default.
-  const query = { ...asked, ...(filters.status === undefined && !shows_all ? { status: 'active' } : {}) };
+  const query = {
+    ...asked,
+    ...(filters.status === undefined && !shows_all ? { status: 'active' } : {}),
+    ...sorting.query,
+  };
   const fetchPage = (page: PageQuery) => purser.apiKeys.list({ ...query, ...page } as ListApiKeysQuery);
   const list = useList<ApiKey>(['keys', query], fetchPage, { mode: 'first', idOf: (each) => each.id });
   const hidden = useHiddenCount(
@@ -109,7 +116,13 @@ function KeyList({ place }: { place: Place }) {
   const is_filtered = Object.keys(filters).length > 0;
   return (
     <>
-      <Filters filters={shown} search={search as Search} to={place.path} keep={['all']} />
+      <Views
+        screen="keys"
+        to={place.path}
+        search={{ ...filters, ...sorting.query, ...pick(search, ['all']) } as Search}
+        may_save={place.fixed.agent === undefined}
+      />
+      <Filters filters={shown} search={search as Search} to={place.path} keep={['all', ...SORTING_PARAMS]} />
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={6} />}
       {list.isSuccess && (
@@ -119,7 +132,10 @@ function KeyList({ place }: { place: Place }) {
           aside={
             <>
               {filters.status === undefined && (shows_all || hidden !== '0') && (
-                <Link to={place.path} search={{ ...filters, ...(shows_all ? {} : { all: '1' }) }}>
+                <Link
+                  to={place.path}
+                  search={{ ...filters, ...sorting.query, ...(shows_all ? {} : { all: '1' }) }}
+                >
                   {shows_all
                     ? 'Hide revoked and expired'
                     : `Show revoked and expired${hidden === undefined ? '' : ` (${hidden})`}`}
@@ -140,6 +156,7 @@ function KeyList({ place }: { place: Place }) {
                 columns={columnsOf(byId, setRevoking)}
                 rows={list.rows}
                 keyOf={(each) => each.id}
+                sorting={sorting}
               />
               <LoadMore query={list} />
             </>
@@ -188,6 +205,7 @@ function columnsOf(
     },
     {
       name: 'Created',
+      sort: BY_TIME,
       short: true,
       cell: (each) => (
         <>

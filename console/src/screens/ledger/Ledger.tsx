@@ -5,6 +5,7 @@ import { useList } from '../../api/lists.ts';
 import { Button } from '../../components/Button.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { NewRows } from '../../components/list/NewRows.tsx';
+import { BY_TIME, useSorting } from '../../components/list/sorting.ts';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Empty, Loading, Page } from '../../components/Page.tsx';
 import { SubjectLink } from '../../components/SubjectLink.tsx';
@@ -42,7 +43,7 @@ const COLUMNS: readonly Column<LedgerEvent>[] = [
     heading: true,
     cell: (each) => <Link to={`/ledger/${each.seq}`}>{each.seq}</Link>,
   },
-  { name: 'Time', cell: (each) => <Time at={each.occurred_at} /> },
+  { name: 'Time', sort: BY_TIME, cell: (each) => <Time at={each.occurred_at} /> },
   { name: 'Type', cell: (each) => words(each.type) },
   { name: 'Subject', cell: (each) => <SubjectLink subject={each.subject} /> },
   {
@@ -57,6 +58,7 @@ export default function Ledger() {
   const search = useSearch({ strict: false });
   const filters = pick(search, PARAMS) as Search;
   const { since } = pick(search, ['since']);
+  const sorting = useSorting('/ledger');
   const list = useList<LedgerEvent>(
     ['ledger', 'events', filters],
     (page) => purser.ledger.events({ ...filters, ...page } as ListLedgerEventsQuery),
@@ -101,7 +103,13 @@ export default function Ledger() {
         {list.isSuccess && list.rows.length === 0 && <Empty title="No entries match these filters" />}
         {list.rows.length > 0 && (
           <>
-            <Table label="Entries" columns={COLUMNS} rows={list.rows} keyOf={(each) => each.seq} />
+            <Table
+              label="Entries"
+              columns={COLUMNS}
+              rows={list.rows}
+              keyOf={(each) => each.seq}
+              sorting={sorting}
+            />
             <LoadMore query={list} />
           </>
         )}

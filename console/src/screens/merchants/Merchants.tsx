@@ -1,4 +1,4 @@
-import { APIError, type MerchantEntry } from '@purser/sdk';
+import { APIError, type GetListedMerchantsQuery, type MerchantEntry } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,6 +13,7 @@ import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
+import { BY_TIME, byName, useSorting } from '../../components/list/sorting.ts';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { LoadMore, Table } from '../../components/Table.tsx';
@@ -80,8 +81,10 @@ const CSV: CsvColumns<MerchantEntry> = [
 
 /** The listed merchants. */
 function Entries({ slug, why }: { slug: string; why: string | false }) {
-  const fetchPage = (page: PageQuery) => purser.agents.merchants.list(slug, page);
-  const list = useList<MerchantEntry>([...LISTS, 'listed', slug], fetchPage, {
+  const sorting = useSorting(`/agents/${slug}/merchants`);
+  const fetchPage = (page: PageQuery) =>
+    purser.agents.merchants.list(slug, { ...sorting.query, ...page } as GetListedMerchantsQuery);
+  const list = useList<MerchantEntry>([...LISTS, 'listed', slug, sorting.query], fetchPage, {
     mode: 'first',
     idOf: (each) => each.entry_id,
   });
@@ -105,8 +108,15 @@ function Entries({ slug, why }: { slug: string; why: string | false }) {
             label="Listed merchants"
             rows={list.rows}
             keyOf={(each) => each.entry_id}
+            sorting={sorting}
             columns={[
-              { name: 'Merchant', heading: true, wrap: true, cell: (each) => visible(each.merchant) },
+              {
+                name: 'Merchant',
+                sort: byName('merchant'),
+                heading: true,
+                wrap: true,
+                cell: (each) => visible(each.merchant),
+              },
               { name: 'Verdict', cell: (each) => <StateBadge state={each.verdict} /> },
               {
                 name: 'Payees',
@@ -115,6 +125,7 @@ function Entries({ slug, why }: { slug: string; why: string | false }) {
               },
               {
                 name: 'Listed',
+                sort: BY_TIME,
                 short: true,
                 cell: (each) => (
                   <>

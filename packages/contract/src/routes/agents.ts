@@ -15,6 +15,7 @@ import {
   page,
   QuerySeveral,
   Slug,
+  SortQuery,
   Timestamp,
 } from '../schema.ts';
 import { AGENT_STATUSES, MODES } from '../values/agents.ts';
@@ -85,6 +86,7 @@ const ListQuery = Fields({
   q: Type.Optional(
     Line({ max: TEXT_LENGTHS.name }, { description: 'Part of the slug or name, case-insensitive.' }),
   ),
+  ...SortQuery(['created_at', 'slug']),
   ...PageQuery,
 });
 
@@ -109,7 +111,8 @@ export const routes = {
     operationId: 'listAgents',
     tag: 'Agents',
     summary: 'List agents',
-    description: 'Newest first, each with its remaining budgets for this month. Filters combine with AND.',
+    description:
+      'Newest first unless `sort` and `order` say otherwise, each with its remaining budgets for this month. Filters combine with AND.',
     scopes: ['read'],
     query: ListQuery,
     responses: {

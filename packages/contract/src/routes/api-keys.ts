@@ -14,6 +14,7 @@ import {
   PrincipalId,
   page,
   QuerySeveral,
+  SortQuery,
   Timestamp,
 } from '../schema.ts';
 import { KEY_KINDS, KEY_STATUSES } from '../values/keys.ts';
@@ -96,6 +97,7 @@ const ListQuery = Fields({
         'Keys that this person created, directly or through other keys, or that carry this principal.',
     }),
   ),
+  ...SortQuery(['created_at']),
   ...PageQuery,
 });
 
@@ -132,7 +134,7 @@ export const routes = {
     tag: 'API keys',
     summary: 'List keys',
     description:
-      'Newest first, including revoked and expired keys, without their values. Filters combine with AND.',
+      'Newest first unless `order` says otherwise, including revoked and expired keys, without their values. Filters combine with AND.',
     scopes: ['admin'],
     query: ListQuery,
     responses: { 200: { description: 'A page of keys.', schema: page(KeyItem, { $id: 'ApiKeyPage' }) } },

@@ -13,6 +13,7 @@ import {
   PageQuery,
   PayeeId,
   page,
+  SortQuery,
   Timestamp,
 } from '../schema.ts';
 import {
@@ -117,6 +118,7 @@ const IdParams = Fields({ id: Type.String({ description: "The agent's id or slug
 const EntryParams = Fields({ ...IdParams.properties, entry_id: Type.String() });
 
 const ListQuery = Fields(PageQuery);
+const EntriesQuery = Fields({ ...SortQuery(['created_at', 'merchant']), ...PageQuery });
 
 export const routes = {
   suggestMerchants: route({
@@ -161,11 +163,11 @@ export const routes = {
     operationId: 'getListedMerchants',
     tag: 'Merchants',
     summary: "Get an agent's listed merchants",
-    description: 'The entries in force, newest first.',
+    description: 'The entries in force, newest first unless `sort` and `order` say otherwise.',
     scopes: ['read'],
     agentKey: 'own',
     params: IdParams,
-    query: ListQuery,
+    query: EntriesQuery,
     responses: {
       200: { description: 'A page of entries.', schema: page(EntryBody, { $id: 'MerchantEntryPage' }) },
     },

@@ -1,6 +1,6 @@
 import type { Agent } from '@purser/rules/domain/agents';
 import type { Queryable } from './database.ts';
-import { containing } from './pages.ts';
+import { containing, type SortedPage } from './pages.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS =
@@ -71,19 +71,24 @@ export interface AgentFilters {
   q?: string;
 }
 
-/** Returns a page of agents, newest first, older than the agent `after`. */
+/** Returns a page of agents, newest first unless it is sorted otherwise. */
 export async function listAgents(
   db: Queryable,
   workspace_id: string,
-  page: { after: string | null; limit: number },
+  page: SortedPage<'created_at' | 'slug'>,
   { status, mode, q }: AgentFilters = {},
 ): Promise<Agent[]> {
+  const { sort = 'created_at', order = 'desc' } = page;
+  // Ids rise with the time of creation.
+  const column = sort === 'slug' ? 'slug' : 'agent_id';
   const result = await db.query<Agent & { workspace_id: string }>({
-    name: 'list_agents',
-    text: `select ${COLUMNS} from agents where workspace_id = $1 and ($2::text is null or agent_id < $2)
+    name: `list_agents_${sort}_${order}`,
+    text: `select ${COLUMNS} from agents where workspace_id = $1
+        and ($2::text is null or ${column} ${order === 'asc' ? '>' : '<'}
+          (select ${column} from agents where workspace_id = $1 and agent_id = $2))
         and ($4::text[] is null or status = any($4)) and ($5::text[] is null or mode = any($5))
         and ($6::text is null or slug ilike $6 or name collate "und-x-icu" ilike $6)
-      order by agent_id desc limit $3`,
+      order by ${column} ${order} limit $3`,
     values: [
       workspace_id,
       page.after,

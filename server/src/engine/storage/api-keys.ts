@@ -1,5 +1,6 @@
 import type { ApiKey, KeyBounds, KeyStatus, KeyUse } from '@purser/rules/domain/keys';
 import type { Client, Queryable } from './database.ts';
+import type { SortedPage } from './pages.ts';
 import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
 
 const COLUMN_NAMES = [
@@ -172,25 +173,26 @@ export interface ListedKey extends ApiKey, KeyBounds {
   clock_ms: number;
 }
 
-/** Returns a page of keys, newest first. */
+/** Returns a page of keys, newest first unless it is sorted otherwise. */
 export async function listKeys(
   db: Queryable,
   workspace_id: string,
-  page: { after: string | null; limit: number },
+  page: SortedPage<'created_at'>,
   { agent_ids, status, kind, person }: KeyFilters = {},
 ): Promise<ListedKey[]> {
+  const { order = 'desc' } = page;
   const result = await db.query<ListedKey & { workspace_id: string }>({
-    name: 'list_keys',
+    name: `list_keys_${order}`,
     text: `select ${COLUMNS_OF_K}, ${BOUND_COLUMNS}, u.last_used_at,
         (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
       from api_keys k left join api_key_uses u on u.workspace_id = $1 and u.key_id = k.key_id
       ${BOUNDS}
-      where k.workspace_id = $1 and ($2::text is null or k.key_id < $2)
+      where k.workspace_id = $1 and ($2::text is null or k.key_id ${order === 'asc' ? '>' : '<'} $2)
         and ($4::text[] is null or k.agent_id = any($4)) and ($5::text[] is null or k.kind = any($5))
         and ($6::text[] is null or case when k.revoked_at is not null or b.is_bound_revoked then 'revoked'
           when least(k.expires_at, b.bound_until) <= (select clock_timestamp()) then 'expired' else 'active' end = any($6))
         and ($7::text is null or $7 in (k.made_by_person, k.made_by_principal_id, k.principal_id))
-      order by k.key_id desc limit $3`,
+      order by k.key_id ${order} limit $3`,
     values: [
       workspace_id,
       page.after,

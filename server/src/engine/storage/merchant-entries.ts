@@ -5,6 +5,7 @@ import {
   type MerchantEntry,
 } from '@purser/rules/merchants/directory';
 import type { Queryable } from './database.ts';
+import type { SortedPage } from './pages.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS = `m.entry_id, m.agent_id, m.merchant, m.payee_ids, m.verdict, m.note, m.listed_in, m.unlisted_in, m.created_at,
@@ -44,18 +45,26 @@ export async function loadMerchantEntries(
   return result.rows;
 }
 
-/** Returns a page of an agent's entries in force, newest first, before the entry `after`. */
+/** Returns a page of an agent's entries in force, newest first unless it is sorted otherwise. */
 export async function listMerchantEntries(
   db: Queryable,
   workspace_id: string,
   agent_id: string,
-  page: { after: string | null; limit: number },
+  page: SortedPage<'created_at' | 'merchant'>,
 ): Promise<MerchantEntry[]> {
+  const { sort = 'created_at', order = 'desc' } = page;
+  // An agent has so few entries that they are sorted by name without an index.
+  const columns = (of: string) =>
+    sort === 'merchant' ? [`lower(${of}.merchant)`, `${of}.entry_id`] : [`${of}.entry_id`];
   const result = await db.query<MerchantEntry>({
-    name: 'list_merchant_entries',
+    name: `list_merchant_entries_${sort}_${order}`,
     text: `select ${COLUMNS} from merchant_entries m
-      where workspace_id = $1 and agent_id = $2 and unlisted_in is null and ($3::text is null or entry_id < $3)
-      order by entry_id desc limit $4`,
+      where workspace_id = $1 and agent_id = $2 and unlisted_in is null
+        and ($3::text is null or row(${columns('m').join(', ')}) ${order === 'asc' ? '>' : '<'}
+          (select ${columns('a').join(', ')} from merchant_entries a where workspace_id = $1 and entry_id = $3))
+      order by ${columns('m')
+        .map((column) => `${column} ${order}`)
+        .join(', ')} limit $4`,
     values: [workspace_id, agent_id, page.after, page.limit],
   });
   return result.rows;

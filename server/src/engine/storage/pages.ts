@@ -40,6 +40,14 @@ export function pageRows<Row extends SizedRow, Shown>(
   return { rows: shown.map(show), has_more: (rows[0]?.found ?? 0) > shown.length };
 }
 
+/** A page of a sorted list: behind the row with the id `after`, and from the beginning if that is null. */
+export interface SortedPage<By extends string> {
+  after: string | null;
+  limit: number;
+  sort?: By | undefined;
+  order?: 'asc' | 'desc' | undefined;
+}
+
 /** Numbered parameters of a statement. */
 export class Parameters {
   readonly values: unknown[] = [];

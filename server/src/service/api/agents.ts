@@ -32,7 +32,7 @@ export function makeAgentRoutes(options: { db: pg.Pool; lane: Lane; cursors: Cur
       const { workspace_id } = call.caller;
       const list = ['listAgents', workspace_id, filters];
       const after = cursors.open(list, cursor) as string | null;
-      const found = await listAgents(db, workspace_id, { after, limit: limit + 1 }, filters);
+      const found = await listAgents(db, workspace_id, { after, limit: limit + 1, ...filters }, filters);
       const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.agent_id));
       const standings = await loadAgentStandings(db, workspace_id, rows);
       return {

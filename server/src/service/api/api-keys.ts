@@ -88,7 +88,7 @@ export function makeApiKeyRoutes(options: Options): Route[] {
       const { agent, ...rest } = asked;
       const agents = agent === undefined ? undefined : await loadAgents(db, workspace_id, agent);
       const filters = { ...rest, ...(agents && { agent_ids: agents.map(({ agent_id }) => agent_id) }) };
-      const found = await listKeys(db, workspace_id, { after, limit: limit + 1 }, filters);
+      const found = await listKeys(db, workspace_id, { after, limit: limit + 1, ...rest }, filters);
       const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.key_id));
       const ids = rows.map(({ key_id }) => key_id);
       const makers = await loadKeyCreators(db, workspace_id, ids);

@@ -93,12 +93,16 @@ export function makeMerchantRoutes(options: {
       return { status: 201, body: { data: entries.map(entryBody) } };
     }),
     serve(routes.getListedMerchants, { shares: 'reads' })(async (call) => {
-      const { limit = 50, cursor } = call.query;
+      const { limit = 50, cursor, ...sorting } = call.query;
       const { workspace_id } = call.caller;
       const { agent_id } = await visibleAgent(db, call.caller, call.params.id);
-      const list = ['getListedMerchants', workspace_id, agent_id];
+      const list = ['getListedMerchants', workspace_id, agent_id, sorting];
       const after = cursors.open(list, cursor) as string | null;
-      const found = await listMerchantEntries(db, workspace_id, agent_id, { after, limit: limit + 1 });
+      const found = await listMerchantEntries(db, workspace_id, agent_id, {
+        after,
+        limit: limit + 1,
+        ...sorting,
+      });
       const { rows, next_cursor } = pageOf(found, limit, (last) => cursors.seal(list, last.entry_id));
       return { status: 200, body: { data: rows.map(entryBody), next_cursor } };
     }),
