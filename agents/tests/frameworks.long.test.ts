@@ -14,6 +14,13 @@ takesMinutes(10);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const GUIDE = readFileSync(join(ROOT, 'docs/guides/frameworks.md'), 'utf8');
 const run = promisify(execFile);
+const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
+/** The examples are checked where their frameworks are installed, and nowhere else. */
+const CHECKED = [
+  ...['--noEmit', '--allowJs', '--checkJs', '--strict', '--skipLibCheck'],
+  ...['--module', 'nodenext', '--target', 'es2023'],
+  ...['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'],
+];
 
 /** The fenced blocks of the text under a heading; of the page's beginning without one. */
 function blocksUnder(heading: string | null): string[] {
@@ -23,7 +30,7 @@ function blocksUnder(heading: string | null): string[] {
 }
 
 test.each(['Claude Agent SDK', 'AI SDK', 'LangChain', 'OpenAI Agents'])(
-  'the guide’s commands for %s lead from an empty folder to a refusal, and pay nothing twice',
+  'the guide’s commands for %s lead from an empty folder to a refusal, pay nothing twice, and have types',
   async (framework) => {
     const service = await startTestService();
     onTestFinished(() => service.stop());
@@ -51,6 +58,9 @@ test.each(['Claude Agent SDK', 'AI SDK', 'LangChain', 'OpenAI Agents'])(
     expect(first.endsWith(printed as string), first).toBe(true);
     expect(second).toMatch(
       framework === 'LangChain' ? /^ALREADY_PAID: .*\nDENIED: / : /^UNCERTAIN: .*\nDENIED: /,
+    );
+    await run(process.execPath, [COMPILER, ...CHECKED, 'agent.mjs'], { cwd: join(outside, 'guarded') }).catch(
+      (error) => expect.fail(error.stdout),
     );
     const { body } = await service.call('GET', '/v1/decisions?order=asc');
     const decisions = (body as { data: { decision: string; reason_code: string }[] }).data;

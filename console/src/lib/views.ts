@@ -11,7 +11,7 @@ const MAX_VIEWS = 20;
 const listeners = new Set<() => void>();
 let read: { text: string; views: readonly View[] } = { text: '', views: [] };
 
-/** Whose views they are, and of which list. */
+/** The owner of views, and their list. */
 export interface ViewsOf {
   workspace_id: string;
   principal_id: string;

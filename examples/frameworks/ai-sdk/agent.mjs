@@ -81,6 +81,7 @@ function scripted() {
   };
   const left = [...INVOICES];
   return new MockLanguageModelV4({
+    /** @returns {Promise<any>} */
     doGenerate: async () => {
       const order = left.shift();
       if (order === undefined) {

@@ -70,7 +70,10 @@ const prompt = `Pay these invoices, then say what became of each: ${JSON.stringi
 const { finalOutput } = await new Runner({ tracingDisabled: true }).run(agent, prompt);
 console.log(finalOutput);
 
-/** A model that calls `pay` for one invoice after the other. */
+/**
+ * A model that calls `pay` for one invoice after the other.
+ * @returns {any}
+ */
 function scripted() {
   const left = [...INVOICES];
   return {
