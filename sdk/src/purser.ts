@@ -24,6 +24,7 @@ export class Purser {
   readonly lines: resources.Lines;
   readonly history: resources.History;
   readonly instruments: resources.Instruments;
+  readonly rails: resources.Rails;
   readonly apiKeys: resources.ApiKeys;
   readonly webhookEndpoints: resources.WebhookEndpoints;
   readonly webhookDeliveries: resources.WebhookDeliveries;
@@ -61,6 +62,7 @@ export class Purser {
     this.lines = new resources.Lines(transport);
     this.history = new resources.History(transport);
     this.instruments = new resources.Instruments(transport);
+    this.rails = new resources.Rails(transport);
     this.apiKeys = new resources.ApiKeys(transport);
     this.webhookEndpoints = new resources.WebhookEndpoints(transport);
     this.webhookDeliveries = new resources.WebhookDeliveries(transport);

@@ -840,6 +840,29 @@ export class History extends Resource {
   }
 }
 
+/** Card issuers that send their events to the service. */
+export class Rails extends Resource {
+  /** Not sent again after a lost connection. */
+  create(body: t.CreateRailRequest, options?: Options): APIPromise<t.Rail> {
+    return this.call('POST', '/v1/rails', { body, options });
+  }
+  retrieve(id: string, options?: Options): APIPromise<t.Rail> {
+    return this.call('GET', '/v1/rails/:id', { params: { id }, options });
+  }
+  /** Newest first. */
+  list(query?: t.ListRailsQuery, options?: Options): PagePromise<t.Rail> {
+    return this.pages('/v1/rails', { query, options });
+  }
+  /** Secrets that are given replace all that the rail has. */
+  update(id: string, body: t.UpdateRailRequest, options?: Options): APIPromise<t.Rail> {
+    return this.call('PATCH', '/v1/rails/:id', { params: { id }, body, options });
+  }
+  /** Its lines and decisions stay. */
+  delete(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/rails/:id', { params: { id }, options });
+  }
+}
+
 /** The cards, accounts and projects that pay. */
 export class Instruments extends Resource {
   list(query?: t.ListInstrumentsQuery, options?: Options): PagePromise<t.Instrument> {

@@ -29,6 +29,7 @@ export const ID_PREFIXES = {
   signing_key: 'sig',
   import: 'imp',
   line: 'lin',
+  rail: 'rail',
   decision_link: 'lnk',
 } as const;
 

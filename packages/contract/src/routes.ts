@@ -13,6 +13,7 @@ import { routes as decisions } from './routes/decisions.ts';
 import { routes as health } from './routes/health.ts';
 import { routes as imports } from './routes/history/imports.ts';
 import { routes as lines } from './routes/history/lines.ts';
+import { routes as rails } from './routes/history/rails.ts';
 import { routes as historyReport } from './routes/history/report.ts';
 import { routes as ledger } from './routes/ledger.ts';
 import { routes as mcp } from './routes/mcp.ts';
@@ -67,6 +68,7 @@ export const ROUTES = {
   ...imports,
   ...lines,
   ...historyReport,
+  ...rails,
   ...apiKeys,
   ...webhooks,
   ...webhookDeliveries,

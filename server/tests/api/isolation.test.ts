@@ -28,6 +28,7 @@ let key: string;
 let agent_key: string;
 /** What the other workspace has, by what it is. */
 let foreign: Record<
+  | 'rail'
   | 'decision'
   | 'agent'
   | 'slug'
@@ -109,6 +110,7 @@ beforeAll(async () => {
     allowance: await there.allowance(),
     question: await there.question(),
     ...(await imported()),
+    rail: (await caseOf('GET /v1/rails/:id').request(there)).path.split('/').at(-1) as string,
   };
   foreign_ids = await idsOf(there.workspace_id);
   foreign_records = await recordsOf(there.workspace_id);
@@ -250,6 +252,7 @@ const PATHS: Record<string, Kind[]> = {
   question_id: ['question'],
   imports: ['import'],
   lines: ['line'],
+  rails: ['rail'],
 };
 type Expected = readonly [number, string | undefined, string?];
 const EMPTY: Expected = [200, undefined];
@@ -324,6 +327,7 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'GET /v1/lines rail': [['rail'], EMPTY],
   'GET /v1/lines agent': [
     ['agent', 'slug'],
     [404, 'not_found'],

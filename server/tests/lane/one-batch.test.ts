@@ -56,6 +56,11 @@ import { setAway } from '../../src/engine/commands/people/set-away.ts';
 import { updateMember } from '../../src/engine/commands/people/update-member.ts';
 import { answerQuestion } from '../../src/engine/commands/questions/answer-question.ts';
 import { forgetAnswer } from '../../src/engine/commands/questions/forget-answer.ts';
+import { createRail } from '../../src/engine/commands/rails/create-rail.ts';
+import { deleteRail } from '../../src/engine/commands/rails/delete-rail.ts';
+import { recordRailEvent } from '../../src/engine/commands/rails/record-rail-event.ts';
+import { rewrapRail } from '../../src/engine/commands/rails/rewrap-rail.ts';
+import { updateRail } from '../../src/engine/commands/rails/update-rail.ts';
 import { replayWebhook } from '../../src/engine/commands/replay-webhook.ts';
 import { createNote } from '../../src/engine/commands/reviews/create-note.ts';
 import { makeCreateReview, prepareSignedReview } from '../../src/engine/commands/reviews/create-review.ts';
@@ -99,7 +104,7 @@ takesMinutes(5);
  * and milliseconds. A failure prints its seed and path: run it again with ONE_BATCH_SEED and ONE_BATCH_PATH; ONE_BATCH_RUNS
  * makes a longer run.
  */
-const SEED = Number(process.env.ONE_BATCH_SEED ?? 20_261_123);
+const SEED = Number(process.env.ONE_BATCH_SEED ?? 20_261_124);
 const RUNS = Number(process.env.ONE_BATCH_RUNS);
 const PATH = process.env.ONE_BATCH_PATH;
 const TTL_S = 600;
@@ -174,6 +179,7 @@ async function look(workspace_id: string) {
     ).sort((a, b) => (a.allowance_id < b.allowance_id ? -1 : 1)),
     questions: await all('select agent_id, question_id from questions where workspace_id = $1 order by 1, 2'),
     imports: await all('select import_id from imports where workspace_id = $1 order by 1'),
+    rails: await all('select rail_id, sealed_secrets from rails where workspace_id = $1 order by 1'),
     links: await all('select link_id, decision_id from decision_links where workspace_id = $1 order by 1'),
     entries: await all('select entry_id, agent_id from merchant_entries where workspace_id = $1 order by 1'),
   };
@@ -295,6 +301,8 @@ async function currentAgent(seen: Seen, ref: string): Promise<Agent | undefined>
 }
 
 const NO_IMPORT = 'imp_00000000000000000000000000';
+const railOf = (seen: Seen, n: number) =>
+  pick(seen.rails, n) ?? { rail_id: 'rail_00000000000000000000000000', sealed_secrets: null };
 const importOf = (seen: Seen, n: number) => pick(seen.imports, n)?.import_id ?? NO_IMPORT;
 /** Few lines and amounts, so that pages repeat and contradict each other. */
 const lineOf = (n: number, amount_minor: number) => ({
@@ -857,6 +865,46 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       from: step.c % 2 === 0 ? null : '2026-11-01T00:00:00.000Z',
     },
   }),
+  createRail: (_seen, step) => ({
+    command: createRail,
+    input: {
+      kind: step.a % 2 === 0 ? 'lithic' : 'stripe_issuing',
+      name: `Rail ${step.b % 3}`,
+      ...(step.c % 3 === 0
+        ? { sealed_secrets: null, secrets_hash: null }
+        : { sealed_secrets: `sealed ${step.c}`, secrets_hash: `sha256:${step.c % 2}` }),
+    },
+  }),
+  updateRail: (seen, step) => ({
+    command: updateRail,
+    input: {
+      rail_id: railOf(seen, step.a).rail_id,
+      changes: {
+        ...(step.b % 2 === 0 ? {} : { name: `Rail ${step.b % 3}` }),
+        ...(step.c % 2 === 0
+          ? {}
+          : { sealed_secrets: `sealed ${step.c}`, secrets_hash: `sha256:${step.c % 2}` }),
+      },
+    },
+  }),
+  deleteRail: (seen, step) => ({ command: deleteRail, input: { rail_id: railOf(seen, step.a).rail_id } }),
+  rewrapRail: (seen, step) => ({
+    command: rewrapRail,
+    input: {
+      rail_id: railOf(seen, step.a).rail_id,
+      before: step.b % 3 === 0 ? 'other' : (railOf(seen, step.a).sealed_secrets ?? 'none'),
+      after: `sealed again ${step.c}`,
+    },
+  }),
+  takeRailEvent: (seen, step) => ({
+    command: recordRailEvent,
+    input: {
+      rail_id: railOf(seen, step.a).rail_id,
+      lines: Array.from({ length: 1 + (step.c % 3) }, (_, i) =>
+        lineOf((step.b + i) % 5, step.c % 11 === 0 ? 200 : 100),
+      ),
+    },
+  }),
   createInvitation: (seen, step) => ({
     command: inviteMember,
     input: {
@@ -1084,6 +1132,7 @@ const BEGINNING: Step[] = [
   { name: 'createAgent', a: 1, b: 1, c: 5 },
   { name: 'createWebhook', a: 0, b: 0, c: 0 },
   { name: 'createAllowances', a: 1, b: 0, c: 3 },
+  { name: 'createRail', a: 0, b: 0, c: 1 },
   { name: 'createDecision', a: 1, b: 0, c: 1 },
   { name: 'createDecision', a: 1, b: 1, c: 2 },
 ];

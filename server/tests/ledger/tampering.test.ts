@@ -63,6 +63,7 @@ const NO_HISTORY = [
   // How far a file was read: sending it again makes these again.
   'import_progress',
   'import_problems',
+  'rail_health',
   // Empty but while a sample is written.
   'sample_clocks',
 ];
@@ -282,6 +283,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     key: ['line_id', 'identity', 'seq'],
     row: 'order by line_id offset 1 limit 1',
     seq: 't.seq',
+  },
+  rails: {
+    key: ['rail_id'],
+    row: 'order by rail_id limit 1',
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.rail_id)',
   },
   instrument_assignments: {
     key: ['version'],

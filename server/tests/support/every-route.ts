@@ -124,6 +124,16 @@ const ofImport = (tail: string) => async (world: World) => ({
   path: `/v1/imports/${await imported(world)}${tail}`,
 });
 
+/** Adds a rail, and tells its id. */
+async function added({ service, setup }: World): Promise<string> {
+  const body = { kind: 'lithic', name: 'Cards' };
+  return (await service.call('POST', '/v1/rails', { key: setup, body })).body.id;
+}
+const ofRail = (body?: unknown) => async (world: World) => ({
+  path: `/v1/rails/${await added(world)}`,
+  ...(body === undefined ? {} : { body }),
+});
+
 const ofChannel = (tail: string, body?: unknown) => async (world: World) => ({
   path: `/v1/channels/${await world.channel()}${tail}`,
   ...(body === undefined ? {} : { body }),
@@ -706,6 +716,21 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'nothing',
   },
+  'POST /v1/rails': {
+    scopes: ['admin'],
+    request: fixed('/v1/rails', { kind: 'lithic', name: 'Cards' }),
+    status: 201,
+    names: 'nothing',
+  },
+  'GET /v1/rails': { scopes: ['admin'], request: fixed('/v1/rails'), status: 200, names: 'nothing' },
+  'GET /v1/rails/:id': { scopes: ['admin'], request: ofRail(), status: 200, names: 'one thing' },
+  'PATCH /v1/rails/:id': {
+    scopes: ['admin'],
+    request: ofRail({ name: 'Renamed' }),
+    status: 200,
+    names: 'one thing',
+  },
+  'DELETE /v1/rails/:id': { scopes: ['admin'], request: ofRail(), status: 204, names: 'one thing' },
   'GET /v1/instruments': {
     scopes: ['read'],
     request: fixed('/v1/instruments'),
@@ -870,8 +895,11 @@ const ROUTE_CASES: Record<string, RouteCase> = {
   },
 };
 
-/** The routes that there are, known before any service runs: nothing connects until it is asked something. */
-export const ROUTES: readonly Route[] = makeApiRoutes(makeTestCore(superuserConnection()), readConfig({}));
+/** The routes that take a key, known before any service runs: nothing connects until it is asked something. */
+export const ROUTES: readonly Route[] = makeApiRoutes(
+  makeTestCore(superuserConnection()),
+  readConfig({}),
+).filter(({ scopes }) => scopes !== 'public');
 
 /** `GET /v1/agents`: how a route is named in the table. */
 export const nameOf = (route: Pick<Route, 'method' | 'path'>): string => `${route.method} ${route.path}`;

@@ -1,6 +1,7 @@
 import type { QuestionKind } from '@purser/contract/purpose/questions';
 import { OPERATOR } from '@purser/rules/domain/audit';
 import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
+import { stripeEvent, stripeTransaction } from '../../../packages/rail-events/tests/vendor-objects.ts';
 import { setPlan } from '../../src/engine/commands/set-plan.ts';
 import { aggregateFeedback } from '../../src/engine/feedback/aggregate-feedback.ts';
 import { followNext, type SkippedEvent } from '../../src/engine/followers/follow-chains.ts';
@@ -8,6 +9,7 @@ import { getWatermark } from '../../src/engine/followers/follower-rows.ts';
 import { type VerifyOptions, verifyLedger } from '../../src/engine/verification/verify-ledger.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
 import { slackCodesOf } from '../../src/service/slack/slack-parts.ts';
+import { makeRailSender } from '../history/rail-sender.ts';
 import { openBrowser, PASSWORD, setUp } from './browser.ts';
 import { makeAsker } from './questions.ts';
 import {
@@ -393,6 +395,18 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     columns,
   };
   await post('/v1/imports', { file_name: 'later.csv', source: 'csv', mapping });
+
+  // Rails: one with a secret, one that is deleted, and an event.
+  const cards = makeRailSender(s);
+  const rail = await cards.addRail('stripe_issuing');
+  const { id: gone } = await cards.addRail('lithic');
+  await ok(s, 'PATCH', `/v1/rails/${rail.id}`, { name: 'Cards "live" 💶' });
+  await s.call('DELETE', `/v1/rails/${gone}`);
+  const transaction = stripeTransaction({
+    merchant_data: { ...stripeTransaction().merchant_data, name: 'Ozols "quoted" 💶' },
+  });
+  const taken = await cards.send(rail, stripeEvent('issuing_transaction.created', transaction));
+  if (taken.status !== 200) throw new Error(taken.text);
 
   // What will run out.
   await own(80, payee);

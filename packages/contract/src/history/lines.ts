@@ -10,7 +10,7 @@ export const LineBody = Type.Object(
     line_id: Id('line'),
     feed: Type.String({ description: 'The account or rail.', examples: ['stripe_issuing'] }),
     import_id: Nullable(Id('import')),
-    rail_id: Nullable(Type.String()),
+    rail_id: Nullable(Id('rail')),
     line_number: Nullable(Type.Integer({ description: 'Its place in the file.' })),
     kind: OneOf(LINE_KINDS),
     merchant: Type.String(),

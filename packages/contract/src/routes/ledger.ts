@@ -116,7 +116,7 @@ const ExportQuery = Fields({
 });
 
 const SubjectRef = Formed(
-  '^[a-z]{2,3}_[A-Za-z0-9]{1,64}$',
+  '^[a-z]{2,4}_[A-Za-z0-9]{1,64}$',
   'must be an id, such as dec_01KAJ5F0V8Z3M2Q9X7T4R6N1BD',
 );
 

@@ -88,7 +88,7 @@ const AuditItem = Fields(
 );
 
 const TargetRef = Formed(
-  '^[a-z]{2,3}_[A-Za-z0-9]{1,64}$',
+  '^[a-z]{2,4}_[A-Za-z0-9]{1,64}$',
   'must be an id, such as agt_01KAJ5F0V8Z3M2Q9X7T4R6N1BD',
 );
 

@@ -25,6 +25,12 @@ export const FIXED_FEEDS: Partial<Record<ImportSource, string>> = {
 export const RAIL_KINDS = ['stripe_issuing', 'lithic'] as const;
 export type RailKind = (typeof RAIL_KINDS)[number];
 
+export const RAIL_STATUSES = ['WAITING_FOR_SECRET', 'ACTIVE'] as const;
+
+/** Results of the events of rails. */
+export const RAIL_EVENT_RESULTS = ['accepted', 'refused', 'ignored'] as const;
+export type RailEventResult = (typeof RAIL_EVENT_RESULTS)[number];
+
 export const LINE_KINDS = ['SPEND', 'REFUND'] as const;
 export type LineKind = (typeof LINE_KINDS)[number];
 

@@ -55,6 +55,10 @@ export const LEDGER_EVENT_TYPES = [
   'import.deleted',
   'lines.recorded',
   'instrument.assigned',
+  'rail.created',
+  'rail.updated',
+  'rail.deleted',
+  'rail.secrets_rewrapped',
   'decision_link.created',
   'decision_link.revoked',
 ] as const;
@@ -82,6 +86,7 @@ export const SUBJECT_TYPES = [
   'signing_key',
   'import',
   'instrument',
+  'rail',
   'decision_link',
 ] as const;
 export const BREAK_KINDS = [

@@ -8,6 +8,7 @@ import type { ImportRow, InstrumentAssignment } from '../imports/import-rows.ts'
 import type { MerchantEntry } from '../merchants/directory.ts';
 import type { Channel } from '../notices/channels.ts';
 import type { SlackLink } from '../notices/slack-accounts.ts';
+import type { RailRow } from '../rails/rails.ts';
 import type { DecisionLinkRow } from '../sharing/decision-link.ts';
 import type { SigningKeyRow } from '../signing/records/signing-key.ts';
 import { canonicalJson } from '../values/canonical-json.ts';
@@ -134,6 +135,7 @@ export interface AuditedState {
   signing_key?: SigningKeyRow;
   import?: ImportRow;
   instrument?: InstrumentAssignment;
+  rail?: RailRow;
   decision_link?: DecisionLinkRow;
   slack_link?: SlackLink;
   /** Usage of earlier spends added to new limits, and its start if incomplete. */
@@ -154,6 +156,7 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     shared_budget,
     review_policy,
     decision_link,
+    rail,
     ...form
   } = state as Record<string, unknown> & AuditedState;
   if (workspace !== undefined) {
@@ -206,6 +209,10 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   }
   if (channel !== undefined) {
     form.channel = { ...channel, sealed_settings: shownHash(sha256(channel.sealed_settings)) };
+  }
+  if (rail !== undefined) {
+    const { sealed_secrets: sealed } = rail;
+    form.rail = { ...rail, sealed_secrets: sealed === null ? null : shownHash(sha256(sealed)) };
   }
   return form;
 }

@@ -12,7 +12,7 @@ export function firstIdAt(kind: IdKind, time_ms: number): string {
 
 /** The time in an id, ms; null where the text is none. */
 export function timeOfId(id: string): number | null {
-  const time = /^[a-z]{2,3}_([0-7][0-9A-HJKMNP-TV-Z]{9})[0-9A-HJKMNP-TV-Z]{16}$/.exec(id)?.[1];
+  const time = /^[a-z]{2,4}_([0-7][0-9A-HJKMNP-TV-Z]{9})[0-9A-HJKMNP-TV-Z]{16}$/.exec(id)?.[1];
   return time === undefined ? null : decodeTime(`${time}${'0'.repeat(16)}`);
 }
 

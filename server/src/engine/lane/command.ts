@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@purser/contract/errors';
 import type { Origin } from '@purser/rules/domain/audit';
-import type { Needs } from './tables.ts';
+import type { Needs } from '../needs/needs.ts';
 import type { WorkingSet } from './working-set.ts';
 
 /** The reason why a command was refused. A refused command changes nothing. */

@@ -1,9 +1,10 @@
 import { batchTimes } from '../clock-watch.ts';
+import type { Needs } from '../needs/needs.ts';
 import type { Client } from '../storage/database.ts';
 import { withoutWorkspace } from '../storage/rows.ts';
 import type { LockedHead } from '../storage/workspaces.ts';
 import type { KnownRows } from './known-rows.ts';
-import { FLAG_OF, KINDS, type Load, type Loaded, type Needs, nothingLoaded } from './tables.ts';
+import { FLAG_OF, KINDS, type Load, type Loaded, nothingLoaded } from './tables.ts';
 
 /** The needs of the commands of one workspace. */
 export interface Wanted {

@@ -12,12 +12,14 @@ import {
   type AllowanceLabel,
   type AllowanceUse,
   countOpenBelow,
-  type ExternalId,
   loadAllowances,
   loadAllowancesOfDecisions,
   loadByExternalIds,
 } from '../allowances/allowance-rows.ts';
 import type { HistoryChanges } from '../history/imported-lines.ts';
+import type { Needs } from '../needs/needs.ts';
+import { loadRails } from '../rails/rail-rows.ts';
+import type { RailChanges } from '../rails/rails.ts';
 import { loadDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { loadSlackLinks } from '../slack/slack-link-rows.ts';
@@ -36,7 +38,7 @@ import { loadDueHolds } from '../storage/decision-states.ts';
 import { loadChangedDecisions, loadDecisionRecords, loadEarlierDecisions } from '../storage/decisions.ts';
 import { loadBudgets, loadBudgetsOfDecisions } from '../storage/derived/budgets.ts';
 import { loadBudgetCounters, loadCounters, type WantedCounter } from '../storage/derived/counters.ts';
-import { type KnownMerchantRef, loadKnownMerchants } from '../storage/derived/known-merchants.ts';
+import { loadKnownMerchants } from '../storage/derived/known-merchants.ts';
 import { loadQuestions } from '../storage/derived/questions.ts';
 import { loadImportProgress, loadImports } from '../storage/history/imports.ts';
 import { loadAssignments, loadLinesByIdentity } from '../storage/history/lines.ts';
@@ -54,7 +56,7 @@ import {
 } from '../storage/members.ts';
 import { findListedMerchants, loadMerchantEntries } from '../storage/merchant-entries.ts';
 import { loadChannelsOf } from '../storage/notices/channels.ts';
-import { type AlertingLimit, loadLimitAlerts } from '../storage/notices/limit-alerts.ts';
+import { loadLimitAlerts } from '../storage/notices/limit-alerts.ts';
 import { loadNoticeBursts } from '../storage/notices/notices.ts';
 import { loadLastDigests, loadNotifiedPeople } from '../storage/notices/people.ts';
 import { loadOutcomesOfDecisions } from '../storage/outcomes.ts';
@@ -69,92 +71,7 @@ import type { Changes } from './changes.ts';
 import type { NoticeChanges } from './notices.ts';
 import type { OutboxChanges } from './outbox.ts';
 import type { PeopleChanges } from './people.ts';
-import { type QuestionRef, questionName } from './questions.ts';
-
-/** The rows that a command needs loaded before it is applied. */
-export interface Needs {
-  /** Agents by id or slug, with their current authorities. */
-  agents?: readonly string[];
-  /** This month's budgets of these agents, with the expired holds that still count in them. */
-  budgets_of?: readonly string[];
-  counters?: readonly WantedCounter[];
-  /** All shared budgets of the workspace, and what is in these, by slug, and in those above. */
-  shared_budgets?: readonly string[] | undefined;
-  /** Allowances by id. */
-  allowances?: readonly string[] | undefined;
-  /** The allowances that these decisions count in. */
-  allowances_of?: readonly string[];
-  /** Allowances by the external ids that their makers gave them. */
-  allowance_external_ids?: readonly ExternalId[];
-  /** How many open allowances of agents are below these, which have none above. */
-  open_allowances_below?: readonly string[];
-  /** The newest alerts of these limits. */
-  limit_alerts?: readonly AlertingLimit[];
-  /** An agent's decisions that were made or changed after an event. At most `MAX_EVENTS_SINCE` events are read. */
-  changed_decisions?: { agent_id: string; after_seq: number };
-  idempotency?: { agent_id: string; idempotency_key: string };
-  /** Decisions with their states, agents, and the budgets they count in. */
-  decisions?: readonly string[];
-  /** The current authorities of the agents of these decisions. */
-  authorities_of?: readonly string[];
-  /** The links between the labels of these decisions, which tell which labels are current. */
-  labels_of?: readonly string[];
-  outcomes_of?: readonly string[];
-  reviews_of?: readonly string[];
-  /** The review policy in force. */
-  review_policy?: boolean;
-  /** An earlier version of the review policy. */
-  review_policy_version?: number | undefined;
-  /** The idempotency key of an earlier consumption. */
-  consumption_key?: string;
-  keys?: readonly string[];
-  /** The workspace itself and its number of agents. */
-  workspace?: boolean;
-  admin_keys?: boolean;
-  /** The active keys that may review. */
-  review_keys?: boolean;
-  /** The webhook endpoints and channels, for commands that publish events, give notice or change one of them. */
-  webhooks?: boolean;
-  /** How many requests of these agents waited for a review in the last minute. */
-  notice_bursts_of?: readonly string[];
-  /** The members who are mailed notices. */
-  notified_people?: boolean;
-  /** The last digests of these users. */
-  last_digests_of?: readonly string[];
-  sessions?: readonly string[];
-  /** Members by the ids of their users. */
-  members?: readonly string[];
-  /** The members who may review, administrators among them, and can sign in. */
-  reviewers?: boolean;
-  /** The members who have these principals, removed ones included, and the keys that carry them though another person made them. */
-  principals?: readonly string[];
-  /** The people with these e-mails, and the invitations that wait for them. */
-  emails?: readonly string[];
-  /** True if there is anybody. */
-  any_person?: boolean;
-  /** Invitations, with the keys that made them. */
-  invitations?: readonly string[];
-  /** All invitations that were neither accepted nor revoked. */
-  pending_invitations?: boolean;
-  /** The entries in force of the merchants listed for these agents, by id or slug. */
-  listed_merchants_of?: readonly string[];
-  merchant_entries?: readonly string[];
-  /** Whether the agent is known to have paid this. */
-  known_merchant?: KnownMerchantRef | undefined;
-  questions?: readonly QuestionRef[];
-  /** Links of decisions. */
-  decision_links?: readonly string[];
-  /** All signing keys of the workspace, revoked ones included. */
-  signing_keys?: boolean;
-  /** Imports, with how far their files were read. */
-  imports?: readonly string[];
-  /** Lines by what their feeds know them by. */
-  lines?: readonly { feed: string; identity: string }[];
-  /** The newest assignments of these instruments. */
-  instruments?: readonly string[];
-  /** The accounts in Slack that members linked, ended links included. */
-  slack_links?: boolean;
-}
+import { questionName } from './questions.ts';
 
 /**
  * How rows stay known after their batch (`known-rows.ts`). Only for kinds of which every write goes through the lane, and
@@ -303,6 +220,7 @@ const LOADS = {
   import_progress: load((needs) => by('import_id', needs.imports), loadImportProgress),
   lines: load(({ lines }) => lines ?? NONE, loadLinesByIdentity),
   assignments: load((needs) => by('instrument', needs.instruments), loadAssignments),
+  rails: load((needs) => by('rail_id', needs.rails), loadRails),
   earlier_consumptions: load(
     (needs) => by('idempotency_key', one(needs.consumption_key)),
     loadEarlierConsumptions,
@@ -391,6 +309,7 @@ export interface ChangedSet {
   decision_links: { changes: ReadonlyMap<string, DecisionLinkRow> };
   signing_keys: { changes: ReadonlyMap<string, SigningKeyRow> };
   imported: { changes: HistoryChanges };
+  rails: { changes: RailChanges };
   slack_links: { changes: ReadonlyMap<string, SlackLink> };
   questions: { changes: ReadonlyMap<string, QuestionRow>; events: readonly QuestionEvent[] };
   counters: Counters;

@@ -21,6 +21,7 @@ import { NO_REVIEW_POLICY } from '@purser/rules/reviews/review-policy';
 import type { NewId } from '@purser/rules/values/ids';
 import { Allowances } from '../allowances/allowances.ts';
 import { ImportedLines } from '../history/imported-lines.ts';
+import { Rails } from '../rails/rails.ts';
 import { DecisionLinks } from '../sharing/decision-links.ts';
 import { SigningKeys } from '../signing/signing-keys.ts';
 import { SlackLinks } from '../slack/slack-links.ts';
@@ -74,6 +75,7 @@ export class WorkingSet {
   readonly questions: Questions;
   readonly signing_keys: SigningKeys;
   readonly imported: ImportedLines;
+  readonly rails: Rails;
   readonly decision_links: DecisionLinks;
   readonly slack_links: SlackLinks;
   /** Usage over time. */
@@ -121,6 +123,7 @@ export class WorkingSet {
     this.decision_links = new DecisionLinks(loaded.decision_links, noteChange);
     this.signing_keys = new SigningKeys(loaded.signing_keys, noteChange);
     this.imported = new ImportedLines(loaded, noteChange);
+    this.rails = new Rails(loaded, noteChange);
     this.slack_links = new SlackLinks(loaded.slack_links, noteChange);
     this.counters = new Counters([...loaded.counters, ...loaded.budget_counters]);
     this.#first_seq = head.seq;

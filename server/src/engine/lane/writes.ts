@@ -1,4 +1,5 @@
 import { insertAllowanceLabels, insertAllowanceUses, putAllowances } from '../allowances/allowance-rows.ts';
+import { deleteRails, putRails } from '../rails/rail-rows.ts';
 import { putDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { putSigningKeys } from '../signing/signing-key-rows.ts';
 import { putSlackLinks } from '../slack/slack-link-rows.ts';
@@ -111,6 +112,8 @@ const WRITES: readonly Put[] = [
   put(insertImportProblems, ({ imported }) => imported.changes.problems),
   put(insertLines, ({ imported }) => imported.changes.lines),
   put(insertAssignments, ({ imported }) => imported.changes.assignments),
+  put(putRails, ({ rails }) => rails.changes.rails.values()),
+  put(deleteRails, ({ rails }) => [...rails.changes.deleted].map((rail_id) => ({ rail_id }))),
   put(deleteImports, ({ imported }) => idsOf(imported.changes.deleted_imports)),
   put(putSlackLinks, ({ slack_links }) => slack_links.changes.values()),
   put(insertAuditRecords, ({ changes }) => changes.audit),

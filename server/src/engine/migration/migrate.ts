@@ -101,6 +101,8 @@ const CHANGEABLE = [
   'import_progress',
   'import_problems',
   'sample_clocks',
+  'rails',
+  'rail_health',
 ] as const;
 /** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [
@@ -132,6 +134,8 @@ const REMOVABLE = [
   'import_problems',
   'lines',
   'sample_clocks',
+  'rails',
+  'rail_health',
 ] as const;
 
 export interface Migrated {

@@ -9,6 +9,7 @@ import type { ImportRow, InstrumentAssignment } from '@purser/rules/imports/impo
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import type { DecisionLinkRow } from '@purser/rules/sharing/decision-link';
 import { checkedAllowances } from '../allowances/check-allowances.ts';
+import { loadRailsOf } from '../rails/rail-rows.ts';
 import { listAllDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
 import { loadSlackLinks } from '../slack/slack-link-rows.ts';
@@ -71,11 +72,17 @@ const NAMES: {
   shared_budget: (row) => `shared_budget ${row.budget_id}`,
   review_policy: (row) => `review_policy version ${row.version}`,
   import: (row) => `import ${row.import_id}`,
+  rail: (row) => `rail ${row.rail_id}`,
   instrument: (row) => `instrument ${row.instrument} version ${row.version}`,
 };
 
 /** The actions after which the row must not exist any more. */
-const DELETIONS: ReadonlySet<string> = new Set(['webhook.deleted', 'channel.deleted', 'import.deleted']);
+const DELETIONS: ReadonlySet<string> = new Set([
+  'webhook.deleted',
+  'channel.deleted',
+  'import.deleted',
+  'rail.deleted',
+]);
 
 const rowName = (kind: string, row: Record<string, unknown>) => NAMES[kind as keyof typeof NAMES](row);
 
@@ -239,6 +246,8 @@ export async function checkLiveRows(live: LiveRows): Promise<void> {
     workspace_id,
   ]))
     checkRows(live, { slack_link });
+  for (const { workspace_id: _known, ...rail } of await loadRailsOf(db, [workspace_id]))
+    checkRows(live, { rail });
   const webhooks = await loadWebhookEndpoints(db, workspace_id);
   for (const webhook of webhooks) checkRows(live, { webhook });
   // If the head said that there are no endpoints, no events would be sent to them.

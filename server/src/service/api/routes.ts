@@ -56,6 +56,7 @@ import { makePasskeyRoutes } from './people/passkeys.ts';
 import { makeSigningKeyLists, makeSigningKeyRoutes } from './people/signing-keys.ts';
 import { makeSlackRoutes } from './people/slack.ts';
 import { makeQuestionRoutes } from './questions/questions.ts';
+import { makeCardRoutes } from './rails/card-routes.ts';
 import { makeSpendingRoutes } from './reports/spending.ts';
 import { makeReportRoutes } from './reports.ts';
 import { makeInboxRoutes } from './reviews/inbox.ts';
@@ -297,6 +298,7 @@ export function makeApiRoutes(
     ...makeSpendRoutes(core, parts, preAssess, { site, signing }),
     ...makeAuthorizingRoutes(core, parts),
     ...makeLineAndImportRoutes(core, config, parts),
+    ...makeCardRoutes(core, { ...parts, site, newNonce }),
     ...makeApiKeyRoutes({ db, lane, cursors, readChain, makeKeyValue }),
     ...makeEventRoutes(core, config, cursors),
     ...makeMemberRoutes({ db, lane, cursors, links, site, mails: config.smtp_url !== null, flows }),

@@ -158,7 +158,7 @@ function kindsFor(agent_id: string | null, scopes: readonly string[]): readonly 
   return SEARCH_KINDS.filter((kind) => is_admin || (kind !== 'key' && kind !== 'person'));
 }
 
-const ID = /^[a-z]{2,3}_[0-9A-Za-z]{4,}$/;
+const ID = /^[a-z]{2,4}_[0-9A-Za-z]{4,}$/;
 
 /** Makes the route that searches everything. `lists_db`: a text may lead to very many rows. */
 export function makeSearchRoutes({ lists_db, cursors }: { lists_db: pg.Pool; cursors: Cursors }): Route[] {

@@ -190,6 +190,8 @@ export function withTurns(
   resources: Record<ResourceName, Shares>,
   { answer_time, presence }: Turns,
 ): Route {
+  // Without a key there is nobody to share with. Its own limit bounds it.
+  if (route.scopes === 'public') return route;
   const handleAny = route.handler;
   const handle =
     route.shares === 'simulations' || route.shares === 'imports'

@@ -20,6 +20,11 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
   const countKey = makeKeyLimit(options.rate_limit_per_minute, makeLimiter);
   const countUnknownKey = makeUnknownKeyLimit(options.unknown_key_limit_per_minute, now_ms, makeLimiter);
   const countPublic = makePublicLimit(options.rate_limit_per_minute, now_ms, makeLimiter);
+  const own_limits = new Map(
+    options.routes.flatMap(({ operationId, limit_per_minute: points }) =>
+      points === undefined ? [] : [[operationId, makePublicLimit(points, now_ms, makeLimiter, operationId)]],
+    ),
+  );
   const countBrowser = makeBrowserLimit(options.rate_limit_per_minute, makeLimiter);
   const tooMany = (whose: string) =>
     new ApiError('rate_limited', `Too many requests ${whose}; retry after ${RETRY_AFTER_S} s.`, {
@@ -65,6 +70,12 @@ export function makeAccess(options: ServerOptions, admission: Pick<Admission, 'h
      */
     async limitPublicRate({ exchange, headers }: FastifyRequest): Promise<void> {
       if (exchange.route?.is_probe === true) return;
+      const countOwn = own_limits.get(exchange.route?.operationId ?? '');
+      if (countOwn !== undefined) {
+        exchange.count = await countOwn(exchange.client_address);
+        if (!exchange.count.within) throw tooMany('from this address');
+        return;
+      }
       const browser = options.knownBrowser?.(headers) ?? null;
       exchange.count = await (browser === null
         ? countPublic(exchange.client_address)

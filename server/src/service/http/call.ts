@@ -24,7 +24,6 @@ const MAX_DISCARDED = 4 * 1024 * 1024;
 
 const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
-const TOO_LARGE = `must be at most ${BODY_LIMIT} bytes`;
 const PARAM = /^[A-Za-z0-9_-]{1,64}$/;
 /** The name of an instrument: its name, a colon, and the rail's own name. */
 const RAIL_PARAM = /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}:[!#-[\]-~]{1,200}$/;
@@ -32,21 +31,23 @@ const FILE_PARAM = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 
 /**
  * Reads a body to its end. Calls `done` once: with the bytes, with `invalid_request` if there are more than
- * `BODY_LIMIT`, or with the error of the connection if the client closed it.
+ * `limit`, or with the error of the connection if the client closed it.
  */
 export function readBody(
   message: NodeJS.ReadableStream & { headers?: IncomingMessage['headers'] },
   done: (error: Error | null, body?: Buffer) => void,
+  limit = BODY_LIMIT,
 ): void {
+  const too_large = () => invalidField('body', `must be at most ${limit} bytes`);
   const chunks: Buffer[] = [];
   let length = 0;
   function onData(chunk: Buffer) {
     length += chunk.length;
-    if (length <= BODY_LIMIT) chunks.push(chunk);
-    else if (length > MAX_DISCARDED) finish(invalidField('body', TOO_LARGE));
+    if (length <= limit) chunks.push(chunk);
+    else if (length > MAX_DISCARDED) finish(too_large());
   }
   function onEnd() {
-    if (length > BODY_LIMIT) finish(invalidField('body', TOO_LARGE));
+    if (length > limit) finish(too_large());
     else finish(null);
   }
   function finish(error: Error | null) {
@@ -73,7 +74,8 @@ export function makeChecks(route: Route): Check[] {
   if (route.serves_files !== true) checks.push(makeQueryCheck(route));
   if (route.idempotent === true) checks.push(({ headers }) => checkIdempotencyKey(headers));
   if (takesEmptyObject(route)) checks.push(takeEmptyObject);
-  else if (route.content === undefined) checks.push(route.body === undefined ? refuseBody : parseJson);
+  else if (route.content === undefined && route.takes_bytes === undefined)
+    checks.push(route.body === undefined ? refuseBody : parseJson);
   return checks;
 }
 
@@ -159,6 +161,7 @@ export async function callHandler(
     params: params as Call['params'],
     query: query as Call['query'],
     body,
+    bytes: route.takes_bytes === undefined ? undefined : (body as Buffer),
     headers,
     // This is null on public routes, whose handlers do not read it.
     caller: exchange.caller as Caller,

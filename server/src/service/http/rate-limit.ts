@@ -60,13 +60,14 @@ export function makeUnknownKeyLimit(
   return countAddresses(makeCounter(limiter, 'unknown-key', points), now_ms);
 }
 
-/** Makes the limit of requests to routes that take no key, per client address as above. */
+/** Makes the limit of requests to routes that take no key, per client address as above. `name`: of a route with a limit of its own. */
 export function makePublicLimit(
   points: number,
   now_ms: () => number,
   makeLimiter: MakeLimiter,
+  name = 'public',
 ): CountRequest {
-  return countAddresses(makeCounter(makeLimiter('public', points, WINDOW_S), 'public', points), now_ms);
+  return countAddresses(makeCounter(makeLimiter(name, points, WINDOW_S), name, points), now_ms);
 }
 
 /** Makes the same limit for browsers that are known here, by their names. */

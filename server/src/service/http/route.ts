@@ -36,6 +36,8 @@ export interface Call<Params = Record<string, string>, Query = Record<string, un
   body_hash: Buffer | undefined;
   /** The file that is sent; undefined on routes without `content`. */
   content: Content | undefined;
+  /** The body as it was sent; undefined on routes without `takes_bytes`, which get it parsed. */
+  bytes: Buffer | undefined;
   /**
    * Waits for `ms` because the caller asked for it. The deadline of the request does not run meanwhile. Resolves with
    * false if the wait has to end earlier or is not possible.
@@ -100,6 +102,10 @@ export interface Serving {
    * then give hints about the secret.
    */
   shows_secret?: true;
+  /** The handler gets the body as it was sent, unparsed; the limit is this many bytes. */
+  takes_bytes?: number;
+  /** A public route is counted by itself; the limit is this many requests a minute from one address. */
+  limit_per_minute?: number;
   /** Its path parameter names an instrument of a rail, which has a colon. */
   names_instrument?: true;
   /** Its path parameters may hold dots, as the names of files do, and its query is read by the page alone. */

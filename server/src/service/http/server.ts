@@ -210,10 +210,14 @@ function setUpBodies(server: FastifyInstance): void {
       done(null, payload);
       return;
     }
-    readBody(payload, (error, body) => {
-      exchange.body?.();
-      done(error, body);
-    });
+    readBody(
+      payload,
+      (error, body) => {
+        exchange.body?.();
+        done(error, body);
+      },
+      exchange.route?.takes_bytes,
+    );
   });
 }
 
@@ -264,7 +268,9 @@ function makeRegister(server: FastifyInstance, steps: Steps, { answers, holds }:
       method: route.scopes === 'public' && route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
       url: route.path,
       config: { route },
-      ...(route.body === undefined ? {} : { schema: { body: route.body } }),
+      ...(route.body === undefined || route.takes_bytes !== undefined
+        ? {}
+        : { schema: { body: route.body } }),
       preValidation: makeChecks(route).map(hook),
       async handler(request, reply) {
         const resume = () => steps.setDeadline(request, reply);

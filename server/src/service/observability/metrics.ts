@@ -2,7 +2,14 @@ import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
 import { MODES } from '@purser/contract/values/agents';
 import { CHANNEL_TYPES, NOTICE_STATUSES } from '@purser/contract/values/channels';
 import { DECISIONS } from '@purser/contract/values/decisions';
-import { LINE_RESULTS, type LineResult } from '@purser/contract/values/history';
+import {
+  LINE_RESULTS,
+  type LineResult,
+  RAIL_EVENT_RESULTS,
+  RAIL_KINDS,
+  type RailEventResult,
+  type RailKind,
+} from '@purser/contract/values/history';
 import { MAIL_RESULTS, type MailResult } from '@purser/contract/values/mail';
 import { ATTEMPT_STATUSES } from '@purser/contract/values/webhooks';
 import type { Mode } from '@purser/rules/domain/agents';
@@ -40,6 +47,7 @@ export interface Metrics {
   countNotice(receiver: string, status: string): void;
   /** Counts lines of files by what became of them. */
   countImportLines(result: LineResult, count: number): void;
+  countRailEvent(kind: RailKind, result: RailEventResult): void;
   /** Counts an attempt to send a mail. */
   countMail(result: MailResult): void;
   /** Counts a committed batch of the lane: its number of commands and the duration of its transaction. */
@@ -210,7 +218,17 @@ function makeHistoryMetrics(registry: Registry) {
     registers: [registry],
   });
   for (const result of LINE_RESULTS) lines.inc({ result }, 0);
-  return { countImportLines: (result, count) => lines.inc({ result }, count) } satisfies Partial<Metrics>;
+  const events = new Counter({
+    name: 'purser_rail_events_total',
+    help: 'Card events of rails, by what became of them: accepted, refused or ignored.',
+    labelNames: ['kind', 'result'] as const,
+    registers: [registry],
+  });
+  for (const kind of RAIL_KINDS) for (const result of RAIL_EVENT_RESULTS) events.inc({ kind, result }, 0);
+  return {
+    countImportLines: (result, count) => lines.inc({ result }, count),
+    countRailEvent: (kind, result) => events.inc({ kind, result }),
+  } satisfies Partial<Metrics>;
 }
 
 function makeLaneMetrics(registry: Registry) {

@@ -14,8 +14,8 @@ import {
   renderPythonTypes,
 } from './python-types.ts';
 
-/** Routes that no client has a method for: a browser sends them, or they are no part of the API. */
-const WITHOUT_METHOD = /^\/v1\/auth\/|^\/(?!v1\/)/;
+/** Routes that no client has a method for: a browser or a payment rail sends them, or they are no part of the API. */
+const WITHOUT_METHOD = /^\/v1\/(auth\/|rails\/\{id\}\/events$)|^\/(?!v1\/)/;
 
 /** The modules of the client have short names here, so that no noun of the API takes the name of what is in them. */
 const HEAD = `# Built from the routes of the service and the methods of the TypeScript client; do not edit.

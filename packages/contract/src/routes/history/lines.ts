@@ -36,6 +36,7 @@ export const InstrumentName = () =>
 /** The filters of lines. */
 export const LineFilterQuery = {
   import: Type.Optional(IdIn('import', { description: 'Lines of this import.' })),
+  rail: Type.Optional(IdIn('rail', { description: 'Lines that this rail sent.' })),
   feed: Type.Optional(
     QuerySeveral(Formed('^[a-z0-9][a-z0-9_-]{0,63}$', 'must be the name of a feed', { examples: ['ramp'] })),
   ),
