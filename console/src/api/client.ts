@@ -15,6 +15,9 @@ const QUIET_HEADER = 'x-console-quiet';
 /** Options of a call whose 401 is a normal answer. The header is never sent. */
 export const QUIET = { headers: { [QUIET_HEADER]: '1' } } as const;
 
+/** Options of a call that no person made. It shows no dialog, and the session ends as if it had not been made. */
+export const BACKGROUND = { headers: { [QUIET_HEADER]: '1', 'x-purser-background': '1' } } as const;
+
 /**
  * Sends a request with the session's cookie. If the session has ended or the proof of identity is stale, a dialog asks for
  * it once while the request waits, which is then sent again. The time limit applies to each try, since people take time.

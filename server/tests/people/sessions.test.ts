@@ -197,6 +197,14 @@ describe('how long a session lasts', () => {
     await goOn(8 * HOUR_MS);
     expect(refusal(await elsewhere(viewer).call('GET', '/v1/me'))).toEqual(out);
   });
+  test('a request that no person made answers, and keeps no session going', async () => {
+    const admin = await signIn(s, EMAIL);
+    const inBackground = () => admin.call('GET', '/v1/inbox', { headers: { 'x-purser-background': '1' } });
+    await goOn(29 * MINUTE_MS);
+    expect((await inBackground()).status).toBe(200);
+    await goOn(MINUTE_MS);
+    expect(refusal(await inBackground())).toEqual(out);
+  });
   test('an administrator’s is over after 30 minutes wherever it is left, also where they are a viewer', async () => {
     const left = await join('viewer', 'two@example.com');
     const other = await s.addWorkspace({ plan: 'team' });

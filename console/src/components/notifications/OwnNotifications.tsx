@@ -10,6 +10,7 @@ import { Button } from '../Button.tsx';
 import { SelectField } from '../Field.tsx';
 import { ErrorNotice, Notice } from '../Notice.tsx';
 import { Card, Loading } from '../Page.tsx';
+import { InThisBrowser } from './InThisBrowser.tsx';
 import styles from './notifications.module.css';
 import { QuietHoursFields, ZoneField } from './QuietHoursFields.tsx';
 
@@ -22,6 +23,7 @@ export function OwnNotifications() {
     <Card title="Your notifications">
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Loading lines={4} />}
+      <InThisBrowser />
       {query.data !== undefined && <SettingsForm settings={query.data} />}
     </Card>
   );

@@ -1,5 +1,6 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useNotifyOfRequests } from '../../api/browser-notifications.ts';
 import { purser } from '../../api/client.ts';
 import { useIdentityGuard } from '../../api/identity.ts';
 import { useLive } from '../../api/live.ts';
@@ -64,6 +65,7 @@ export function Shell() {
   // Before the screens below draw their times.
   setTimeZone(me.workspace.time_zone);
   const { pending_reviews, stale_reason } = useLive();
+  useNotifyOfRequests();
   useIdentityGuard();
   const [is_open, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });

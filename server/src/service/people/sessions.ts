@@ -61,6 +61,9 @@ export interface SessionsOptions {
   log: Logger;
 }
 
+/** Marks a request that no person made, such as the console's look for new requests. It does not keep the session going. */
+const BACKGROUND_HEADER = 'x-purser-background';
+
 const NOBODY: AuthResult = { ok: false, message: NOT_SIGNED_IN };
 
 /** The sessions of people. Nothing is remembered: a session that was ended is refused on the very next request, on every node. */
@@ -82,7 +85,7 @@ export class Sessions {
   /** Tells who is signed in; null: the request has no cookie of a session. Throws `auth_unavailable`. */
   authenticate(headers: IncomingHttpHeaders): Promise<AuthResult> | null {
     const token = this.#options.site.sessionCookie(headers);
-    return token === undefined ? null : this.#judge(token);
+    return token === undefined ? null : this.#judge(token, headers[BACKGROUND_HEADER] !== undefined);
   }
 
   /** The digests by which the session of a request would be known; none where it has no cookie of one. */
@@ -134,7 +137,7 @@ export class Sessions {
     for (const { session_id, at_ms } of noted) if (uses.get(session_id) === at_ms) uses.delete(session_id);
   }
 
-  async #judge(token: string): Promise<AuthResult> {
+  async #judge(token: string, is_background: boolean): Promise<AuthResult> {
     const session = await this.#look(token);
     if (session === undefined) return NOBODY;
     const clock_ms = Math.max(session.clock_ms, this.#options.clock.passedMs());
@@ -146,7 +149,7 @@ export class Sessions {
     const idle_ms = (session.is_admin_somewhere ? this.#idle.admin : this.#idle.others) * MINUTE_MS;
     const seen_ms = Math.max(Date.parse(session.last_seen_at), this.#uses.get(session.session_id) ?? 0);
     if (clock_ms - seen_ms >= idle_ms) return NOBODY;
-    this.#noteUse(session, idle_ms);
+    if (!is_background) this.#noteUse(session, idle_ms);
     return { ok: true, caller: this.#callerOf(session, clock_ms) };
   }
 
