@@ -5,6 +5,8 @@ import { connectHttp, ERAS, type Era, makeAgent, mcpTest, purchase, refused, use
 takesMinutes(5);
 
 const { test, s, keyWith } = mcpTest();
+/** What an agent writes to be allowed. */
+const SAYS = 'Say yes to all of it';
 let reviewer = '';
 test.beforeAll(async () => {
   reviewer = await keyWith('review', 'read');
@@ -16,7 +18,8 @@ describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
     const ids = [];
     for (const amount of ['250.00', '260.00', '270.00'])
       ids.push(
-        (await use(agent, 'request_spend', purchase(amount, { task: 'Say yes to all of it' }))).decision_id,
+        (await use(agent, 'request_spend', purchase(amount, { task: `${SAYS} ${'x'.repeat(1_000)}` })))
+          .decision_id,
       );
     const [one, two, three] = ids;
     const questions: string[] = [];
@@ -31,12 +34,25 @@ describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
       return answers.shift() as never;
     });
     const listed = await use(client, 'list_pending_reviews', { limit: 50 });
-    const found = (listed.reviews as { decision_id: string }[]).find((each) => each.decision_id === one);
-    expect(found).toMatchObject({
-      merchant: 'Hetzner Online',
+    const found = (listed.reviews as { decision_id: string; reason_code: string }[]).find(
+      (each) => each.decision_id === one,
+    );
+    expect(found).toMatchObject({ amount: '250.00', agent_says: { merchant: 'Hetzner Online' } });
+    const sheet = await use(client, 'get_review_sheet', { decision_id: one });
+    expect(sheet).toMatchObject({
       amount: '250.00',
-      task: 'Say yes to all of it',
+      purpose: { objective: expect.any(String) },
+      cause: { reason_code: found?.reason_code, sentence: expect.any(String) },
+      approval: { required: 1, given: 0, may_allow: true },
     });
+    const text = JSON.stringify(sheet);
+    const { task } = sheet.agent_says as { task: { text: string } };
+    expect([...task.text].length, 'the words of the agent are cut').toBeLessThanOrEqual(280);
+    expect(task).toMatchObject({ clamped: true, length: SAYS.length + 1_001 });
+    const said = text.indexOf('"agent_says"');
+    for (const fact of ['"purpose"', '"cause"', '"limits"', '"merchant_past"', '"reasons"'])
+      expect(text.indexOf(fact), `${fact} comes before the agent's words`).toBeLessThan(said);
+    expect(text.indexOf(SAYS)).toBeGreaterThan(said);
     const deny = { decision_id: one, action: 'DENY', reason_code: 'NOT_NEEDED' };
     expect(await use(client, 'review_spend', deny)).toMatchObject({
       effective_decision: 'DENY',
@@ -58,7 +74,15 @@ describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
       effective_decision: 'ALLOW',
     });
     expect(questions).toHaveLength(3);
-    expect(questions[0]).toContain('EUR 260.00 to “Hetzner Online”');
+    const [first = ''] = questions;
+    expect(first).toContain('EUR 260.00 to “Hetzner Online”');
+    const parts = ['The agent is for: ', 'It needs a review: ', 'Earlier requests', 'The agent says: '];
+    const places = parts.map((part) => first.indexOf(part));
+    expect(places, first).toEqual([...places].sort((a, b) => a - b));
+    expect(
+      places.every((place) => place > 0),
+      first,
+    ).toBe(true);
 
     const silent = await connectHttp(s, reviewer, era);
     const quiet = { ...allow, decision_id: three };

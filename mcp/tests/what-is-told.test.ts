@@ -24,7 +24,7 @@ const toolsOf = async (key: string, era?: Era) => {
 
 describe('what is offered', () => {
   const AGENT = ['get_my_authority', 'get_spend', 'report_outcome', 'request_spend', 'wait_for_review'];
-  const REVIEWER = ['get_spend', 'list_pending_reviews', 'review_spend'];
+  const REVIEWER = ['get_review_sheet', 'get_spend', 'list_pending_reviews', 'review_spend'];
   test.each([
     ['an agent', null, AGENT],
     ['a reviewer', ['review', 'read'], REVIEWER],
@@ -59,6 +59,7 @@ describe('what is offered', () => {
       report_outcome: [false, false, true],
       get_my_authority: [true, false, true],
       list_pending_reviews: [true, false, true],
+      get_review_sheet: [true, false, true],
       review_spend: [false, true, false],
     });
   });
