@@ -22,6 +22,7 @@ const RUNS: Record<string, [first: number, all: number]> = {
   FAKE_RUNS: [10, 40],
   FAULT_RUNS: [30, 30],
   FIND_RUNS: [15, 40],
+  FORGERY_RUNS: [44, 220],
   HISTORIES_RUNS: [2, 6],
   HOSTILE_RUNS: [60, 300],
   KNOWN_ROWS_RUNS: [6, 12],

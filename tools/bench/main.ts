@@ -7,6 +7,7 @@ import type { ToolContext } from '../demo/main.ts';
 import { type Bench, startBench } from './bench.ts';
 import { measureDecisions } from './decisions.ts';
 import { measureGrowth } from './growth.ts';
+import { measureInbox } from './inbox.ts';
 import { measureLimits } from './limits.ts';
 import { measureNotices } from './notices.ts';
 import type { Plan } from './plan.ts';
@@ -23,6 +24,7 @@ const GROUPS: readonly Group[] = [
   { name: 'ways', title: 'The other hot ways', measure: measureWays },
   { name: 'webhooks', title: 'Webhooks', measure: measureWebhooks },
   { name: 'notices', title: 'Channels', measure: measureNotices },
+  { name: 'inbox', title: 'The inbox', measure: measureInbox },
   { name: 'reading', title: 'Reading a long history', measure: measureLongHistory },
   { name: 'growth', title: 'Growth', measure: measureGrowth },
 ];

@@ -1,23 +1,48 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench } from './bench.ts';
 import { shownNumber } from './render.ts';
 import type { GroupResult } from './result.ts';
+import { makeSpendBody } from './spend-bodies.ts';
 import { medianOf } from './statistics.ts';
-import { makeWorkspaces } from './workspaces.ts';
+import { type BenchWorkspace, makeWorkspaces } from './workspaces.ts';
 
 const CHANNELS = 5;
 const CLIENTS = 64;
 const MIN_ROUNDS = 7;
 const GOAL_RATIO = 0.95;
 
-/** A receiver in this process that answers 200 at once. */
-async function startReceiver(): Promise<{ url: string; count(): number; close(): Promise<void> }> {
+/** Agents and requests of each: a sixth request in a minute would be a summary. */
+const ASKING = 200;
+const EACH = 5;
+const DEAD = 4;
+const ASKING_CLIENTS = 8;
+const GOAL_DELAY_MS = 1_000;
+const LATEST_MS = 120_000;
+
+interface Receiver {
+  url: string;
+  count(): number;
+  /** When the first notice about each decision arrived, by `performance.now()`. */
+  arrived: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+/** A receiver in this process that answers 200 at once, or never. */
+async function startReceiver({ is_dead = false } = {}): Promise<Receiver> {
   let count = 0;
+  const arrived = new Map<string, number>();
   const server = createServer((request, response) => {
     count += 1;
-    request.resume();
-    request.on('end', () => response.writeHead(200).end());
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const at_ms = performance.now();
+      const { decision_id } = JSON.parse(Buffer.concat(chunks).toString()).data as { decision_id?: string };
+      if (decision_id !== undefined && !arrived.has(decision_id)) arrived.set(decision_id, at_ms);
+      if (!is_dead) response.writeHead(200).end();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -26,59 +51,80 @@ async function startReceiver(): Promise<{ url: string; count(): number; close():
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  return { url: `http://127.0.0.1:${port}/`, count: () => count, close };
+  return { url: `http://127.0.0.1:${port}/`, count: () => count, arrived, close };
+}
+
+/** Puts a review policy whose tier, limit and reminder bear on every request that waits. */
+async function putPolicy({ purser }: BenchWorkspace): Promise<void> {
+  const reviewer = 'user:bench';
+  await purser.apiKeys.create({ name: 'Reviewer', scopes: ['review', 'read'], principal_id: reviewer });
+  await purser.reviewPolicy.put({
+    policy: {
+      groups: { bench: [reviewer] },
+      tiers: [
+        {
+          currency: 'EUR',
+          from_minor: 0,
+          approvals: 1,
+          approvers: ['bench'],
+          escalation: { after_seconds: 3_600, approvers: [reviewer] },
+        },
+      ],
+      approver_limits: [{ approver: reviewer, currency: 'EUR', max_minor: 1_000_000 }],
+      remind_before_seconds: 3_600,
+    },
+  });
 }
 
 /**
- * Measures the cost of five channels per decision. One in fifty requests waits for a review. Loads with and without the
- * channels alternate, so that a machine that becomes slower slows both.
+ * Measures the cost of five channels and a review policy per decision. One in fifty requests waits for a review. Loads with
+ * and without them alternate, so that a machine that becomes slower slows both.
  */
-export async function measureNotices(bench: Bench): Promise<GroupResult> {
+async function measureCost(bench: Bench): Promise<GroupResult> {
   const { plan } = bench;
-  const [workspace] = await makeWorkspaces(bench.purser, { count: 1, agents: 50, mode: 'ENFORCE' });
-  if (workspace === undefined) throw new Error('No workspace was made.');
-  const { channels } = workspace.purser;
+  const [workspace, ruled] = await makeWorkspaces(bench.purser, { count: 2, agents: 50, mode: 'ENFORCE' });
+  if (workspace === undefined || ruled === undefined) throw new Error('No workspace was made.');
   const receiver = await startReceiver();
-  const load = async () => {
-    const loaded = await bench.load(CLIENTS, bench.decisionsOf(workspace.targets), {
+  await putPolicy(ruled);
+  for (let i = 0; i < CHANNELS; i++)
+    await ruled.purser.channels.create({ name: `Channel ${i}`, type: 'webhook', url: receiver.url });
+  const load = async ({ targets }: BenchWorkspace) => {
+    const loaded = await bench.load(CLIENTS, bench.decisionsOf(targets), {
       warm_up_ms: plan.warm_up_ms,
       measured_ms: plan.seconds * 1000,
     });
     return loaded.per_second;
   };
   try {
+    const ratios: number[] = [];
     const [without, beside]: [number[], number[]] = [[], []];
-    await load();
+    await load(workspace);
+    await load(ruled);
     for (let round = 0; round < Math.max(MIN_ROUNDS, plan.rounds); round++) {
-      without.push(await load());
-      const ids: string[] = [];
-      for (let i = 0; i < CHANNELS; i++) {
-        const made = await channels.create({ name: `Channel ${i}`, type: 'webhook', url: receiver.url });
-        ids.push(made.id);
-      }
-      beside.push(await load());
-      for (const id of ids) await channels.delete(id);
+      const [plain, full] = [await load(workspace), await load(ruled)];
+      without.push(plain);
+      beside.push(full);
+      ratios.push(full / plain);
     }
-    const ratio = medianOf(beside) / medianOf(without);
     const problems = receiver.count() === 0 ? ['No channel received a notice.'] : [];
     return {
       tables: [
         {
           title: `Decisions, ${CLIENTS} clients, 50 agents in ENFORCE, one in fifty waits for a review`,
-          columns: ['channels', 'per second, median'],
+          columns: ['channels and review policy', 'per second, median'],
           rows: [
             ['none', shownNumber(medianOf(without))],
-            [String(CHANNELS), shownNumber(medianOf(beside))],
+            [`${CHANNELS}, and a policy`, shownNumber(medianOf(beside))],
           ],
         },
       ],
       goals: [
         {
-          name: `Decisions with ${CHANNELS} channels, compared with none`,
+          name: `Decisions with ${CHANNELS} channels and a review policy, compared with none`,
           unit: '',
           is_least: true,
           goal: GOAL_RATIO,
-          measured: ratio,
+          measured: medianOf(ratios),
         },
       ],
       notes: [`The channels received ${receiver.count()} notices during the measurement.`],
@@ -87,4 +133,92 @@ export async function measureNotices(bench: Bench): Promise<GroupResult> {
   } finally {
     await receiver.close();
   }
+}
+
+/** The delays of the notices about as many requests, ms, from the answer to the arrival. */
+async function delaysOf(bench: Bench, { targets }: BenchWorkspace, receiver: Receiver): Promise<number[]> {
+  const answered = new Map<string, number>();
+  const count = targets.length * EACH;
+  const makeBody = (n: number) => {
+    const body = JSON.parse(makeSpendBody(n));
+    return JSON.stringify({ ...body, action: { ...body.action, amount_minor: 260_000 } });
+  };
+  const onCreated = (body: Buffer) => {
+    const { decision_id } = JSON.parse(body.toString()) as { decision_id: string };
+    answered.set(decision_id, performance.now());
+  };
+  const requests = bench.decisionsOf(targets, { makeBody, onCreated });
+  await bench.load(ASKING_CLIENTS, requests, { warm_up_ms: 0, measured_ms: LATEST_MS, max_requests: count });
+  const deadline_ms = performance.now() + LATEST_MS;
+  while (receiver.arrived.size < answered.size && performance.now() < deadline_ms) await pause(50);
+  return [...answered].map(([id, at_ms]) =>
+    Math.max(0, (receiver.arrived.get(id) ?? Number.POSITIVE_INFINITY) - at_ms),
+  );
+}
+
+/** Measures how long a notice takes alone, and beside channels that never answer. */
+async function measureDelays(bench: Bench): Promise<GroupResult> {
+  const options = { count: 2, agents: ASKING, mode: 'ENFORCE' } as const;
+  const workspaces = await makeWorkspaces(bench.purser, options);
+  const dead = await Promise.all(Array.from({ length: DEAD }, () => startReceiver({ is_dead: true })));
+  const rows: string[][] = [];
+  const slowest: number[] = [];
+  const problems: string[] = [];
+  try {
+    for (const [i, workspace] of workspaces.entries()) {
+      const receiver = await startReceiver();
+      const { channels } = workspace.purser;
+      const beside = i === 0 ? [] : dead;
+      for (const [n, { url }] of [receiver, ...beside].entries())
+        await channels.create({ name: `Channel ${n}`, type: 'webhook', url });
+      const delays = (await delaysOf(bench, workspace, receiver)).sort((a, b) => a - b);
+      const worst = delays.at(-1) ?? Number.POSITIVE_INFINITY;
+      if (!Number.isFinite(worst)) problems.push('A notice did not arrive.');
+      if (i > 0 && dead.some((each) => each.count() === 0)) problems.push('A dead channel was not asked.');
+      const at = (share: number) => shownNumber(delays[Math.floor(delays.length * share)] ?? worst);
+      rows.push([
+        i === 0 ? 'none' : String(DEAD),
+        String(delays.length),
+        at(0.5),
+        at(0.99),
+        shownNumber(worst),
+      ]);
+      slowest.push(worst);
+      await receiver.close();
+    }
+  } finally {
+    for (const each of dead) await each.close();
+  }
+  const [alone = 0, beside = Number.POSITIVE_INFINITY] = slowest;
+  return {
+    tables: [
+      {
+        title: `A notice from the answer to its arrival, ms, ${ASKING_CLIENTS} clients`,
+        columns: ['channels that never answer', 'requests', 'p50', 'p99', 'slowest'],
+        rows,
+      },
+    ],
+    goals: [
+      {
+        name: `The slowest notice beside ${DEAD} dead channels, later than without`,
+        unit: 'ms',
+        is_least: false,
+        goal: GOAL_DELAY_MS,
+        measured: Math.max(0, beside - alone),
+      },
+    ],
+    notes: [],
+    problems,
+  };
+}
+
+/** Measures what channels and a review policy cost, and whether dead channels delay others. */
+export async function measureNotices(bench: Bench): Promise<GroupResult> {
+  const parts = [await measureCost(bench), await measureDelays(bench)];
+  return {
+    tables: parts.flatMap(({ tables }) => tables),
+    goals: parts.flatMap(({ goals }) => goals),
+    notes: parts.flatMap(({ notes }) => notes),
+    problems: parts.flatMap(({ problems }) => problems),
+  };
 }
