@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test';
 import { expectAccessible, expectSettled } from '../support/axe.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { expect, test } from '../support/test.ts';
 
 declare global {
@@ -79,4 +80,21 @@ test('a browser that blocks notifications is said to, and is not asked', async (
   await expect(page.getByText('Your browser blocks notifications of this site.')).toBeVisible();
   await expect(page.getByRole('button', { name: 'Turn on in this browser' })).toHaveCount(0);
   expect(await page.evaluate(() => window.recorded.asked)).toBe(0);
+});
+
+test('the inbox shows who was notified of a request', async ({ page, workspace }) => {
+  const receiver = await startReceiver();
+  try {
+    await workspace.agent();
+    await workspace.call('PATCH', '/v1/agents/infra-bot', { mode: 'ENFORCE' });
+    await workspace.call('POST', '/v1/channels', { name: 'Finance', type: 'webhook', url: receiver.url });
+    const { key } = await workspace.call('POST', '/v1/api-keys', { name: 'P', agent_id: 'infra-bot' });
+    const { decision_id } = await workspace.spend({ amount_minor: 24_900, key });
+    await page.goto(`/console/reviews?id=${decision_id}`);
+    await page.getByText('1 notice about this request').click();
+    await expect(page.getByRole('listitem').filter({ hasText: 'Finance · Request ·' })).toBeVisible();
+    await expectAccessible(page, 'who was notified');
+  } finally {
+    await receiver.stop();
+  }
 });

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useSyncExternalStore } from 'react';
-import { MAX_SINGLE, notificationsOf, type Seen, withSeen } from '../lib/browser-notifications.ts';
+import { MAX_SINGLE, notificationsOf, type Seen, withSeen } from '../lib/reviews/browser-notifications.ts';
 import { BACKGROUND, purser } from './client.ts';
 import { useMay, useMe } from './queries.ts';
 

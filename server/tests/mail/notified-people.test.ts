@@ -113,6 +113,22 @@ describe('a request that waits for a review', () => {
     const other = await client.ask(agent, OVER, {}, key);
     expect(await toldOf(other.decision_id)).toEqual([me.body.principal_id, lea.principal_id].sort());
   });
+  test('is mailed to the delegate of an approver who is away, until they are back', async () => {
+    const dee = await join('dee@example.com', 'reviewer');
+    const me = (await ada.call('GET', '/v1/me')).body;
+    const policy = {
+      tiers: [{ currency: 'EUR', from_minor: 0, approvals: 1, approvers: [me.principal_id] }],
+    };
+    expect((await ada.call('PUT', '/v1/review-policy', { body: { policy } })).status).toBe(200);
+    const away = { until: new Date(clock_ms + 86_400_000).toISOString(), delegate: dee.principal_id };
+    expect((await ada.call('PUT', '/v1/me/away', { body: away })).status).toBe(200);
+    const both = await client.ask(agent, OVER);
+    expect(await toldOf(both.decision_id)).toEqual([me.principal_id, dee.principal_id].sort());
+    expect((await ada.call('DELETE', '/v1/me/away')).status).toBe(204);
+    const alone = await client.ask(agent, OVER);
+    expect(await toldOf(alone.decision_id)).toEqual([me.principal_id]);
+    expect((await ada.call('PUT', '/v1/review-policy', { body: { policy: {} } })).status).toBe(200);
+  });
   test('of the person themselves is mailed to the others alone', async () => {
     const me = await ada.call('GET', '/v1/me');
     await s.sql('update api_keys set principal_id = $1 where kind <> $2 and principal_id is null', [

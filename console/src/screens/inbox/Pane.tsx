@@ -9,6 +9,7 @@ import { Button } from '../../components/Button.tsx';
 import { Notes } from '../../components/decision/Assign.tsx';
 import { Budget } from '../../components/decision/Budget.tsx';
 import { LabelBox } from '../../components/decision/LabelBox.tsx';
+import { Notified } from '../../components/decision/Notified.tsx';
 import { PolicyTrace } from '../../components/decision/PolicyTrace.tsx';
 import { Purpose } from '../../components/decision/Purpose.tsx';
 import { Remedies } from '../../components/decision/Remedies.tsx';
@@ -99,6 +100,7 @@ export function Pane({
           </header>
           <Notes decision_id={id} />
           <Sheet decision={decision} />
+          <Notified decision_id={id} />
           {hasQuestions(decision) && (
             <Card title="Questions">
               <DecisionQuestions decision={decision} />

@@ -7,11 +7,19 @@ const person = (principal_id: string) => ({
   principal_id,
   filter: null,
   quiet_hours: null,
+  stands_for: [] as { principal_id: string; until: string }[],
 });
 const PEOPLE = ['user:ada', 'user:bo', 'user:cy'].map(person);
 const requested_by = { key_id: 'key_1', principal_id: 'user:bo' };
-const namesOf = (review_tier: object | undefined, kind: 'REQUESTED' | 'REMINDER' | 'ESCALATED') =>
-  peopleToNotify(PEOPLE, { requested_by, ...(review_tier && { review_tier }) }, kind).map(({ name }) => name);
+const created_at = '2026-11-24T08:00:00.000Z';
+const namesOf = (
+  review_tier: object | undefined,
+  kind: 'REQUESTED' | 'REMINDER' | 'ESCALATED',
+  people = PEOPLE,
+) =>
+  peopleToNotify(people, { requested_by, created_at, ...(review_tier && { review_tier }) }, kind).map(
+    ({ name }) => name,
+  );
 
 describe('the people who get a notice of a request', () => {
   const tier = { approvers: ['user:ada', 'user:bo'], escalation: { approvers: ['user:cy'] } };
@@ -24,6 +32,18 @@ describe('the people who get a notice of a request', () => {
     expect(namesOf(tier, 'REQUESTED')).toEqual(['user:ada']);
     expect(namesOf(tier, 'REMINDER')).toEqual(['user:ada']);
     expect(namesOf(tier, 'ESCALATED')).toEqual(['user:cy']);
+  });
+  test('are the delegates of approvers too, while these are away and unless the request is theirs', () => {
+    const di = (principal_id: string, until: string) => [
+      ...PEOPLE,
+      { ...person('user:di'), stands_for: [{ principal_id, until }] },
+    ];
+    const later = '2026-11-25T08:00:00.000Z';
+    expect(namesOf(tier, 'REQUESTED', di('user:ada', later))).toEqual(['user:ada', 'user:di']);
+    expect(namesOf(tier, 'ESCALATED', di('user:cy', later))).toEqual(['user:cy', 'user:di']);
+    expect(namesOf(tier, 'REQUESTED', di('user:cy', later)), 'of no approver').toEqual(['user:ada']);
+    expect(namesOf(tier, 'REQUESTED', di('user:ada', created_at)), 'who is back').toEqual(['user:ada']);
+    expect(namesOf(tier, 'REQUESTED', di('user:bo', later)), 'of the requester').toEqual(['user:ada']);
   });
 });
 

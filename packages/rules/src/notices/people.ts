@@ -6,26 +6,34 @@ import type { NoticeRecipient } from './recipients.ts';
 /** A member who may review, is mailed notices, and has a proved e-mail. `recipient_id` is the id of the user. */
 export interface NotifiedPerson extends NoticeRecipient {
   principal_id: string;
+  /** The members who lent them their place, and until when: ISO 8601 UTC. */
+  stands_for: readonly { principal_id: string; until: string }[];
 }
 
 /** The part of a decision that says who may decide it. */
-export type DecidedBy = Pick<Decision, 'requested_by'> & {
+export type DecidedBy = Pick<Decision, 'requested_by' | 'created_at'> & {
   review_tier?: { approvers?: readonly string[]; escalation?: { approvers: readonly string[] } };
 };
 
 /**
  * Returns the people who get a notice of this kind about a request: those who may decide it, which the requester may not.
- * Where its tier names approvers, those; at the escalation, those of the escalation.
+ * Where its tier names approvers, those and the delegates of those who are away; at the escalation, those of the escalation.
  */
 export function peopleToNotify(
   people: readonly NotifiedPerson[],
-  { requested_by, review_tier }: DecidedBy,
+  { requested_by, created_at, review_tier }: DecidedBy,
   kind: NoticeKind,
 ): NotifiedPerson[] {
   const approvers = kind === 'ESCALATED' ? review_tier?.escalation?.approvers : review_tier?.approvers;
+  const may = (principal_id: string) =>
+    principal_id !== requested_by.principal_id && (approvers?.includes(principal_id) ?? true);
+  const mayForOthers = ({ stands_for }: NotifiedPerson) =>
+    stands_for.some(
+      ({ principal_id, until }) => may(principal_id) && Date.parse(until) > Date.parse(created_at),
+    );
   return people.filter(
-    ({ principal_id }) =>
-      principal_id !== requested_by.principal_id && (approvers?.includes(principal_id) ?? true),
+    (person) =>
+      may(person.principal_id) || (person.principal_id !== requested_by.principal_id && mayForOthers(person)),
   );
 }
 

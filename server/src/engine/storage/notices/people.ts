@@ -16,9 +16,14 @@ export async function loadNotifiedPeople(
   const result = await db.query<InWorkspace<NotifiedPerson>>({
     name: 'load_notified_people',
     text: `select m.workspace_id, m.user_id as recipient_id, m.principal_id as name, m.principal_id,
-        null::json as filter, n.quiet_hours
+        null::json as filter, n.quiet_hours, coalesce(a.stands_for, '[]') as stands_for
       from members m join users u on u.user_id = m.user_id
       left join notification_settings n on n.user_id = m.user_id
+      left join (select workspace_id, away_delegate,
+            json_agg(json_build_object('principal_id', principal_id, 'until', away_until)) as stands_for
+          from members where workspace_id = any($1) and away_until is not null and removed_at is null
+          group by workspace_id, away_delegate) a
+        on a.workspace_id = m.workspace_id and a.away_delegate = m.principal_id
       where m.workspace_id = any($1) and ${MAY_GET_MAIL} and coalesce(n.email, 'MINE') = 'MINE'
       order by m.workspace_id, m.user_id`,
     values: [workspace_ids],

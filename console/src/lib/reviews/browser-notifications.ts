@@ -1,7 +1,7 @@
 import type { InboxRow } from '@purser/sdk';
-import { formatMoney } from './money.ts';
-import { visible } from './visible.ts';
-import { reasonWords } from './words.ts';
+import { formatMoney } from '../money.ts';
+import { visible } from '../visible.ts';
+import { reasonWords } from '../words.ts';
 
 /** More new requests than this are one notification. */
 export const MAX_SINGLE = 3;
