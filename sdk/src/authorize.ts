@@ -1,3 +1,4 @@
+import { APIPromise } from './api-promise.ts';
 import type { Client } from './client.ts';
 import {
   AbortedError,
@@ -13,7 +14,7 @@ import {
 import { abortSignal, checkOptions, isObject, MAX_TIMER_MS, visible } from './options.ts';
 import { isPending, waitForReview } from './review.ts';
 import { freshId, type Transport } from './transport.ts';
-import type { Capability, Decision, SpendRequest } from './types.ts';
+import type { Allowance, Capability, Decision, DecisionRequest, SpendRequest } from './types.ts';
 
 export interface AuthorizeOptions {
   /** How long to wait for a review, ms; 0: throw `SpendPending` at once (default). Polls 1 s → 15 s and listens to `notify`. */
@@ -144,6 +145,21 @@ export function wasInShadow(transport: Transport, request: SpendRequest): boolea
   return last?.in_shadow === true && performance.now() - last.at_ms <= MAX_AGE_OF_SHADOW_MS;
 }
 
+/** The request under the id of its allowance: a signed one is presented, and the same JWT always gives the same id. */
+async function underAllowance(
+  transport: Transport,
+  asked: DecisionRequest,
+  requestId: string,
+  signal: AbortSignal | undefined,
+): Promise<DecisionRequest> {
+  const { allowance } = asked;
+  if (allowance === undefined || !allowance.includes('.')) return asked;
+  const body = { signed: allowance };
+  const call = { method: 'POST', path: '/v1/allowances/present', body, repeatable: true } as const;
+  const { id } = await new APIPromise<Allowance>(transport.send({ ...call, options: { requestId, signal } }));
+  return { ...asked, allowance: id };
+}
+
 /** Asks for a decision, once: rejects as `decisions.create` does, and when the answer is no decision of this request. */
 export async function ask(
   client: Client,
@@ -152,7 +168,8 @@ export async function ask(
   request: SpendRequest,
   signal: AbortSignal | undefined,
 ): Promise<Asked> {
-  const { idempotencyKey, ...body } = request;
+  const { idempotencyKey, ...asked } = request;
+  const body = await underAllowance(transport, asked, call_id, signal);
   const options = { idempotencyKey, requestId: call_id, signal };
   const { data: decision, response } = await client.decisions.create(body, options).withResponse();
   if (!isDecisionOf(decision, request)) {

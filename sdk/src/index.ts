@@ -26,6 +26,7 @@ export type { PurserOptions, RequestEvent, RequestOptions } from './options.ts';
 export { Purser } from './purser.ts';
 export type { FileContent } from './resources.ts';
 export { isDecision } from './shapes.ts';
+export { type SignAllowanceOptions, signAllowance } from './signed-allowances.ts';
 export type { Grant, PaymentResult, SpendOptions, Spent, Unreported } from './spend.ts';
 export type * from './types.ts';
 export { VERSION } from './version.ts';

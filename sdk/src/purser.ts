@@ -15,6 +15,7 @@ export class Purser {
   readonly capabilities: resources.Capabilities;
   readonly agents: resources.Agents;
   readonly budgets: resources.Budgets;
+  readonly allowanceIssuers: resources.AllowanceIssuers;
   readonly allowances: resources.Allowances;
   readonly reviewPolicy: resources.ReviewPolicies;
   readonly channels: resources.Channels;
@@ -53,6 +54,7 @@ export class Purser {
     this.capabilities = new resources.Capabilities(transport);
     this.agents = new resources.Agents(transport);
     this.budgets = new resources.Budgets(transport);
+    this.allowanceIssuers = new resources.AllowanceIssuers(transport);
     this.allowances = new resources.Allowances(transport);
     this.reviewPolicy = new resources.ReviewPolicies(transport);
     this.channels = new resources.Channels(transport);

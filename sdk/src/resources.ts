@@ -371,6 +371,22 @@ export class Budgets extends Resource {
   }
 }
 
+/** Other systems whose signed allowances are taken. */
+export class AllowanceIssuers extends Resource {
+  /** Not sent again after a lost connection. */
+  create(body: t.CreateAllowanceIssuerRequest, options?: Options): APIPromise<t.AllowanceIssuer> {
+    return this.call('POST', '/v1/allowance-issuers', { body, options });
+  }
+  /** Newest first, revoked ones included. */
+  list(query?: t.ListAllowanceIssuersQuery, options?: Options): PagePromise<t.AllowanceIssuer> {
+    return this.pages('/v1/allowance-issuers', { query, options });
+  }
+  /** Nothing new of it is accepted; what it issued stays. A repeat changes nothing. */
+  delete(id: string, options?: Options): APIPromise<void> {
+    return this.call('DELETE', '/v1/allowance-issuers/:id', { params: { id }, options });
+  }
+}
+
 /** Caps on what may be spent for one task, sub-agent, user or customer. */
 export class Allowances extends Resource {
   /** Sent again after a lost connection if `external_id` is given. */
@@ -391,6 +407,10 @@ export class Allowances extends Resource {
   /** Its name, amount or expiry; the rest is fixed for good. */
   update(id: string, body: t.UpdateAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
     return this.call('PATCH', '/v1/allowances/:id', { params: { id }, body, options });
+  }
+  /** Makes the allowance that an issuer signed; the same JWT again returns it. */
+  present(body: t.PresentAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
+    return this.call('POST', '/v1/allowances/present', { body, repeatable: true, options });
   }
   /** It and all below it permit nothing from the next request on. */
   revoke(id: string, body: t.RevokeAllowanceRequest = {}, options?: Options): APIPromise<t.Allowance> {

@@ -64,7 +64,7 @@ test('there is one method for every route of the API but the door, and none besi
       /^(workspace|changes|inbox|reviewPolicy)\.retrieve$|^workspace\.(resume|createSample|removeSample)$|^me\.(endAway|notifications|slack|unlinkSlack)$|^reviewPolicy\.versions$/.test(
         name,
       ) ||
-      /\.(list|shadow|shadowCsv|csv|overview|spending|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^me\.retrieve$|^apiKeys\.current$|^signingKeys\.begin$/.test(
+      /\.(list|shadow|shadowCsv|csv|overview|spending|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^reports\.allowances(Csv)?$|^me\.retrieve$|^apiKeys\.current$|^signingKeys\.begin$/.test(
         name,
       )
     )

@@ -21,6 +21,8 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'allowance.created': true,
   'allowance.updated': true,
   'allowance.revoked': true,
+  'allowance_issuer.created': true,
+  'allowance_issuer.revoked': true,
   'budget.updated': true,
   'budget.threshold.reached': true,
   'limit.threshold.reached': true,

@@ -153,7 +153,7 @@ export const ERRORS = {
   },
   allowance_exists: {
     status: 409,
-    when: 'This `external_id` was already used for another allowance: use a new one.',
+    when: 'This `external_id`, or the id of this JWT, was already used for another allowance: use a new one.',
     retry: false,
   },
   allowance_limit: {
@@ -164,6 +164,11 @@ export const ERRORS = {
   allowance_not_open: {
     status: 409,
     when: 'The allowance, or one above it, is requested, denied, used up, expired or revoked.',
+    retry: false,
+  },
+  allowance_invalid: {
+    status: 422,
+    when: 'The signed allowance is not good: the message names its signature, header, claim, time or issuer. Nothing was kept.',
     retry: false,
   },
   budget_frozen: {

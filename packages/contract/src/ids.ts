@@ -31,6 +31,7 @@ export const ID_PREFIXES = {
   line: 'lin',
   rail: 'rail',
   decision_link: 'lnk',
+  allowance_issuer: 'iss',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -1,4 +1,5 @@
 import { routes as agents } from './routes/agents.ts';
+import { routes as allowanceIssuers } from './routes/allowances/issuers.ts';
 import { routes as allowances } from './routes/allowances.ts';
 import { routes as apiKeys } from './routes/api-keys.ts';
 import { routes as authorities } from './routes/authorities.ts';
@@ -60,6 +61,7 @@ export const ROUTES = {
   ...authorities,
   ...budgets,
   ...allowances,
+  ...allowanceIssuers,
   ...merchants,
   ...questions,
   ...authorityReadings,

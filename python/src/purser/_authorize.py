@@ -125,6 +125,13 @@ def ask(core: Core, call_id: str, request: SpendRequest) -> Work[Asked]:
     """Asks for a decision, once: raises as `decisions.create` does, and when the answer is no decision of this request."""
     body = {name: value for name, value in request.items() if name != "idempotency_key"}
     key = request["idempotency_key"]
+    allowance = body.get("allowance")
+    if isinstance(allowance, str) and "." in allowance:
+        # A signed allowance is presented, and the same JWT always gives the same id.
+        presented: Answer = yield from core.send(
+            Call("POST", "/v1/allowances/present", {"request_id": call_id}, body={"signed": allowance}, repeatable=True)
+        )
+        body = {**body, "allowance": presented.data["id"]}
     call = Call(
         "POST",
         "/v1/decisions",

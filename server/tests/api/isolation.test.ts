@@ -166,6 +166,7 @@ async function recordsOf(workspace_id: string): Promise<Record<string, number>> 
     'decision_links',
     'shared_budgets',
     'allowances',
+    'allowance_issuers',
     'sessions',
   ]) {
     const { rowCount } = await s.sql(`select 1 from ${table} where workspace_id = $1`, [workspace_id]);
@@ -266,6 +267,11 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
   ],
   'POST /v1/decisions allowance': [['allowance'], [404, 'not_found', 'allowance']],
   'GET /v1/decisions allowance': [['allowance'], EMPTY],
+  'POST /v1/allowance-issuers agents': [
+    ['agent', 'slug'],
+    [404, 'not_found', 'agents'],
+  ],
+  'POST /v1/allowance-issuers parent': [['allowance'], [404, 'not_found', 'parent']],
   'GET /v1/decisions/export allowance': [['allowance'], NO_LINES],
   'POST /v1/allowances agent': [
     ['agent', 'slug'],

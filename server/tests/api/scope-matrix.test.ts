@@ -68,6 +68,8 @@ function expected(
   if (!may) return [403, 'insufficient_scope'];
   if (condition === 'other agent') return [...(route.other_agent as [number, string])];
   if (condition === 'paused agent' && route.paused !== undefined) return [...route.paused];
+  if (condition === 'other workspace' && route.other_workspace !== undefined)
+    return [...route.other_workspace];
   if (condition === 'other workspace' && route.names === 'one thing') {
     // An agent's key names its own agent or is refused for naming another, whosever that one is.
     return scopes === null && route.other_agent?.[1] === 'agent_mismatch'

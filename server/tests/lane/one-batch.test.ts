@@ -15,7 +15,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadChains } from '../../src/engine/allowances/allowance-rows.ts';
 import { createAllowances } from '../../src/engine/commands/allowances/create-allowances.ts';
+import { createIssuer } from '../../src/engine/commands/allowances/create-issuer.ts';
+import { presentAllowance } from '../../src/engine/commands/allowances/present-allowance.ts';
 import { revokeAllowance } from '../../src/engine/commands/allowances/revoke-allowance.ts';
+import { revokeIssuer } from '../../src/engine/commands/allowances/revoke-issuer.ts';
 import { updateAllowance } from '../../src/engine/commands/allowances/update-allowance.ts';
 import { createBudget } from '../../src/engine/commands/budgets/create-budget.ts';
 import { updateBudget } from '../../src/engine/commands/budgets/update-budget.ts';
@@ -177,6 +180,9 @@ async function look(workspace_id: string) {
         ).map(({ allowance_id }) => allowance_id),
       ).then((rows) => [...rows.values()])
     ).sort((a, b) => (a.allowance_id < b.allowance_id ? -1 : 1)),
+    issuers: await all(
+      'select issuer_id, parent_id, agents from allowance_issuers where workspace_id = $1 order by 1',
+    ),
     questions: await all('select agent_id, question_id from questions where workspace_id = $1 order by 1, 2'),
     imports: await all('select import_id from imports where workspace_id = $1 order by 1'),
     rails: await all('select rail_id, sealed_secrets from rails where workspace_id = $1 order by 1'),
@@ -536,6 +542,51 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     const given = [{ body: { ...body, ...(key && { key: true }) }, body_hash, above, key, prefix: '' }];
     const input = { allowances: given, maker, acting_principal: null, agent_id: null };
     return { command: createAllowances, input };
+  },
+  createIssuer: (seen, step) => ({
+    command: createIssuer,
+    input: {
+      name: `n${step.c}`,
+      jwk: '{}',
+      currency: step.b % 5 === 0 ? 'USD' : 'EUR',
+      max_amount_minor: 100 + (step.c % 3) * 100,
+      agents: step.a % 3 === 0 ? [refOf(seen, step.c)] : [],
+      above: step.a % 2 === 0 ? null : chainFrom(seen, step.c),
+    },
+  }),
+  revokeIssuer: (seen, step) => ({
+    command: revokeIssuer,
+    input: { issuer_id: pick(seen.issuers, step.a)?.issuer_id ?? 'iss_00000000000000000000000000' },
+  }),
+  presentAllowance: (seen, step) => {
+    const issuer = pick(seen.issuers, step.a);
+    const parent = seen.allowances.find((each) => each.allowance_id === issuer?.parent_id);
+    const seconds = Math.floor(now_ms / 1_000);
+    const claims = {
+      aud: seen.workspace_id,
+      jti: `j${step.c % 3}`,
+      iat: seconds,
+      exp: seconds + (step.b % 6) - 1,
+      allowance: {
+        ...(parent === undefined
+          ? { agent: refOf(seen, step.c), currency: 'EUR', expires_at: new Date(now_ms + 1e6).toISOString() }
+          : {}),
+        amount_minor: 100 + (step.b % 3) * 100,
+      },
+    };
+    return {
+      command: presentAllowance,
+      input: {
+        issuer_id: issuer?.issuer_id ?? 'iss_00000000000000000000000000',
+        claims,
+        claims_hash: sha256(JSON.stringify(claims)).toString('hex'),
+        above: (parent?.path ?? []).map(
+          (id) => seen.allowances.find((each) => each.allowance_id === id) as Allowance,
+        ),
+        agent_id: step.c % 7 === 0 ? (pick(seen.agents, step.b)?.agent_id ?? null) : null,
+        bound_to: step.c % 11 === 0 ? (pick(seen.allowances, step.b)?.allowance_id ?? null) : null,
+      },
+    };
   },
   updateAllowance: (seen, step) => ({
     command: updateAllowance,
@@ -1133,6 +1184,9 @@ const BEGINNING: Step[] = [
   { name: 'createWebhook', a: 0, b: 0, c: 0 },
   { name: 'createAllowances', a: 1, b: 0, c: 3 },
   { name: 'createRail', a: 0, b: 0, c: 1 },
+  { name: 'createIssuer', a: 2, b: 1, c: 3 },
+  { name: 'presentAllowance', a: 0, b: 4, c: 1 },
+  { name: 'revokeIssuer', a: 0, b: 0, c: 0 },
   { name: 'createDecision', a: 1, b: 0, c: 1 },
   { name: 'createDecision', a: 1, b: 1, c: 2 },
 ];
@@ -1182,7 +1236,7 @@ test(
       ),
       { seed: SEED, numRuns: RUNS, ...(PATH === undefined ? {} : { path: PATH }), endOnFailure: true },
     );
-    expect(done.size).toBeGreaterThan(Object.keys(COMMANDS).length / 3);
+    expect(done.size).toBeGreaterThan(Object.keys(COMMANDS).length / 4);
   },
   300_000 + RUNS * 30_000,
 );

@@ -225,6 +225,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: 'order by allowance_id limit 1',
     seq: eventOf('t.decision_id'),
   },
+  allowance_issuers: {
+    key: ['issuer_id'],
+    row: 'order by revoked_at is null, issuer_id limit 1',
+    seq: '(select max(seq) from audit_records where workspace_id = W and target_id = t.issuer_id)',
+  },
   limit_alerts: {
     key: ['agent_id', 'limit_id', 'subject', 'percent'],
     row: 'order by agent_id limit 1',

@@ -13,6 +13,7 @@ import { serviceTest } from '../support/service-test.ts';
 const FREE: Record<string, string> = {
   'DELETE /v1/api-keys/:id': 'only stops',
   'POST /v1/allowances/:id/revoke': 'only stops',
+  'DELETE /v1/allowance-issuers/:id': 'only stops',
   'POST /v1/workspace/stop': 'only stops',
   'DELETE /v1/invitations/:id': 'only stops',
   'DELETE /v1/decisions/:id/links/:link_id': 'only stops',

@@ -5,6 +5,7 @@ import type { Route } from '../../src/service/http/route.ts';
 import { superuserConnection } from './postgres.ts';
 import { makeAsker } from './questions.ts';
 import { AUTHORITY, freshKey, makeKey, makeTestCore, type RunningService, spend } from './running-service.ts';
+import { issuerKey, signedAllowance } from './signed-allowances.ts';
 
 /**
  * Every route, written from the interface specification and not from the code: who may call it, and a request that
@@ -39,6 +40,8 @@ export interface World {
   question(): Promise<string>;
   /** Makes a new allowance, and tells its id. */
   allowance(): Promise<string>;
+  /** Registers a new issuer of signed allowances. */
+  issuer(): Promise<{ id: string; sign(allowance: object): string }>;
   /** Makes a new shared budget, and tells its id. */
   budget(): Promise<string>;
   /** Has somebody new join, and tells the user's id. */
@@ -57,6 +60,8 @@ export interface PreparedRequest {
 
 export interface RouteCase {
   scopes: readonly Scope[];
+  /** The refusal in another workspace, where it is not that of an unknown id. */
+  other_workspace?: readonly [number, string];
   /** An agent key may call it for what is its agent's, whatever scopes are asked for. */
   agent_key?: true;
   /** A request that its owner's key succeeds with, on things made for it. */
@@ -450,6 +455,39 @@ const ROUTE_CASES: Record<string, RouteCase> = {
       body: { amount_minor: 900 },
     }),
     status: 200,
+    names: 'one thing',
+  },
+  'POST /v1/allowances/present': {
+    scopes: ['authorize'],
+    agent_key: true,
+    request: async (world) => ({
+      path: '/v1/allowances/present',
+      body: { signed: (await world.issuer()).sign(allowanceBody(world.slug)) },
+    }),
+    status: 201,
+    names: 'one thing',
+    other_agent: [403, 'agent_mismatch'],
+    other_workspace: [422, 'allowance_invalid'],
+  },
+  'POST /v1/allowance-issuers': {
+    scopes: ['admin'],
+    request: async () => ({
+      path: '/v1/allowance-issuers',
+      body: { name: 'Builds', jwk: issuerKey().jwk, currency: 'EUR', max_amount_minor: 100 },
+    }),
+    status: 201,
+    names: 'nothing',
+  },
+  'GET /v1/allowance-issuers': {
+    scopes: ['admin'],
+    request: fixed('/v1/allowance-issuers'),
+    status: 200,
+    names: 'nothing',
+  },
+  'DELETE /v1/allowance-issuers/:id': {
+    scopes: ['admin'],
+    request: async (world) => ({ path: `/v1/allowance-issuers/${(await world.issuer()).id}` }),
+    status: 204,
     names: 'one thing',
   },
   'POST /v1/allowances/:id/revoke': {
@@ -1003,6 +1041,18 @@ export async function makeWorld(
       const reply = await service.call('POST', '/v1/allowances', { key: body.key, body: part });
       if (reply.status !== 201) throw new Error(reply.text);
       return reply.body.id;
+    },
+    async issuer() {
+      const { jwk, privateKey } = issuerKey();
+      const body = { name: `${words} issuer`, jwk, currency: 'EUR', max_amount_minor: 1_000 };
+      const reply = await service.call('POST', '/v1/allowance-issuers', { key: setup, body });
+      if (reply.status !== 201) throw new Error(reply.text);
+      const { id } = reply.body;
+      // Good at any time, since some tests stop the clock.
+      const claims = { iat: 0, exp: 4_000_000_000 };
+      const sign = (allowance: object) =>
+        signedAllowance(privateKey, id, world.workspace_id, allowance, { claims });
+      return { id, sign };
     },
     async budget() {
       const body = { ...budgetBody(), name: `${words} budget` };

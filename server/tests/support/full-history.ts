@@ -20,6 +20,7 @@ import {
   spend,
   startTestService,
 } from './running-service.ts';
+import { issuerKey, signedAllowance } from './signed-allowances.ts';
 import { addPasskey, endorse, enrol, signReview } from './signers.ts';
 import { until } from './until.ts';
 
@@ -139,6 +140,14 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await ok(s, 'POST', '/v1/decisions', spend(undefined, 4), bound.key);
   const { id: ended } = await post('/v1/allowances', cap);
   await s.call('POST', `/v1/allowances/${ended}/revoke`, { body: { reason: 'Done' } });
+  // Issuers of signed allowances: one that issued a part, one that was revoked.
+  const pair = issuerKey();
+  const issuing = { name: 'Builds', jwk: pair.jwk, currency: 'EUR', max_amount_minor: 500 };
+  const issuer = await post('/v1/allowance-issuers', { ...issuing, parent: above.id });
+  const signed = signedAllowance(pair.privateKey, issuer.id, s.workspace_id, { amount_minor: 50 });
+  await post('/v1/allowances/present', { signed });
+  const withdrawn = await post('/v1/allowance-issuers', { ...issuing, agents: ['few'] });
+  await s.call('DELETE', `/v1/allowance-issuers/${withdrawn.id}`);
   // A limit joins while the money is held, and counts what becomes of it.
   await post('/v1/agents/few/authority', {
     ...AUTHORITIES.shadow,

@@ -150,7 +150,8 @@ export const RevokeAllowanceBody = Fields(
 );
 
 const Ref = Nullable(Fields({ id: Type.String(), slug: Type.String() }));
-const Author = Fields({
+/** The key or person behind an allowance, an issuer of them, or a change. */
+export const AllowanceAuthor = Fields({
   key_id: Nullable(Id('api_key')),
   principal_id: Nullable(Type.String({ examples: ['user:ada'] })),
 });
@@ -199,7 +200,7 @@ export const AllowanceBody = Fields(
     }),
     last_used_at: Nullable(Timestamp({ description: 'When the newest decision under it was made.' })),
     created_at: Timestamp(),
-    created_by: Author,
+    created_by: AllowanceAuthor,
     issuer_id: Nullable(Type.String()),
     request: Nullable(
       Fields({
@@ -207,18 +208,18 @@ export const AllowanceBody = Fields(
         purpose: Type.String(),
         expires_at: Timestamp(),
         decide_by: Timestamp(),
-        requested_by: Author,
+        requested_by: AllowanceAuthor,
       }),
     ),
     decided: Nullable(
       Fields({
         action: OneOf(['ALLOW', 'DENY']),
-        by: Author,
+        by: AllowanceAuthor,
         comment: Nullable(Type.String()),
         at: Timestamp(),
       }),
     ),
-    revoked: Nullable(Fields({ reason: Nullable(Type.String()), by: Author, at: Timestamp() })),
+    revoked: Nullable(Fields({ reason: Nullable(Type.String()), by: AllowanceAuthor, at: Timestamp() })),
   },
   {
     $id: 'Allowance',

@@ -6,6 +6,7 @@ import {
   RevokeAllowanceBody,
   UpdateAllowanceBody,
 } from '../allowances/fields.ts';
+import { PresentAllowanceBody } from '../allowances/issuers.ts';
 import { route } from '../route.ts';
 import {
   AgentRef,
@@ -147,5 +148,32 @@ export const routes = {
     bodyOptional: true,
     responses: { 200: allowance },
     errors: ['not_found'],
+  }),
+  presentAllowance: route({
+    method: 'POST',
+    path: '/v1/allowances/present',
+    operationId: 'presentAllowance',
+    tag: 'Allowances',
+    summary: 'Present a signed allowance',
+    description:
+      'Makes the allowance that an issuer signed. The same JWT again, by anyone, answers 200 with the allowance that exists, so its money counts once. Its time is judged by the database, without leeway. Nothing is kept of a JWT that is refused.',
+    scopes: ['authorize'],
+    agentKey: 'own',
+    body: PresentAllowanceBody,
+    responses: {
+      201: allowance,
+      200: {
+        description: 'The allowance that this JWT made before.',
+        schema: AllowanceBody,
+        headers: { 'idempotent-replay': '`true`' },
+      },
+    },
+    errors: [
+      'agent_mismatch',
+      'allowance_mismatch',
+      'allowance_exists',
+      'allowance_not_open',
+      'allowance_invalid',
+    ],
   }),
 };

@@ -1,5 +1,6 @@
 import type { ACTOR_TYPES } from '@purser/contract/values/ledger';
 import type { Role } from '@purser/contract/values/scopes';
+import type { AllowanceIssuer } from '../allowances/issuers.ts';
 import type { Allowance } from '../counters/allowances.ts';
 import type { CounterRow } from '../counters/counters.ts';
 import type { LimitAlert } from '../counters/limit-alerts.ts';
@@ -130,6 +131,7 @@ export interface AuditedState {
   merchant_entry?: MerchantEntry;
   shared_budget?: SharedBudget;
   allowance?: Allowance;
+  allowance_issuer?: AllowanceIssuer;
   review_policy?: ReviewPolicyRow;
   limit_alert?: LimitAlert;
   signing_key?: SigningKeyRow;

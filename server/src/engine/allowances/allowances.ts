@@ -1,4 +1,5 @@
 import type { Decision } from '@purser/contract/decisions';
+import type { AllowanceIssuer } from '@purser/rules/allowances/issuers';
 import { type Allowance, termsOf } from '@purser/rules/counters/allowances';
 import type { AllowanceLabel, AllowanceUse, ExternalId } from './allowance-rows.ts';
 
@@ -8,6 +9,7 @@ interface LoadedAllowances {
   allowances_of_decisions: readonly Allowance[];
   allowances_by_external_id: readonly Allowance[];
   open_allowances_below: readonly { root_id: string; count: number }[];
+  allowance_issuers: readonly AllowanceIssuer[];
 }
 
 /** The key or else the person that made it. */
@@ -24,10 +26,12 @@ export const rootOf = ({ path }: Pick<Allowance, 'path'>): string => path[path.l
 export class Allowances {
   /** By id: what the lane writes. */
   readonly changes = new Map<string, Allowance>();
+  readonly issuer_changes = new Map<string, AllowanceIssuer>();
   readonly new_labels: AllowanceLabel[] = [];
   readonly uses: AllowanceUse[] = [];
   readonly #allowances: Map<string, Allowance>;
   readonly #open_below: Map<string, number>;
+  readonly #issuers: Map<string, AllowanceIssuer>;
   readonly #noteChange: () => void;
 
   constructor(loaded: LoadedAllowances, noteChange: () => void) {
@@ -38,6 +42,7 @@ export class Allowances {
     ];
     this.#allowances = new Map(all.map((each) => [each.allowance_id, each]));
     this.#open_below = new Map(loaded.open_allowances_below.map(({ root_id, count }) => [root_id, count]));
+    this.#issuers = new Map(loaded.allowance_issuers.map((each) => [each.issuer_id, each]));
     this.#noteChange = noteChange;
   }
 
@@ -89,5 +94,15 @@ export class Allowances {
   /** Notes which allowances a decision was made under. */
   noteUses(decision_id: string, chain: readonly Pick<Allowance, 'allowance_id'>[]): void {
     for (const { allowance_id } of chain) this.uses.push({ allowance_id, decision_id });
+  }
+
+  issuer(issuer_id: string): AllowanceIssuer | undefined {
+    return this.#issuers.get(issuer_id);
+  }
+
+  putIssuer(issuer: AllowanceIssuer): void {
+    this.#issuers.set(issuer.issuer_id, issuer);
+    this.issuer_changes.set(issuer.issuer_id, issuer);
+    this.#noteChange();
   }
 }

@@ -1,4 +1,3 @@
-import type { Allowance } from '@purser/rules/counters/allowances';
 import type { StoredCounter } from '@purser/rules/counters/counters';
 import { type Counters, isExact } from '@purser/rules/counters/counters-in-memory';
 import type { LimitAlert } from '@purser/rules/counters/limit-alerts';
@@ -9,13 +8,13 @@ import type { SlackLink } from '@purser/rules/notices/slack-accounts';
 import type { DecisionLinkRow } from '@purser/rules/sharing/decision-link';
 import type { SigningKeyRow } from '@purser/rules/signing/records/signing-key';
 import {
-  type AllowanceLabel,
-  type AllowanceUse,
   countOpenBelow,
   loadAllowances,
   loadAllowancesOfDecisions,
   loadByExternalIds,
 } from '../allowances/allowance-rows.ts';
+import type { Allowances } from '../allowances/allowances.ts';
+import { loadIssuers } from '../allowances/issuer-rows.ts';
 import type { HistoryChanges } from '../history/imported-lines.ts';
 import type { Needs } from '../needs/needs.ts';
 import { loadRails } from '../rails/rail-rows.ts';
@@ -183,6 +182,7 @@ const LOADS = {
   allowances_of_decisions: load((needs) => by('decision_id', needs.allowances_of), loadAllowancesOfDecisions),
   allowances_by_external_id: load((needs) => needs.allowance_external_ids ?? NONE, loadByExternalIds),
   open_allowances_below: load((needs) => by('root_id', needs.open_allowances_below), countOpenBelow),
+  allowance_issuers: load((needs) => by('issuer_id', needs.allowance_issuers), loadIssuers),
   limit_alerts: load(({ limit_alerts }) => limit_alerts ?? NONE, loadLimitAlerts),
   changed_decisions: load(
     (needs) => one(needs.changed_decisions),
@@ -300,11 +300,7 @@ export interface ChangedSet {
   people: { changes: PeopleChanges };
   listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
   shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
-  allowances: {
-    changes: ReadonlyMap<string, Allowance>;
-    new_labels: readonly AllowanceLabel[];
-    uses: readonly AllowanceUse[];
-  };
+  allowances: Pick<Allowances, 'changes' | 'new_labels' | 'uses' | 'issuer_changes'>;
   limit_alerts: { changes: ReadonlyMap<string, LimitAlert> };
   decision_links: { changes: ReadonlyMap<string, DecisionLinkRow> };
   signing_keys: { changes: ReadonlyMap<string, SigningKeyRow> };

@@ -1,4 +1,5 @@
 import { insertAllowanceLabels, insertAllowanceUses, putAllowances } from '../allowances/allowance-rows.ts';
+import { putIssuers } from '../allowances/issuer-rows.ts';
 import { deleteRails, putRails } from '../rails/rail-rows.ts';
 import { putDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { putSigningKeys } from '../signing/signing-key-rows.ts';
@@ -104,6 +105,7 @@ const WRITES: readonly Put[] = [
   put(putAllowances, ({ allowances }) => allowances.changes.values()),
   put(insertAllowanceLabels, ({ allowances }) => allowances.new_labels),
   put(insertAllowanceUses, ({ allowances }) => allowances.uses),
+  put(putIssuers, ({ allowances }) => allowances.issuer_changes.values()),
   put(putDecisionLinks, ({ decision_links }) => decision_links.changes.values()),
   put(putSigningKeys, ({ signing_keys }) => signing_keys.changes.values()),
   put(insertImports, ({ imported }) => imported.changes.new_imports),

@@ -86,6 +86,7 @@ const CHANGEABLE = [
   'merchant_entries',
   'shared_budgets',
   'allowances',
+  'allowance_issuers',
   'limit_alerts',
   'signing_keys',
   'decision_links',

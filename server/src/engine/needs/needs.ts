@@ -20,6 +20,8 @@ export interface Needs {
   allowance_external_ids?: readonly ExternalId[];
   /** How many open allowances of agents are below these, which have none above. */
   open_allowances_below?: readonly string[];
+  /** Issuers of signed allowances. */
+  allowance_issuers?: readonly string[];
   /** The newest alerts of these limits. */
   limit_alerts?: readonly AlertingLimit[];
   /** An agent's decisions that were made or changed after an event. At most `MAX_EVENTS_SINCE` events are read. */

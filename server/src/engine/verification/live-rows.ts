@@ -1,3 +1,4 @@
+import type { AllowanceIssuer } from '@purser/rules/allowances/issuers';
 import type { LimitAlert } from '@purser/rules/counters/limit-alerts';
 import type { Agent } from '@purser/rules/domain/agents';
 import { type Actor, type AuditedState, auditedForm } from '@purser/rules/domain/audit';
@@ -9,6 +10,7 @@ import type { ImportRow, InstrumentAssignment } from '@purser/rules/imports/impo
 import type { MerchantEntry } from '@purser/rules/merchants/directory';
 import type { DecisionLinkRow } from '@purser/rules/sharing/decision-link';
 import { checkedAllowances } from '../allowances/check-allowances.ts';
+import { listAllIssuers } from '../allowances/issuer-rows.ts';
 import { loadRailsOf } from '../rails/rail-rows.ts';
 import { listAllDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { loadSigningKeys } from '../signing/signing-key-rows.ts';
@@ -68,6 +70,7 @@ const NAMES: {
   decision_link: (row) => `decision_link ${row.link_id}`,
   signing_key: (row) => `signing_key ${row.signing_key_id}`,
   allowance: (row) => `allowance ${row.allowance_id}`,
+  allowance_issuer: (row) => `allowance_issuer ${row.issuer_id}`,
   slack_link: (row) => `slack_link ${row.user_id}`,
   shared_budget: (row) => `shared_budget ${row.budget_id}`,
   review_policy: (row) => `review_policy version ${row.version}`,
@@ -163,6 +166,10 @@ const LISTS: readonly PagesOf[] = [
   pages<DecisionLinkRow>(
     (db, id, last) => listAllDecisionLinks(db, id, { after: last?.link_id ?? '', limit }),
     (decision_link) => ({ decision_link }),
+  ),
+  pages<AllowanceIssuer>(
+    (db, id, last) => listAllIssuers(db, id, { after: last?.issuer_id ?? '', limit }),
+    (allowance_issuer) => ({ allowance_issuer }),
   ),
   pages<ReviewPolicyRow>(
     (db, id, last) => listAllReviewPolicies(db, id, { after: last?.version ?? 0, limit }),

@@ -29,6 +29,7 @@ import { WorkTime } from '../scheduling/work-time.ts';
 import { slackCodesOf } from '../slack/slack-parts.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeAllowanceRoutes } from './allowances/allowances.ts';
+import { makeIssuerRoutes } from './allowances/issuers.ts';
 import { makeAllowanceReport } from './allowances/report.ts';
 import { makeApiKeyRoutes } from './api-keys.ts';
 import { makeAuthorityRoutes } from './authorities.ts';
@@ -200,6 +201,7 @@ function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts):
     ...makeAuthorityRoutes({ db, lane, cursors }),
     ...makeBudgetRoutes({ db, lane, cursors }),
     ...makeAllowanceRoutes({ db, lane, cursors, readChain, makeKeyValue }),
+    ...makeIssuerRoutes({ db, lane, cursors, readChain }),
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
     ...makeQuestionRoutes({ db, lists_db, lane, cursors }),
     ...makeReadingRoutes({ db, assess, assess_time }),

@@ -94,7 +94,7 @@ function whyNotBelow(set: WorkingSet, chain: readonly Allowance[], prefix: strin
     : null;
 }
 
-type One = CommandResult<CreatedAllowance>;
+export type One = CommandResult<CreatedAllowance>;
 
 /** Finds what a body names, as the batch has it; a refusal where something is not there. */
 function namedBy(set: WorkingSet, given: NewAllowance, input: CreateAllowancesInput): Made | Refusal {
@@ -117,7 +117,13 @@ function namedBy(set: WorkingSet, given: NewAllowance, input: CreateAllowancesIn
   return { body, agent, budget, parent, now_ms: set.now_ms };
 }
 
-function makeOne(set: WorkingSet, given: NewAllowance, input: CreateAllowancesInput, origin: Origin): One {
+/** Makes one allowance, without recording it; refused where its body, its parent or what it names does not permit it. */
+export function makeOne(
+  set: WorkingSet,
+  given: NewAllowance,
+  input: CreateAllowancesInput,
+  origin: Origin,
+): One {
   const { body, body_hash, prefix, above } = given;
   const external_id = body.external_id ?? null;
   const earlier =
