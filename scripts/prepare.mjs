@@ -31,7 +31,7 @@ const SERVICE = [
   'server',
   'console',
 ];
-const SERVED = [...SERVICE, 'agents', 'adapters', 'cli'];
+const SERVED = [...SERVICE, 'agents', 'adapters', 'gateway', 'cli'];
 const DEVELOPED = [...SERVED, 'tools'];
 /** Built by Vite and not by the compiler: everything that goes into what the browser is given. */
 const BUNDLED = {
@@ -72,8 +72,8 @@ const OFFERED_FROM = [
     'LICENSE',
     'package.json',
   ],
-  ...['packages/contract', 'sdk', 'mcp', 'agents', 'adapters', 'cli'].map((name) => `${name}/README.md`),
-  ...['scripts/offers'],
+  ...['packages/contract', 'sdk', 'mcp', 'agents', 'adapters', 'gateway', 'cli'].map((n) => `${n}/README.md`),
+  ...['gateway/prices.json', 'scripts/offers'],
 ];
 const OFFERS_MARK = join(ROOT, 'dist', '.offered');
 const LOCK_FILE = join(ROOT, 'package-lock.json');

@@ -10,7 +10,7 @@ const { status } = spawnSync('npx', ['--yes', '@changesets/cli@3.0.3', 'version'
   stdio: 'inherit',
 });
 if (status !== 0) process.exit(status ?? 1);
-for (const name of ['sdk', 'mcp', 'cli']) {
+for (const name of ['sdk', 'mcp', 'gateway', 'cli']) {
   const { version } = JSON.parse(readFileSync(join(ROOT, name, 'package.json'), 'utf8'));
   const write = (path, change) => {
     const file = join(ROOT, name, path);

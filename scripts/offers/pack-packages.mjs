@@ -13,7 +13,7 @@ import './build-guides.mjs';
 const TO = join(ROOT, 'dist', 'packages');
 const WHEELS = join(ROOT, 'python', 'dist');
 /** The packages of the registry, and the server with all that it needs beside them. */
-const PUBLISHED = ['packages/contract', 'sdk', 'mcp', 'agents', 'adapters', 'cli'];
+const PUBLISHED = ['packages/contract', 'sdk', 'mcp', 'agents', 'adapters', 'gateway', 'cli'];
 /** The packages of the service that come with the server's, since not all of them are published. */
 const BUNDLED = [
   'packages/contract',

@@ -5,7 +5,18 @@ import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const TESTED = ['adapters', 'agents', 'cli', 'console', 'mcp', 'packages', 'sdk', 'server', 'tools'];
+const TESTED = [
+  'adapters',
+  'agents',
+  'cli',
+  'console',
+  'gateway',
+  'mcp',
+  'packages',
+  'sdk',
+  'server',
+  'tools',
+];
 const tests = TESTED.flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)

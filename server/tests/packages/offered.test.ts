@@ -44,7 +44,9 @@ async function filesOf(tarball: Buffer): Promise<Map<string, Buffer>> {
   return files;
 }
 
-const NPM = ['contract', 'sdk', 'mcp', 'agents', 'adapters', 'cli'].map((name) => `@purser/${name}`);
+const NPM = ['contract', 'sdk', 'mcp', 'agents', 'adapters', 'gateway', 'cli'].map(
+  (name) => `@purser/${name}`,
+);
 
 test('anyone sees the packages of this build, with the hash of the bytes that they are sent', async () => {
   const all = await offered();

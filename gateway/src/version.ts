@@ -1,0 +1,2 @@
+/** The package's own version, as its package.json has it. */
+export const VERSION = '0.1.0';

@@ -1,0 +1,382 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The wish that a call has of the fake provider: JSON in the text of its last message. */
+export interface Wish {
+  /** Output tokens that the model would write; fewer if a limit says so. */
+  output?: number;
+  /** One of the seven kinds of streams; by default that of the route. */
+  kind?: StreamKind;
+  /** The stream is cut into chunks at these bytes. */
+  cuts?: number[];
+  /** Ends the connection after this many bytes of the answer. */
+  dies_after?: number;
+  /** Waits before the answer ends, until `release` is called. */
+  holds?: boolean;
+  /** Answers with this status and body in place of an answer. */
+  error?: { status: number; body: string };
+  /** The provider's report, laid over the truth. */
+  lies?: Record<string, unknown>;
+  /** Text that is part of the answer. */
+  text?: string;
+}
+
+export const STREAM_KINDS = [
+  'chat',
+  'chat-tools',
+  'chat-crlf',
+  'responses',
+  'responses-incomplete',
+  'messages',
+  'messages-thinking',
+] as const;
+export type StreamKind = (typeof STREAM_KINDS)[number];
+
+/** A call as the provider saw and billed it. */
+export interface BilledCall {
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: Record<string, unknown>;
+  raw: string;
+  model: string;
+  input: number;
+  cached: number;
+  written: number;
+  output: number;
+  /** The bytes of the answer, as they were sent or would have been. */
+  answer: string;
+}
+
+export interface FakeProvider {
+  url: string;
+  calls: BilledCall[];
+  /** Lets all answers end that are held. */
+  release(): void;
+  stop(): Promise<void>;
+}
+
+/** The text of an answer has one word for each token, so that its length shows in its bytes. */
+const words = (count: number, text = '') => `${text}${' word'.repeat(Math.min(count, 40))}`;
+
+function wishOf(body: Record<string, unknown>): Wish {
+  const input = body.messages ?? body.input;
+  const last = Array.isArray(input) ? input.at(-1) : input;
+  const content = typeof last === 'object' && last !== null ? (last as { content?: unknown }).content : last;
+  const text = Array.isArray(content) ? (content.at(-1)?.text ?? '') : content;
+  try {
+    const wish = JSON.parse(String(text));
+    return typeof wish === 'object' && wish !== null ? wish : {};
+  } catch {
+    return {};
+  }
+}
+
+const event = (data: unknown, end = '\n', name?: string) =>
+  `${name === undefined ? '' : `event: ${name}${end}`}data: ${typeof data === 'string' ? data : JSON.stringify(data)}${end}${end}`;
+
+interface Answered {
+  kind: StreamKind;
+  model: string;
+  text: string;
+  call: Pick<BilledCall, 'input' | 'cached' | 'written' | 'output'>;
+  with_usage: boolean;
+  lies: Record<string, unknown>;
+}
+
+function openAiUsage(
+  { input, cached, written, output }: Answered['call'],
+  names: [string, string],
+  lies: object,
+) {
+  return {
+    [names[0]]: input,
+    [names[1]]: output,
+    total_tokens: input + output,
+    [`${names[0]}_details`]: { cached_tokens: cached, cache_write_tokens: written },
+    ...lies,
+  };
+}
+
+const chatUsage = ({ call, lies }: Answered) =>
+  openAiUsage(call, ['prompt_tokens', 'completion_tokens'], lies);
+const responsesUsage = ({ call, lies }: Answered) =>
+  openAiUsage(call, ['input_tokens', 'output_tokens'], lies);
+const messagesUsage = ({ call, lies }: Answered) => ({
+  input_tokens: call.input - call.cached - call.written,
+  cache_creation_input_tokens: call.written,
+  cache_read_input_tokens: call.cached,
+  output_tokens: call.output,
+  ...lies,
+});
+
+function chatStream(answered: Answered): string {
+  const { kind, model, text, with_usage } = answered;
+  const end = kind === 'chat-crlf' ? '\r\n' : '\n';
+  const chunk = (delta: object, finish: string | null = null) =>
+    event(
+      {
+        id: 'chatcmpl-1',
+        object: 'chat.completion.chunk',
+        created: 1,
+        model,
+        choices: [{ index: 0, delta, finish_reason: finish }],
+        ...(with_usage && { usage: null }),
+      },
+      end,
+    );
+  const tool = {
+    index: 0,
+    id: 'call_1',
+    type: 'function',
+    function: { name: 'look', arguments: '{"at":"ü' },
+  };
+  return [
+    kind === 'chat-crlf' ? `: a comment${end}${end}` : '',
+    chunk({ role: 'assistant', content: '' }),
+    ...(kind === 'chat-tools'
+      ? [chunk({ tool_calls: [tool] }), chunk({ tool_calls: [{ index: 0, function: { arguments: '"}' } }] })]
+      : text.split(/(?= )/).map((part) => chunk({ content: part }))),
+    chunk({}, kind === 'chat-tools' ? 'tool_calls' : 'stop'),
+    with_usage
+      ? event(
+          {
+            id: 'chatcmpl-1',
+            object: 'chat.completion.chunk',
+            created: 1,
+            model,
+            choices: [],
+            usage: chatUsage(answered),
+          },
+          end,
+        )
+      : '',
+    event('[DONE]', end),
+  ].join('');
+}
+
+const responseBody = (answered: Answered, status: string) => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status,
+  model: answered.model,
+  output: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status,
+      content: [{ type: 'output_text', text: answered.text, annotations: [] }],
+    },
+  ],
+  usage: responsesUsage(answered),
+  ...(status === 'incomplete' && { incomplete_details: { reason: 'max_output_tokens' } }),
+});
+
+function responsesStream(answered: Answered): string {
+  const status = answered.kind === 'responses' ? 'completed' : 'incomplete';
+  const named = (type: string, more: object) => event({ type, ...more }, '\n', type);
+  return [
+    named('response.created', {
+      response: { ...responseBody(answered, 'in_progress'), output: [], usage: null },
+    }),
+    ...answered.text
+      .split(/(?= )/)
+      .map((delta) =>
+        named('response.output_text.delta', { item_id: 'msg_1', output_index: 0, content_index: 0, delta }),
+      ),
+    named(`response.${status}`, { response: responseBody(answered, status) }),
+  ].join('');
+}
+
+const messageBody = (answered: Answered) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: answered.model,
+  content: [{ type: 'text', text: answered.text }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: messagesUsage(answered),
+});
+
+function messagesStream(answered: Answered): string {
+  const named = (type: string, more: object) => event({ type, ...more }, '\n', type);
+  const { output_tokens, ...input } = messagesUsage(answered);
+  const block = (index: number, content_block: object, deltas: object[]) => [
+    named('content_block_start', { index, content_block }),
+    ...deltas.map((delta) => named('content_block_delta', { index, delta })),
+    named('content_block_stop', { index }),
+  ];
+  const thinks = answered.kind === 'messages-thinking';
+  return [
+    named('message_start', {
+      message: {
+        ...messageBody(answered),
+        content: [],
+        stop_reason: null,
+        usage: { ...input, output_tokens: 1 },
+      },
+    }),
+    named('ping', {}),
+    ...(thinks
+      ? block(0, { type: 'thinking', thinking: '', signature: '' }, [
+          { type: 'thinking_delta', thinking: 'Grüße…' },
+          { type: 'signature_delta', signature: 'c2ln' },
+        ])
+      : []),
+    ...block(
+      thinks ? 1 : 0,
+      { type: 'text', text: '' },
+      answered.text.split(/(?= )/).map((text) => ({ type: 'text_delta', text })),
+    ),
+    ...(thinks ? [named('message_delta', { delta: {}, usage: { output_tokens: 1 } })] : []),
+    named('message_delta', {
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { ...input, output_tokens },
+    }),
+    named('message_stop', {}),
+  ].join('');
+}
+
+function wholeBody(answered: Answered): object {
+  if (answered.kind.startsWith('responses'))
+    return responseBody(answered, answered.kind === 'responses' ? 'completed' : 'incomplete');
+  if (answered.kind.startsWith('messages')) return messageBody(answered);
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: answered.model,
+    choices: [{ index: 0, message: { role: 'assistant', content: answered.text }, finish_reason: 'stop' }],
+    usage: chatUsage(answered),
+  };
+}
+
+function streamOf(answered: Answered): string {
+  if (answered.kind.startsWith('responses')) return responsesStream(answered);
+  return answered.kind.startsWith('messages') ? messagesStream(answered) : chatStream(answered);
+}
+
+const KIND_OF: Record<string, StreamKind> = {
+  '/v1/chat/completions': 'chat',
+  '/v1/responses': 'responses',
+  '/v1/messages': 'messages',
+};
+
+/** An OpenAI- and Anthropic-compatible provider on loopback that knows what it bills. */
+export async function startFakeProvider(): Promise<FakeProvider> {
+  const calls: BilledCall[] = [];
+  let held: (() => void)[] = [];
+
+  async function send(response: ServerResponse, text: string, wish: Wish): Promise<void> {
+    const bytes = Buffer.from(text);
+    const ends = wish.dies_after === undefined ? bytes.length : Math.min(wish.dies_after, bytes.length);
+    const stops = [...(wish.cuts ?? []).filter((cut) => cut > 0 && cut < ends), ends].sort((a, b) => a - b);
+    let from = 0;
+    for (const to of stops) {
+      // Each part is a chunk of its own, and on its way before the next.
+      await new Promise<void>((resolve) => {
+        response.once('close', resolve);
+        response.write(bytes.subarray(from, to), () => {
+          response.off('close', resolve);
+          resolve();
+        });
+      });
+      from = to;
+    }
+    if (wish.holds) await new Promise<void>((resolve) => held.push(resolve));
+    if (wish.dies_after === undefined) response.end();
+    else response.destroy();
+  }
+
+  function bill(
+    path: string,
+    headers: IncomingMessage['headers'],
+    raw: string,
+  ): { call: BilledCall; wish: Wish } {
+    const body = JSON.parse(raw) as Record<string, unknown>;
+    const wish = wishOf(body);
+    const limits = ['max_completion_tokens', 'max_output_tokens', 'max_tokens'].map(
+      (name) => body[name] as number | undefined,
+    );
+    const limit = Math.min(...limits.filter((each) => each !== undefined));
+    const input = Math.ceil(raw.length / 4);
+    const call = {
+      ...{ path, headers, body, raw, model: String(body.model), answer: '' },
+      ...{ input, cached: Math.floor(input / 3), written: Math.floor(input / 5) },
+      output: path === '/v1/embeddings' ? 0 : Math.min(wish.output ?? 20, limit) * ((body.n as number) ?? 1),
+    };
+    return { call, wish };
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '').split('?', 1)[0] as string;
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
+      return;
+    }
+    if (path === '/v1/messages/count_tokens') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":42}');
+      return;
+    }
+    const { call, wish } = bill(path, request.headers, Buffer.concat(chunks).toString());
+    if (wish.error !== undefined) {
+      response
+        .writeHead(wish.error.status, { 'content-type': 'application/json', 'request-id': 'req_p' })
+        .end(wish.error.body);
+      return;
+    }
+    calls.push(call);
+    if (path === '/v1/embeddings') {
+      const usage = { prompt_tokens: call.input, total_tokens: call.input, ...wish.lies };
+      Object.assign(call, { cached: 0, written: 0 });
+      call.answer = JSON.stringify({
+        object: 'list',
+        model: call.model,
+        data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+        usage,
+      });
+      response.writeHead(200, { 'content-type': 'application/json' });
+      return send(response, call.answer, wish);
+    }
+    const stream_options = call.body.stream_options as { include_usage?: boolean } | undefined;
+    const answered: Answered = {
+      kind: wish.kind ?? (KIND_OF[path] as StreamKind),
+      model: call.model,
+      text: words(call.output, wish.text),
+      call,
+      with_usage: stream_options?.include_usage === true,
+      lies: wish.lies ?? {},
+    };
+    const is_streamed = call.body.stream === true;
+    call.answer = is_streamed ? streamOf(answered) : JSON.stringify(wholeBody(answered));
+    response.writeHead(200, {
+      'content-type': is_streamed ? 'text/event-stream; charset=utf-8' : 'application/json',
+      'request-id': 'req_provider',
+      'x-purser-cost': 'a lie',
+    });
+    await send(response, call.answer, wish);
+  }
+
+  const server = createServer((request, response) => {
+    response.on('error', () => {});
+    void serve(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    calls,
+    release() {
+      for (const go of held) go();
+      held = [];
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
