@@ -221,6 +221,7 @@ async function readiness(core: Core, mailer: Mailer | null) {
     skipped_events: await countSkippedEvents(core.probe_db),
     clock_ahead_seconds: Math.floor(core.clock.aheadMs() / 1000),
     mail: mailer?.state() ?? ('NOT_CONFIGURED' as const),
+    database: { engine: core.engine.kind, nodes: [...core.nodes.nodes()] },
   };
 }
 

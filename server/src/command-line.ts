@@ -8,6 +8,7 @@ import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
 import { normaliseText, TEXT_RULES } from '@purser/rules/values/text';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { setPlan } from './engine/commands/set-plan.ts';
+import { listPlaces } from './engine/distribution/places.ts';
 import { listSamples } from './engine/samples/sample-clocks.ts';
 import { listWorkspaces } from './engine/storage/workspaces.ts';
 import { listFiledWorkspaces } from './engine/verification/checkpoint-files.ts';
@@ -35,6 +36,7 @@ import { rotateSecrets, rotationLines } from './service/installation/rotate-secr
 import { addWorkspace, type Core, makeCore } from './service/installation/runtime.ts';
 import { deriveSecrets } from './service/installation/secrets.ts';
 import { openMailer } from './service/mail/open-mailer.ts';
+import { addDistributeCommand } from './service/operator/distribute-command.ts';
 import { addOperatorCommands } from './service/operator/operator-commands.ts';
 import { onEnd } from './service/operator/process-end.ts';
 import { fail, startLog } from './service/operator/program.ts';
@@ -143,11 +145,13 @@ program
       print('The schema is up to date.');
       return;
     }
-    await checkServer({ url: config.database_url });
+    await checkServer({ url: config.database_url }, config);
     const secrets = deriveSecrets(config.secret_key as Buffer, { old: config.secret_keys_old });
     const { applied } = await migrate({ url: config.database_url }, secrets.installationChecks);
     print(applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}`);
   });
+
+addDistributeCommand(program, print);
 
 program
   .command('rotate-secrets')
@@ -217,7 +221,9 @@ workspace
   .action(async (options: { json?: boolean }) => {
     await operate(async (core) => {
       const workspaces = await listWorkspaces(core.db);
-      if (options.json === true) print(JSON.stringify(workspaces));
+      const nodes = core.engine.kind === 'citus' ? await listPlaces(core.db) : new Map<string, string>();
+      const placed = workspaces.map((each) => ({ ...each, node: nodes.get(each.workspace_id) ?? null }));
+      if (options.json === true) print(JSON.stringify(placed));
       else
         for (const each of workspaces) print(`${each.workspace_id}  ${each.plan.padEnd(10)}  ${each.name}`);
     });

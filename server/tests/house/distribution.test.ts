@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { placeOf } from '../../src/engine/citus/local-tables.ts';
 import {
   AUTHORITY,
   freshKey,
@@ -110,6 +111,15 @@ test('every table has a workspace_id', async () => {
       ...OF_PEOPLE.filter((table) => !['emails', 'sessions'].includes(table)),
     ].sort(),
   );
+});
+
+test('every table without a workspace stays on the coordinator of a distributed engine, and what finds a workspace too', () => {
+  for (const table of OF_NO_WORKSPACE) expect([table, placeOf(table)]).not.toEqual([table, 'distributed']);
+  expect(['ledger_heads', 'decisions', 'counters'].map(placeOf)).toEqual([
+    'distributed',
+    'distributed',
+    'distributed',
+  ]);
 });
 
 test('every statement on a table of workspaces names workspace_id', async () => {

@@ -17,6 +17,7 @@ const READY = {
   skipped_events: { report: 0, learning: 2, search: 0 },
   clock_ahead_seconds: 0,
   mail: 'UNUSED' as const,
+  database: { engine: 'postgres' as const, nodes: [] },
 };
 let checkReady: HealthOptions['checkReady'] = async () => READY;
 let stopping = false;

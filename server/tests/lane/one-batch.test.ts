@@ -14,6 +14,8 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadChains } from '../../src/engine/allowances/allowance-rows.ts';
+import { placeOf } from '../../src/engine/citus/local-tables.ts';
+import { forOneWorkspace } from '../../src/engine/citus/one-workspace.ts';
 import { createAllowances } from '../../src/engine/commands/allowances/create-allowances.ts';
 import { createIssuer } from '../../src/engine/commands/allowances/create-issuer.ts';
 import { presentAllowance } from '../../src/engine/commands/allowances/present-allowance.ts';
@@ -118,6 +120,8 @@ let database: TestDatabase;
 let core: Core;
 let superuser: pg.Client;
 let pool: pg.Pool;
+/** The texts of all statements that batches sent. */
+const statements = new Set<string>();
 let now_ms = Date.UTC(2026, 10, 24, 12);
 
 beforeAll(async () => {
@@ -1039,14 +1043,22 @@ test('every command of the service is among those that are tried', () => {
 const known = new KnownRows(0);
 async function run(workspace_id: string, jobs: readonly Job[]): Promise<JobResult[]> {
   const client = await pool.connect();
+  const query = client.query;
+  client.query = ((statement: { text: string }) => {
+    statements.add(statement.text);
+    return (query as (one: unknown) => unknown).call(client, statement);
+  }) as typeof query;
   try {
     const [results] = await runBatch(client, [{ workspace_id, jobs }], {
       known,
       clock: TRUSTING_CLOCK,
+      // On Citus a batch sends the same statements one by one.
+      engine: { kind: jobs.length === 1 ? 'citus' : 'postgres' },
       wait: true,
       random: Math.random,
       now_ms: () => performance.now(),
     });
+    client.query = query;
     client.release();
     return results as JobResult[];
   } catch (error) {
@@ -1240,3 +1252,22 @@ test(
   },
   300_000 + RUNS * 30_000,
 );
+
+test('every statement of a batch is one task of Citus: it names the workspace at each table of the workers', async () => {
+  const found = await superuser.query<{ name: string }>(
+    "select relname::text as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
+  );
+  const distributed = new Set(
+    found.rows.flatMap(({ name }) => (placeOf(name) === 'distributed' ? name : [])),
+  );
+  expect(statements.size).toBeGreaterThan(60);
+  for (const text of statements) {
+    if (text.startsWith('with w0 as')) continue;
+    const sent = forOneWorkspace(text)?.text ?? text;
+    const tables = [...sent.matchAll(/\b(?:from|join|update|using)\s+(\w+)/g)].filter(([, name = '']) =>
+      distributed.has(name),
+    );
+    const compared = [...sent.matchAll(/\bworkspace_id = \$\d+/g)];
+    expect(compared.length, sent).toBeGreaterThanOrEqual(tables.length);
+  }
+});

@@ -3,11 +3,18 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { checkSessions } from '../../src/engine/migration/sessions-hold.ts';
 import { endPool, isUnavailable, makePool, WrongSession } from '../../src/engine/storage/database.ts';
 import { checkServer } from '../../src/service/installation/open-database.ts';
-import { asSuperuser, createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
+import {
+  asSuperuser,
+  connectionUrl,
+  createMigratedDatabase,
+  createTestDatabase,
+  type TestDatabase,
+} from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
 let database: TestDatabase;
@@ -196,6 +203,31 @@ describe('a connection of the service', () => {
     expect(broken[0]).toBeInstanceOf(WrongSession);
   });
 });
+
+test.each([
+  ['CockroachDB', 'CockroachDB CCL v24.1.0 (x86_64-pc-linux-gnu)'],
+  ['YugabyteDB', 'PostgreSQL 15.2-YB-2.25.0.0-b0 on x86_64-pc-linux-gnu'],
+])(
+  'the start refuses %s in one line, unless the operator allows what nobody has tested',
+  async (name, said) => {
+    const made = await createTestDatabase();
+    const owner = new pg.Client(made.connection);
+    await owner.connect();
+    await owner.query(
+      `create schema fake; create function fake.version() returns text language sql as $$ select '${said}' $$`,
+    );
+    await owner.query(
+      `alter database ${made.connection.database} set search_path = fake, pg_catalog, public`,
+    );
+    await owner.end();
+    const url = connectionUrl(made.connection);
+    await expect(checkServer({ url })).rejects.toThrow(
+      `DATABASE_URL: ${name} is not tested and not supported`,
+    );
+    await checkServer({ url }, { allow_untested_engine: true });
+    await made.drop();
+  },
+);
 
 test.each([
   ['cannot be reached', { port: '1' }],

@@ -22,8 +22,13 @@ test('every metric that alerts and dashboard name has a value on a fresh service
   expect(names.size).toBeGreaterThan(20);
   // A request, a workspace and a model are named by label once there is one.
   const by_request =
-    /^purser_(http_request_duration_seconds|purpose_model_(call_duration_seconds|cost_total))/;
+    /^purser_(http_request_duration_seconds|purpose_model_(call_duration_seconds|cost_total)|database_node_up)/;
   expect([...names].filter((name) => !told.has(name) && !by_request.test(name))).toEqual([]);
+});
+
+test('readiness names the engine of the database', async () => {
+  const { body } = await s.call('GET', '/readyz', { key: null });
+  expect(body.detail.database).toEqual({ engine: 'postgres', nodes: [] });
 });
 
 /** Imitates a failover to a standby that is not promoted yet: the service gets only new, read-only connections. */

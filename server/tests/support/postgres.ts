@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type PostgresConnection, SUPERUSER } from '@purser/embedded-postgres';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { distribute } from '../../src/engine/distribution/distribute.ts';
+import { migrate } from '../../src/engine/migration/migrate.ts';
 import type {} from './global-setup.ts';
 
 /** A database for one test file. */
@@ -46,5 +48,50 @@ export async function createTestDatabase(options: { template?: string } = {}): P
 
 /** Makes a migrated database of its own for a test file. */
 export function createMigratedDatabase(): Promise<TestDatabase> {
-  return createTestDatabase({ template: inject('template') });
+  return CITUS === undefined
+    ? createTestDatabase({ template: inject('template') })
+    : createOnCitus(CITUS.split(','));
+}
+
+/** `host:port` of a coordinator and of its workers, for runs of the same tests on Citus; each lets `postgres` in without a password. */
+const CITUS = process.env.PURSER_TEST_CITUS;
+/** The databases of this run are spread over workers. */
+export const ON_CITUS = CITUS !== undefined;
+
+/** Makes a migrated database that is spread over the workers. */
+async function createOnCitus(nodes: string[]): Promise<TestDatabase> {
+  const database = `test_${randomBytes(8).toString('hex')}`;
+  const all = nodes.map((node) => {
+    const [host = '', port] = node.split(':');
+    return { host, port: Number(port), user: 'postgres' };
+  });
+  const on = async (node: pg.ClientConfig, statements: readonly string[]) => {
+    const client = new pg.Client(node);
+    await client.connect();
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  };
+  for (const node of all) {
+    await on({ ...node, database: 'postgres' }, [
+      `create database ${database}`,
+      // The stopped clock is a table that every shard reads.
+      `alter database ${database} set citus.allow_nested_distributed_execution = on`,
+    ]);
+    await on({ ...node, database }, ['create extension citus']);
+  }
+  const [coordinator, ...workers] = all as [(typeof all)[0], ...typeof all];
+  await on({ ...coordinator, database }, [
+    `select citus_set_coordinator_host('${coordinator.host}', ${coordinator.port})`,
+    ...workers.map(({ host, port }) => `select citus_add_node('${host}', ${port})`),
+  ]);
+  const url = `postgresql://postgres@${coordinator.host}:${coordinator.port}/${database}`;
+  await migrate({ url });
+  await distribute({ url }, { shards: 4, dry_run: false });
+  return {
+    connection: { ...coordinator, database },
+    async drop() {
+      for (const node of all)
+        await on({ ...node, database: 'postgres' }, [`drop database if exists ${database} with (force)`]);
+    },
+  };
 }

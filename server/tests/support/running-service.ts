@@ -19,7 +19,7 @@ import { ErrorBody } from '../../src/service/http/schemas.ts';
 import { addWorkspace, type Core, makeCore } from '../../src/service/installation/runtime.ts';
 import { errorsOf, KEYED_ERRORS } from '../../src/service/openapi/error-responses.ts';
 import { TRUSTING_CLOCK } from './clock.ts';
-import { createMigratedDatabase, type TestDatabase } from './postgres.ts';
+import { createMigratedDatabase, ON_CITUS, type TestDatabase } from './postgres.ts';
 
 export const SECRET_KEY = createHash('sha256').update('the secret key of tests').digest();
 /** For a core that signs nothing: a directory that is not there. */
@@ -139,6 +139,7 @@ export async function stopClock(superuser: pg.Client, database: string, time_ms:
   await superuser.query(`
     create schema stopped_clock;
     create table stopped_clock.moment (at timestamptz not null);
+    ${ON_CITUS ? "select create_reference_table('stopped_clock.moment');" : ''}
     create function stopped_clock.clock_timestamp() returns timestamptz language sql volatile
       as 'select at from stopped_clock.moment';
     grant usage on schema stopped_clock to public;

@@ -45,6 +45,21 @@ const Readiness = Fields({
       description:
         'FAILING if the last mail of this process could not be sent because of the mail server. The service is ready without it.',
     }),
+    database: Fields({
+      engine: OneOf(['postgres', 'citus'], {
+        description: '`citus` where the tables are spread over the nodes of a distributed database.',
+      }),
+      nodes: Type.Array(
+        Fields({
+          node: Type.String({ description: 'Its address, `host:port`.', examples: ['10.0.0.7:5432'] }),
+          reachable: Type.Boolean({
+            description:
+              'False: the workspaces on this node are refused with 503. All others are served, so the service stays ready.',
+          }),
+        }),
+        { description: 'The worker nodes, as they were a second ago; empty on `postgres`.' },
+      ),
+    }),
     time_zone_data: Type.String({
       description:
         'The version of the IANA time zone database used for calendar limits and active hours. It comes with Node and should be the same on all nodes.',

@@ -6,6 +6,7 @@ import { decodeStop, encodeStop, type WorkspaceStop } from '@purser/rules/domain
 import { ApiError } from '@purser/rules/errors';
 import { makeIdsAt } from '@purser/rules/values/ids';
 import { boundsOf } from '../allowances/bound-keys.ts';
+import type { Engine } from '../citus/engine.ts';
 import { batchTimes, type ClockWatch } from '../clock-watch.ts';
 import type { Needs } from '../needs/needs.ts';
 import { type Client, sqlState } from '../storage/database.ts';
@@ -205,7 +206,11 @@ interface Folded {
 }
 
 /** Sends the writes of everything that the batch changed, and of the new heads, without waiting. */
-function write(client: Client, changed: readonly [Folded, ...Folded[]]): Promise<unknown>[] {
+function write(
+  client: Client,
+  changed: readonly [Folded, ...Folded[]],
+  engine: Engine | undefined,
+): Promise<unknown>[] {
   const headOf = ({ set, found }: Folded) => ({
     workspace_id: set.workspace_id,
     ...set.head,
@@ -216,9 +221,12 @@ function write(client: Client, changed: readonly [Folded, ...Folded[]]): Promise
   });
   const sets = changed.map(({ set }) => set);
   const [first] = changed;
-  return sendWide(client, (collector) => [
+  // A modifying statement in another is a task of its own for Citus, so that joining them buys nothing.
+  return sendWide(client, engine?.kind !== 'citus', (collector) => [
+    // On Citus the other rows of a new workspace are inserted through its head.
+    ...(first.found.begins ? [insertHead(collector, headOf(first))] : []),
     ...sendWrites(collector, sets),
-    first.found.begins ? insertHead(collector, headOf(first)) : writeHeads(collector, changed.map(headOf)),
+    ...(first.found.begins ? [] : [writeHeads(collector, changed.map(headOf))]),
   ]);
 }
 
@@ -245,6 +253,8 @@ export interface BatchOptions {
   clock: ClockWatch;
   /** The rows that outlive a batch. Kept in runBatch; after an error the caller has to forget the workspaces. */
   known: KnownRows;
+  /** Plain PostgreSQL when left out. */
+  engine?: Engine;
   /** Wait for workspaces that another transaction has locked; if false, their parts are left out. */
   wait: boolean;
   /** Returns numbers from 0 up to 1, for ids. */
@@ -310,7 +320,7 @@ export async function runBatch(
   // Everything was folded and checked. After this point only the database may refuse.
   // A batch without changes commits too: the decision that a replay returns may not have reached a synchronous standby
   // yet, and a commit waits for everything before it.
-  const writes = changed === undefined ? [] : write(client, [changed, ...others]);
+  const writes = changed === undefined ? [] : write(client, [changed, ...others], options.engine);
   await settleCommit(client.query({ text: 'commit' }), writes);
   for (const each of folded) keep(options.known, each);
   options.onCommitted?.(options.now_ms() - began_ms, changed !== undefined);

@@ -1,6 +1,7 @@
 import type { Origin } from '@purser/rules/domain/audit';
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import type { Engine } from '../citus/engine.ts';
 import type { ClockWatch } from '../clock-watch.ts';
 import { type Client, cut } from '../storage/database.ts';
 import type { Tracing } from '../tracing.ts';
@@ -43,6 +44,8 @@ export interface LaneOptions {
   clock: ClockWatch;
   /** A clock that never runs backwards, ms. */
   now_ms: () => number;
+  /** The engine, as the connections of `pool` find it; plain PostgreSQL when left out. */
+  engine?: Engine;
   /** The rows that outlive a batch; the default is right but for tests. */
   known?: KnownRows;
   /** Called after each batch with its number of commands and the time that its writes and commit took. */
@@ -61,6 +64,8 @@ export interface LaneOptions {
 const MAX_SHARED_BATCHES = 2;
 /** Concurrent batches of a single workspace, which wait for its lock if another node holds it. */
 const MAX_LONE_BATCHES = 4;
+/** Concurrent batches on Citus, where each is of a single workspace. */
+const MAX_CITUS_BATCHES = 16;
 /** The connection of a batch that takes this long is closed. */
 const DEADLINE_MS = 5_000;
 
@@ -145,6 +150,11 @@ class Batches {
     while (this.#shared_running < MAX_SHARED_BATCHES) {
       const { shared, alone } = this.commands.take();
       this.#alone.push(...alone);
+      // On Citus a batch over several workspaces would commit in two phases, and one would wait for another's worker.
+      if (this.#options.engine?.kind === 'citus') {
+        this.#alone.push(...shared);
+        break;
+      }
       const [only] = shared;
       if (only === undefined) break;
       if (shared.length === 1 && this.#mayRunAlone(only)) this.#runAlone(only);
@@ -154,8 +164,12 @@ class Batches {
     if (this.#draining && this.commands.isEmpty()) this.#onDrained?.();
   }
 
+  #maxAlone(): number {
+    return this.#options.engine?.kind === 'citus' ? MAX_CITUS_BATCHES : MAX_LONE_BATCHES;
+  }
+
   #startAlone(): void {
-    while (this.#alone.length > 0 && this.#alone_running < MAX_LONE_BATCHES)
+    while (this.#alone.length > 0 && this.#alone_running < this.#maxAlone())
       this.#runAlone(this.#alone.shift() as Part);
   }
 
@@ -165,7 +179,7 @@ class Batches {
    * over 200 workspaces: sharing makes a third fewer transactions and takes a sixth less processor time a decision).
    */
   #mayRunAlone(part: Part): boolean {
-    if (createsWorkspace(part)) return this.#alone_running < MAX_LONE_BATCHES;
+    if (createsWorkspace(part)) return this.#alone_running < this.#maxAlone();
     return this.#shared_running + this.#alone_running === 0;
   }
 
@@ -192,6 +206,10 @@ class Batches {
   async #runOnce(parts: readonly Part[], wait: boolean): Promise<(JobResult[] | null)[]> {
     const { pool, tracing } = this.#options;
     const client: Client = await pool.connect();
+    if (parts.length > 1 && this.#options.engine?.kind === 'citus') {
+      client.release();
+      return parts.map(() => null);
+    }
     let broken: Error | undefined;
     // A connection that does not answer keeps its heads locked for everybody. Closing it makes the server roll the
     // transaction back.
@@ -214,11 +232,12 @@ class Batches {
   }
 
   #runOn(client: Client, parts: readonly Part[], wait: boolean): Promise<(JobResult[] | null)[]> {
-    const { clock, random, now_ms, observeBatch, onWritten, onPublished } = this.#options;
+    const { clock, engine, random, now_ms, observeBatch, onWritten, onPublished } = this.#options;
     const commands = parts.reduce((count, { jobs }) => count + jobs.length, 0);
     return runBatch(client, parts, {
       known: this.#known,
       clock,
+      ...(engine === undefined ? {} : { engine }),
       wait,
       random,
       now_ms,

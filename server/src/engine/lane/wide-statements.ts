@@ -50,13 +50,17 @@ function join(statements: readonly Statement[]): Statement {
  * their order. PostgreSQL and the driver then handle one statement instead of five. `write` must issue all of them at once;
  * one that comes later fails the batch. Returns when each was answered, without the answers.
  */
-export function sendWide(client: Client, write: (client: Client) => Promise<unknown>[]): Promise<unknown>[] {
+export function sendWide(
+  client: Client,
+  is_joining: boolean,
+  write: (client: Client) => Promise<unknown>[],
+): Promise<unknown>[] {
   const apart: Statement[] = [];
   const together: Statement[] = [];
   let is_open = true;
   const query = (statement: Statement) => {
     if (!is_open) return Promise.reject(new Error(`${statement.name} came after the batch was sent`));
-    (JOINED.has(statement.name) ? together : apart).push(statement);
+    (is_joining && JOINED.has(statement.name) ? together : apart).push(statement);
     return Promise.resolve();
   };
   const issued = write({ query } as unknown as Client);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { placeNewTables } from '../citus/placement.ts';
 import {
   canWorkAs,
   connectOnce,
@@ -20,7 +21,7 @@ import {
 export { MigrationError } from './run-migrations.ts';
 
 /** The number of the advisory lock that nodes take while they migrate. */
-const MIGRATION_LOCK = 7_291_664_301;
+export const MIGRATION_LOCK = 7_291_664_301;
 const OLDEST_POSTGRESQL = 150_000;
 const ROLE_ATTEMPTS = 5;
 const ROLE_RETRY_MS = 50;
@@ -175,6 +176,7 @@ export async function migrate(
     }
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     const { applied, status } = await runMigrations(client, options);
+    if (!status.is_newer) await placeNewTables(client);
     if (!status.is_newer) await refoldStates(client);
     const installation = secret_checks === undefined ? null : await rememberSecret(client, secret_checks[0]);
     if (installation !== null) checkSecret(installation, secret_checks ?? []);

@@ -40,14 +40,21 @@ export interface SampleRow {
 
 /** Returns the finished samples, oldest first. */
 export async function listSamples(db: Queryable): Promise<SampleRow[]> {
-  const found = await db.query<SampleRow>({
-    text: `select w.workspace_id, w.name, array(select m.user_id from members m
-          where m.workspace_id = w.workspace_id and m.removed_at is null) as user_ids
-      from workspaces w where w.sample
+  const found = await db.query<Omit<SampleRow, 'user_ids'>>({
+    text: `select w.workspace_id, w.name from workspaces w where w.sample
         and not exists (select 1 from sample_clocks c where c.workspace_id = w.workspace_id)
       order by w.workspace_id`,
   });
-  return found.rows;
+  const members = await db.query<{ workspace_id: string; user_id: string }>({
+    text: 'select workspace_id, user_id from members where workspace_id = any($1) and removed_at is null',
+    values: [found.rows.map(({ workspace_id }) => workspace_id)],
+  });
+  return found.rows.map((row) => ({
+    ...row,
+    user_ids: members.rows
+      .filter((each) => each.workspace_id === row.workspace_id)
+      .map((each) => each.user_id),
+  }));
 }
 
 /** Why a workspace was not removed. */

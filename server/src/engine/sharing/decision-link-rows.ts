@@ -7,17 +7,13 @@ import { type InWorkspace, makeInsert } from '../storage/rows.ts';
 const COLUMNS = `l.link_id, l.decision_id, l.token_digest, l.key_id, l.principal_id, l.made_by_person, l.created_at,
   l.expires_at, l.revoked_at`;
 
-/** Selects the status of a link `l` by the database's clock. */
+/** Selects the status of a link `l` by the database's clock, whatever became of the person who made it. */
 const STATUS = `case
   when l.revoked_at is not null then 'revoked'
   when l.expires_at <= clock_timestamp() then 'expired'
   when l.key_id is not null and not exists (
     select 1 from api_keys k where k.workspace_id = l.workspace_id and k.key_id = l.key_id and k.revoked_at is null
       and (k.expires_at is null or k.expires_at > clock_timestamp())) then 'ended'
-  when l.made_by_person is not null and not exists (
-    select 1 from members m join users u on u.user_id = m.user_id
-    where m.workspace_id = l.workspace_id and m.principal_id = l.made_by_person and ${IS_ACTIVE}
-      and m.role in ('admin', 'reviewer') and u.disabled_at is null) then 'ended'
   else 'active' end as status`;
 
 /** A link, and whether it opens. */
@@ -26,10 +22,31 @@ export interface LinkWithStatus {
   status: LinkStatus;
 }
 
-const withStatus = ({ status, ...link }: DecisionLinkRow & { status: LinkStatus }): LinkWithStatus => ({
-  link,
-  status,
-});
+/** Links of a workspace with their status: one whose maker may review no more has ended. */
+async function withStatus(
+  db: Queryable,
+  workspace_id: string,
+  rows: readonly (DecisionLinkRow & { status: LinkStatus })[],
+): Promise<LinkWithStatus[]> {
+  const makers = rows.flatMap(({ made_by_person }) => made_by_person ?? []);
+  const found =
+    makers.length === 0
+      ? []
+      : (
+          await db.query<{ principal_id: string }>({
+            name: 'find_makers_of_links',
+            text: `select m.principal_id from members m join users u on u.user_id = m.user_id
+              where m.workspace_id = $1 and m.principal_id = any($2) and ${IS_ACTIVE}
+                and m.role in ('admin', 'reviewer') and u.disabled_at is null`,
+            values: [workspace_id, makers],
+          })
+        ).rows;
+  const may = new Set(found.map(({ principal_id }) => principal_id));
+  return rows.map(({ status, ...link }) => {
+    const is_left = link.made_by_person !== null && !may.has(link.made_by_person);
+    return { link, status: status === 'active' && is_left ? 'ended' : status };
+  });
+}
 
 /** Returns links by id; unknown ones are left out. */
 export async function loadDecisionLinks(
@@ -56,7 +73,7 @@ export async function findDecisionLink(
     text: `select ${COLUMNS}, ${STATUS} from decision_links l where workspace_id = $1 and link_id = $2`,
     values: [workspace_id, link_id],
   });
-  return result.rows.map(withStatus)[0];
+  return (await withStatus(db, workspace_id, result.rows))[0];
 }
 
 /** Returns a page of the links of one decision, newest first. */
@@ -73,7 +90,7 @@ export async function listLinksOfDecision(
       order by link_id desc limit $4`,
     values: [workspace_id, decision_id, page.after, page.limit],
   });
-  return result.rows.map(withStatus);
+  return withStatus(db, workspace_id, result.rows);
 }
 
 /** Returns a page of all links of a workspace for verification, in the order of their ids. */

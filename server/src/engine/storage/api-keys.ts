@@ -1,4 +1,6 @@
 import type { ApiKey, KeyBounds, KeyStatus, KeyUse } from '@purser/rules/domain/keys';
+import { pushTo } from '@purser/rules/values/maps';
+import { engineOf } from '../citus/engine.ts';
 import type { Client, Queryable } from './database.ts';
 import type { SortedPage } from './pages.ts';
 import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
@@ -47,8 +49,18 @@ export interface FoundKey extends ApiKey, KeyBounds {
   clock_ms: number;
 }
 
+/** A key that is there, but whose worker of Citus does not answer. */
+export interface UnreadableKey {
+  digest: Buffer;
+  error: unknown;
+}
+
 /** Returns the keys with these digests; unknown ones are left out. */
-export async function findKeys(db: Queryable, digests: readonly Buffer[]): Promise<FoundKey[]> {
+export async function findKeys(
+  db: Queryable,
+  digests: readonly Buffer[],
+): Promise<(FoundKey | UnreadableKey)[]> {
+  if (engineOf(db) === 'citus') return findKeysByWorkspace(db, digests);
   const result = await db.query<FoundKey>({
     name: 'find_keys',
     text: `select d.workspace_id, ${COLUMNS_OF_K}, ${BOUND_COLUMNS},
@@ -59,6 +71,35 @@ export async function findKeys(db: Queryable, digests: readonly Buffer[]): Promi
     values: [digests],
   });
   return result.rows;
+}
+
+/**
+ * As `findKeys` on Citus: the digests lie on the coordinator, and each workspace's keys on its worker. A lost worker fails
+ * the requests of its own workspaces alone.
+ */
+async function findKeysByWorkspace(
+  db: Queryable,
+  digests: readonly Buffer[],
+): Promise<(FoundKey | UnreadableKey)[]> {
+  const of = new Map<string, Awaited<ReturnType<typeof loadKeyDigests>>>();
+  for (const named of await loadKeyDigests(db, digests)) pushTo(of, named.workspace_id, named);
+  const found = await Promise.all(
+    [...of].map(async ([workspace_id, named]) => {
+      try {
+        const result = await db.query<FoundKey>({
+          name: 'find_keys_of_workspace',
+          text: `select workspace_id, ${COLUMNS},
+              (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
+            from api_keys where workspace_id = $1 and key_id = any($2)`,
+          values: [workspace_id, named.map(({ key_id }) => key_id)],
+        });
+        return result.rows;
+      } catch (error) {
+        return named.map(({ digest }) => ({ digest, error }));
+      }
+    }),
+  );
+  return found.flat();
 }
 
 /** Returns keys by id; unknown ones are left out. */

@@ -1,6 +1,8 @@
 import type { Writable } from 'node:stream';
 import type { PostgresConnection } from '@purser/embedded-postgres';
 import pg from 'pg';
+import { type Engine, findEngine, HAS_CITUS, noteEngine } from '../citus/engine.ts';
+import { splitByWorkspace } from '../citus/one-workspace.ts';
 import type { StatementsSpan, Tracing } from '../tracing.ts';
 
 export type Client = pg.PoolClient;
@@ -87,6 +89,8 @@ export interface PoolOptions {
   idle_timeout_ms?: number;
   /** Values that the service never wrote are read as text instead of throwing, so that verification can report them. */
   lenient_types?: boolean;
+  /** The engine, which each new connection finds again. Default: nobody asks. */
+  engine?: Engine;
   /** The sample workspace whose own clock comes before the database's: see `samples/sample-clocks.ts`. */
   sample?: string | undefined;
   /** With `pipeline`: told of the statements that are sent together. */
@@ -114,12 +118,24 @@ function holds(name: string, value: SessionSettings[string]): string {
   return `split_part(${current}, ',', 1) = ${pg.escapeLiteral(value)}`;
 }
 
+/** What a new connection works as. */
+interface Session {
+  settings: SessionSettings;
+  /** Settings that only plain PostgreSQL may have. */
+  planner?: SessionSettings;
+  role: string | null;
+  engine?: Engine | undefined;
+}
+
 /**
  * Takes the role, sets the settings and reads both back, in two round trips of a new connection. They are not sent as
  * startup parameters, which poolers refuse or drop. Closes the connection and throws WrongSession where they do not hold.
  */
-async function setUp(client: pg.ClientBase, settings: SessionSettings, role: string | null): Promise<void> {
-  const all = Object.entries(settings);
+async function setUp(
+  client: pg.ClientBase,
+  { settings, planner = {}, role, engine }: Session,
+): Promise<void> {
+  const all = Object.entries({ ...settings, ...planner });
   const literal = (value: SessionSettings[string]) =>
     typeof value === 'object' ? value.map(pg.escapeIdentifier).join(', ') : pg.escapeLiteral(String(value));
   const statements = [
@@ -133,13 +149,27 @@ async function setUp(client: pg.ClientBase, settings: SessionSettings, role: str
     client.query<R>({ text, query_timeout: CONNECT_TIMEOUT_MS } as pg.QueryConfig);
   try {
     await ask(statements.join('; '));
-    const found = await ask<{ role: string; lost: string[] }>(
-      `select current_user::text as role, array_remove(array[${checks.join(', ')}], null) as lost`,
+    const found = await ask<{ role: string; lost: string[]; has_citus: boolean }>(
+      `select current_user::text as role, array_remove(array[${checks.join(', ')}], null) as lost, ${HAS_CITUS} as has_citus`,
     );
-    const { role: taken, lost } = found.rows[0] as { role: string; lost: string[] };
+    const {
+      role: taken,
+      lost,
+      has_citus,
+    } = found.rows[0] as { role: string; lost: string[]; has_citus: boolean };
     const wrong = role !== null && taken !== role ? [`the role is ${taken} and not ${role}`] : [];
     for (const name of lost) wrong.push(`${name} was not kept`);
     if (wrong.length > 0) throw new WrongSession(wrong.join(', '));
+    if (engine === undefined) return;
+    engine.kind = has_citus ? await findEngine(client) : 'postgres';
+    if (engine.kind === 'postgres') return;
+    // Citus plans by the value of the workspace, which a generic plan hides, and its own plans need all kinds of scans.
+    await ask(
+      Object.keys(planner)
+        .map((name) => `reset ${name}`)
+        .join('; '),
+    );
+    splitByWorkspace(client);
   } catch (error) {
     const is_refused = sqlState(error) === INSUFFICIENT_PRIVILEGE;
     const reason = is_refused
@@ -169,6 +199,8 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
     statement_timeout: statement_timeout_ms,
     idle_in_transaction_session_timeout: idle_timeout_ms,
     ...(options.sample === undefined ? {} : sampleSettings(options.sample)),
+  };
+  const planner: SessionSettings = {
     // Rows are looked up by key only, so one generic plan is always right; without the setting, look-ups that take
     // arrays are planned each time (measured: a fifth of PostgreSQL's time). A plan made while the tables were empty
     // would scan them whole; these settings leave the planner only the index, whatever its statistics said.
@@ -196,10 +228,12 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    onConnect: (client: pg.ClientBase) => setUp(client, settings, options.role ?? null),
+    onConnect: (client: pg.ClientBase) =>
+      setUp(client, { settings, planner, role: options.role ?? null, engine: options.engine }),
     types: options.lenient_types === true ? lenientTypes : types,
     application_name: 'purser',
   } as pg.PoolConfig);
+  if (options.engine !== undefined) noteEngine(pool, options.engine);
   pool.on('error', options.onBroken);
   // A connection in use can break between two statements; without its own listener that would end the process.
   pool.on('connect', (client) => {
@@ -272,6 +306,11 @@ export function cut(client: Client, error: Error): void {
   inside.connection?.stream.destroy(error);
 }
 
+/** Closes all connections of a pool at once, those that are used too; it opens new ones. */
+export function closeConnections(pool: pg.Pool, reason: Error): void {
+  for (const client of connections.get(pool) ?? []) cut(client, reason);
+}
+
 /** Opens a single connection, for migrations and the operator's command line. The caller ends it. */
 export async function connectOnce(address: DatabaseAddress): Promise<pg.Client> {
   const client = new pg.Client({
@@ -283,7 +322,7 @@ export async function connectOnce(address: DatabaseAddress): Promise<pg.Client> 
   // Without a listener a connection that breaks would end the process; the pending query is rejected anyway.
   client.on('error', () => {});
   await client.connect();
-  await setUp(client, DATE_SETTINGS, null);
+  await setUp(client, { settings: DATE_SETTINGS, role: null });
   return client;
 }
 
@@ -323,8 +362,11 @@ export function sqlState(error: unknown): string | undefined {
   return error.code;
 }
 
-/** SQLSTATEs of a server that is shutting down, starting, full, out of connections, read-only or out of time. */
-const NOT_NOW = /^(57P|53|08|55P03|57014|25006|58)/;
+/**
+ * SQLSTATEs of a server that is shutting down, starting, full, out of connections, read-only or out of time; and of one whose
+ * tables were distributed a moment ago, which refuses what was planned before.
+ */
+const NOT_NOW = /^(57P|53|08|55P03|57014|25006|58|0A000)/;
 
 /** Returns whether the database is unreachable or cannot work now, so that a retry may succeed. */
 export function isUnavailable(error: unknown): boolean {

@@ -115,7 +115,7 @@ export async function loadDueHolds(
 
 /**
  * Returns the holds of a workspace that have expired without a record of it yet and count in limits over time or in shared
- * budgets. Of all workspaces only the oldest such holds are looked at, `MAX_EXPIRED_A_BATCH` of them.
+ * budgets, the oldest `MAX_EXPIRED_A_BATCH` of them.
  */
 export async function loadCountedDueHolds(db: Queryable, workspace_id: string): Promise<DecisionState[]> {
   const result = await db.query<DecisionState & { workspace_id: string }>({
@@ -123,12 +123,12 @@ export async function loadCountedDueHolds(db: Queryable, workspace_id: string): 
     text: `select ${STATE_COLUMNS}
       from (
         select workspace_id, decision_id from expiring_holds
-        where decision_id <> '' and expires_at <= (select clock_timestamp())
+        where workspace_id = $1 and decision_id <> '' and expires_at <= (select clock_timestamp())
         order by expires_at, decision_id limit ${MAX_EXPIRED_A_BATCH}) as h
       cross join lateral (
         select * from decision_states s
-        where s.workspace_id = h.workspace_id and s.decision_id = h.decision_id limit 1) as s
-      where h.workspace_id = $1 and s.counted_in is not null`,
+        where s.workspace_id = $1 and s.decision_id = h.decision_id limit 1) as s
+      where s.counted_in is not null`,
     values: [workspace_id],
   });
   return result.rows;

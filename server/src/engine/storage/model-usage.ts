@@ -24,7 +24,9 @@ export async function addModelUsage(db: Queryable, rows: readonly ModelUsageRow[
   const result = await db.query<ModelUsageRow>({
     name: 'add_model_usage',
     text: `insert into model_usage as kept (workspace_id, day, currency, ${COUNTS.join(', ')})
-      select * from unnest($1::text[], $2::date[], $3::text[], ${COUNTS.map((_, i) => `$${i + 4}::bigint[]`).join(', ')})
+      select r.workspace_id, r.day, r.currency, ${COUNTS.map((name) => `r.${name}`).join(', ')}
+      from unnest($1::text[], $2::date[], $3::text[], ${COUNTS.map((_, i) => `$${i + 4}::bigint[]`).join(', ')})
+        as r(workspace_id, day, currency, ${COUNTS.join(', ')})
       on conflict (workspace_id, day, currency) do update set
         ${COUNTS.map((name) => `${name} = kept.${name} + excluded.${name}`).join(', ')}
       returning workspace_id, day::text, currency, ${COUNTS.join(', ')}`,

@@ -60,11 +60,9 @@ export async function listMovedHeads(
 ): Promise<MovedHead[]> {
   const result = await db.query<MovedHead>({
     name: 'list_moved_heads',
-    text: `select h.workspace_id, h.seq, h.hash, h.time_ms, c.seq as signed_seq
-      from (select * from ledger_heads where workspace_id > $1 and time_ms > $2 order by workspace_id limit $3) as h
-      left join lateral (
-        select c.seq from checkpoints c where c.workspace_id = h.workspace_id order by c.seq desc limit 1) as c on true
-      order by h.workspace_id`,
+    text: `select h.workspace_id, h.seq, h.hash, h.time_ms,
+        (select max(c.seq) from checkpoints c where c.workspace_id = h.workspace_id) as signed_seq
+      from ledger_heads h where h.workspace_id > $1 and h.time_ms > $2 order by h.workspace_id limit $3`,
     values: [page.after, page.moved_after_ms, page.limit],
   });
   return result.rows;

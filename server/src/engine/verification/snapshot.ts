@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { engineOf } from '../citus/engine.ts';
 import { type Client, cut } from '../storage/database.ts';
 
 /** A connection that has been silent for this long is closed; a statement may take a minute. */
@@ -66,7 +67,8 @@ function hasToSpare(pool: pg.Pool): boolean {
  * spare one. Must be called before anything else is read from `first`.
  */
 async function openBeside(pool: pg.Pool, first: Snapshot): Promise<Snapshot | null> {
-  if (!hasToSpare(pool)) return null;
+  // A snapshot that is exported on Citus is that of the coordinator alone.
+  if (engineOf(pool) === 'citus' || !hasToSpare(pool)) return null;
   try {
     const exported = await first.client.query<{ moment: string }>('select pg_export_snapshot() as moment');
     return await openSnapshot(pool, exported.rows[0]?.moment);
@@ -75,6 +77,31 @@ async function openBeside(pool: pg.Pool, first: Snapshot): Promise<Snapshot | nu
     await first.client.query('rollback and chain');
     await first.client.query(DISABLE_MEMOIZE);
     return null;
+  }
+}
+
+/**
+ * Takes the snapshots of the coordinator and of the workspace's worker while no batch of the workspace can commit between
+ * the two, so that people and keys, which lie on the one, agree with the history, which lies on the other.
+ */
+async function takeBoth(pool: pg.Pool, snapshot: Snapshot, workspace_id: string): Promise<void> {
+  const holder = await pool.connect();
+  const head = (lock: string) => ({
+    text: `select seq from ledger_heads where workspace_id = $1 ${lock}`,
+    values: [workspace_id],
+  });
+  let failure: Error | undefined;
+  try {
+    await holder.query('begin');
+    await holder.query(head('for update'));
+    await snapshot.client.query(head(''));
+    await holder.query('rollback');
+  } catch (error) {
+    failure = error as Error;
+    await snapshot.close(failure);
+    throw error;
+  } finally {
+    holder.release(failure);
   }
 }
 
@@ -92,9 +119,11 @@ export interface SnapshotCare {
  */
 export async function withinSnapshot<T>(
   pool: pg.Pool,
+  workspace_id: string,
   read: (clients: readonly [Client, ...Client[]], care: SnapshotCare) => Promise<T>,
 ): Promise<T> {
   const first = await openSnapshot(pool);
+  if (engineOf(pool) === 'citus') await takeBoth(pool, first, workspace_id);
   let second: Snapshot | null = null;
   let failure: Error | undefined;
   const closeBeside = async () => {

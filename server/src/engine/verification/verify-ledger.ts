@@ -91,7 +91,7 @@ export async function verifyLedger(
 ): Promise<LedgerVerification> {
   const { since, keys, checkpoint_dir } = options;
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MAX_CHECKPOINTS);
-  return withinSnapshot(pool, async (clients, { alive, closeBeside }) => {
+  return withinSnapshot(pool, workspace_id, async (clients, { alive, closeBeside }) => {
     const [client] = clients;
     const clock_ms = await readClock(client);
     const head = await getHead(client, workspace_id);

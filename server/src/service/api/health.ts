@@ -4,6 +4,8 @@ import type { MailState } from '@purser/contract/values/mail';
 import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
 import { publicJwk, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import { ApiError } from '@purser/rules/errors';
+import type { EngineKind } from '../../engine/citus/engine.ts';
+import type { WatchedNode } from '../../engine/distribution/node-watch.ts';
 import type { SkippedEvents } from '../../engine/followers/follower-names.ts';
 import { type Route, serve, storedJson } from '../http/route.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -19,6 +21,7 @@ export interface ReadinessDetail {
   clock_ahead_seconds: number;
   /** The mail server as this process last saw it. */
   mail: MailState;
+  database: { engine: EngineKind; nodes: WatchedNode[] };
 }
 
 export interface HealthOptions {

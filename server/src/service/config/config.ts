@@ -129,6 +129,11 @@ export const SETTINGS = {
     meaning:
       'true allows webhook endpoints with http:// and at loopback or private addresses; only for development and tests.',
   }),
+  ALLOW_UNTESTED_ENGINE: withDefault('false', {
+    ...boolean,
+    meaning:
+      'true starts the service on CockroachDB or YugabyteDB, which nobody has tested; otherwise the start refuses them.',
+  }),
   IMPORT_MAX_MIB: withDefault('64', {
     ...wholeNumber(1, 1_024),
     meaning: 'Largest file of an import, in MiB.',

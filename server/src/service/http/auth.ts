@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { INVALID_KEY, keyRefusal } from '@purser/rules/domain/keys';
 import { authUnavailable } from '@purser/rules/errors';
 import type { ClockWatch } from '../../engine/clock-watch.ts';
-import { type FoundKey, findKeys } from '../../engine/storage/api-keys.ts';
+import { type FoundKey, findKeys, type UnreadableKey } from '../../engine/storage/api-keys.ts';
 import { makeBatchLoader } from '../../engine/storage/batch-loader.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import type { KeyDigest, Secrets } from '../installation/secrets.ts';
@@ -34,7 +34,7 @@ const keyOf = ([{ digest }]: ReturnType<Secrets['keyDigests']>) => digest.toStri
  * more statements.
  */
 export function makeAuthenticate(options: AuthOptions): (key: string | undefined) => Promise<AuthResult> {
-  const find = makeBatchLoader<ReturnType<Secrets['keyDigests']>, FoundKey>({
+  const find = makeBatchLoader<ReturnType<Secrets['keyDigests']>, FoundKey | UnreadableKey>({
     keyOf,
     load: async (wanted) => {
       const found = await findKeys(
@@ -59,11 +59,15 @@ export function makeAuthenticate(options: AuthOptions): (key: string | undefined
       return { ok: false, message: INVALID_KEY };
     }
     const digests = options.keyDigests(key);
-    let found: FoundKey | undefined;
+    let found: FoundKey | UnreadableKey | undefined;
     try {
       found = await find(digests);
     } catch (error) {
       throw authUnavailable(error);
+    }
+    if (found !== undefined && 'error' in found) {
+      options.onFailure(found.error);
+      throw authUnavailable(found.error);
     }
     const kept = found?.digest;
     const by = kept === undefined ? -1 : digests.findIndex(({ digest }) => timingSafeEqual(kept, digest));

@@ -7,6 +7,7 @@ import {
 } from '@purser/embedded-postgres';
 import { openRetiredKeys, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import type { Logger } from 'pino';
+import { findUntestedEngine } from '../../engine/distribution/untested-engines.ts';
 import { type Installation, readInstallation } from '../../engine/migration/installation.ts';
 import {
   checkReady,
@@ -69,7 +70,7 @@ function checkpointDir(config: Pick<Config, 'data_dir'>): string {
 async function openServer(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
   const address = { url: config.database_url as string };
   const secrets = secretsOf(config, config.secret_key as Buffer);
-  await checkServer(address);
+  await checkServer(address, config);
   const guarded =
     options.as === 'service'
       ? await migrated(address, secrets, options.log)
@@ -152,8 +153,16 @@ const CONNECTION_PROBLEMS: readonly [RegExp, string, string][] = [
 ];
 
 /** Throws StartError unless the database lets this user in, with connections that are sessions of their own. */
-export async function checkServer(address: DatabaseAddress): Promise<void> {
+export async function checkServer(
+  address: DatabaseAddress,
+  { allow_untested_engine }: Pick<Config, 'allow_untested_engine'> = { allow_untested_engine: false },
+): Promise<void> {
   try {
+    const untested = allow_untested_engine ? null : await findUntestedEngine(address);
+    if (untested !== null)
+      throw new NoSessionError(
+        `DATABASE_URL: ${untested} is not tested and not supported; use PostgreSQL 15 or newer, or Citus, or set ALLOW_UNTESTED_ENGINE=true to try it.`,
+      );
     await checkSessions(address);
   } catch (error) {
     if (error instanceof NoSessionError) throw new StartError(error.message, { cause: error });

@@ -8,9 +8,12 @@ import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type ClockWatch, makeClockWatch } from '../../engine/clock-watch.ts';
 import { createWorkspace } from '../../engine/commands/create-workspace.ts';
+import type { Engine } from '../../engine/citus/engine.ts';
+import { makeNodeWatch, type NodeWatch } from '../../engine/distribution/node-watch.ts';
 import { type Lane, makeLane } from '../../engine/lane/lane.ts';
 import { makeWriteHealth, type WriteHealth } from '../../engine/lane/write-health.ts';
 import {
+  closeConnections,
   type DatabaseAddress,
   endPool,
   makePool,
@@ -99,6 +102,10 @@ export interface Core {
   secrets: Secrets;
   metrics: Metrics;
   log: Logger;
+  /** The engine behind the connections. */
+  engine: Engine;
+  /** Knows the nodes of the database. */
+  nodes: NodeWatch;
   /** Which workspaces have sent requests lately. */
   presence: Presence;
   /** Clock that never runs backwards, ms. */
@@ -149,14 +156,24 @@ export const newId = (kind: 'workspace' | 'request' | 'session' | 'sign_in' | 'e
   makeIdsAt(Date.now(), random)(kind);
 
 /** Makes the connections to the database, by the kind of work that has them. */
-function makePools({ address, guarded, sample }: Database, log: Logger, tracing: Tracing | null) {
+function makePools(
+  { address, guarded, sample }: Database,
+  { log, tracing, engine }: { log: Logger; tracing: Tracing | null; engine: Engine },
+) {
   const onBroken = (error: Error) => {
     if (error instanceof WrongSession)
       log.error({ err: error }, 'a connection lost the role or settings of the service and was closed');
     else log.warn({ err: error }, 'a database connection broke');
   };
   const make = (max: number, options: Partial<Parameters<typeof makePool>[1]> = {}) =>
-    makePool(address, { max, onBroken, sample, ...options, ...(guarded ? { role: SERVICE_ROLE } : {}) });
+    makePool(address, {
+      max,
+      onBroken,
+      sample,
+      engine,
+      ...options,
+      ...(guarded ? { role: SERVICE_ROLE } : {}),
+    });
   const plan = 'index_lookup';
   return {
     lane: make(LANE_CONNECTIONS, { pipeline: true, plan, tracing }),
@@ -190,7 +207,10 @@ function makeClock(log: Logger): ClockWatch {
 /** Makes the lane and its health. `onPublished` is called when it has put webhooks into the outbox. */
 function makeWrites(
   { lane: pool, reads }: ReturnType<typeof makePools>,
-  { metrics, ...options }: Pick<Core, 'log' | 'clock' | 'metrics'> & { tracing: Tracing | null },
+  {
+    metrics,
+    ...options
+  }: Pick<Core, 'log' | 'clock' | 'metrics'> & { tracing: Tracing | null; engine: Engine },
   onPublished: () => void,
 ): Pick<Core, 'lane' | 'writes'> {
   const writes = makeWriteHealth({ now_ms, write: () => probeWrite(reads) });
@@ -230,7 +250,8 @@ function watchParts(
 export function makeCore(database: Database, log: Logger, tracing: Tracing | null = null): Core {
   const { checkpoint_dir, old_secret_keys: old = [], retired_keys: retired = [] } = database;
   const metrics = makeMetrics();
-  const pools = makePools(database, log, tracing);
+  const engine: Engine = { kind: 'postgres' };
+  const pools = makePools(database, { log, tracing, engine });
   const secrets = deriveSecrets(database.secret_key, { old, retired });
   const signer = makeCheckpointSigner({
     db: pools.reads,
@@ -241,7 +262,17 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
   });
   const clock = database.clock ?? makeClock(log);
   let published = () => {};
-  const { lane, writes } = makeWrites(pools, { log, clock, metrics, tracing }, () => published());
+  const { lane, writes } = makeWrites(pools, { log, clock, metrics, tracing, engine }, () => published());
+  const nodes = makeNodeWatch({
+    db: pools.probes,
+    engine,
+    log,
+    onEngine: () => {
+      for (const pool of Object.values(pools))
+        closeConnections(pool, new Error('the tables were distributed'));
+    },
+  });
+  metrics.watchNodes(nodes.nodes);
   watchParts({ metrics, clock, lane, writes, signer }, pools);
   return {
     lane,
@@ -259,6 +290,8 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
     secrets,
     metrics,
     log,
+    engine,
+    nodes,
     presence: makePresence(now_ms),
     now_ms,
     clock,

@@ -26,6 +26,7 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client';
+import type { WatchedNode } from '../../engine/distribution/node-watch.ts';
 import { FOLLOWERS, type SkippedEvents } from '../../engine/followers/follower-names.ts';
 import {
   NO_OPINION,
@@ -68,6 +69,8 @@ export interface Metrics {
   countLaneFailure(state: string | undefined): void;
   /** Adds a bounded resource with the function that returns how much of it is in use. It is called at each scrape. */
   watchUse(resource: string, total: number, inUse: () => number): void;
+  /** Sets the function that returns the nodes of a distributed database. */
+  watchNodes(read: () => readonly WatchedNode[]): void;
   /** Sets how many events each follower of the chain has skipped, as the table says. */
   setSkippedEvents(skipped: SkippedEvents): void;
   /** Returns the text of `GET /metrics`, of this process. */
@@ -332,6 +335,7 @@ function makeGauges(registry: Registry) {
   const watched = new Map<PlainGauge, () => number>();
   const workers = new Map<string, () => number>();
   const uses = new Map<string, { total: number; inUse: () => number }>();
+  let nodes: () => readonly WatchedNode[] = () => [];
   for (const [name, options] of Object.entries(PLAIN_GAUGES)) {
     new Gauge({
       name,
@@ -350,6 +354,17 @@ function makeGauges(registry: Registry) {
     registers,
     collect() {
       for (const [worker, idleSeconds] of workers) this.set({ worker }, idleSeconds());
+    },
+  });
+  new Gauge({
+    name: 'purser_database_node_up',
+    help: '1 while a node of a distributed database can be reached, else 0; without nodes on plain PostgreSQL.',
+    labelNames: ['node'] as const,
+    aggregator: 'min',
+    registers,
+    collect() {
+      this.reset();
+      for (const { node, reachable } of nodes()) this.set({ node }, reachable ? 1 : 0);
     },
   });
   new Counter({ ...RESTARTS, registers });
@@ -374,6 +389,9 @@ function makeGauges(registry: Registry) {
   return {
     watch: (gauge, read) => void watched.set(gauge, read),
     watchWorker: (worker, idleSeconds) => void workers.set(worker, idleSeconds),
+    watchNodes(read) {
+      nodes = read;
+    },
     watchUse: (resource, total, inUse) => void uses.set(resource, { total, inUse }),
   } satisfies Partial<Metrics>;
 }

@@ -1,8 +1,10 @@
 import { SLACK_CODE_MINUTES } from '@purser/contract/routes/people/slack';
 import type { Role } from '@purser/contract/values/scopes';
+import { CLOCK_TOLERANCE_MS } from '@purser/rules/values/clock-tolerance';
 import type pg from 'pg';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { IS_ACTIVE } from '../../engine/storage/members.ts';
+import { readClock } from '../../engine/storage/workspaces.ts';
 
 /** The member whom an account in Slack speaks for. */
 export interface LinkedMember {
@@ -115,6 +117,9 @@ export async function leaseSlackChannels(
   worker: string,
   lease_ms: number,
 ): Promise<HeldChannel[]> {
+  // The time comes with the statement: Citus takes no clock in it.
+  const now_ms = await readClock(db);
+  const at = (later_ms: number) => new Date(now_ms + later_ms).toISOString();
   const result = await db.query<HeldChannel & pg.QueryResultRow>({
     name: 'lease_slack_channels',
     text: `with gone as (
@@ -123,17 +128,16 @@ export async function leaseSlackChannels(
             and c.type = 'slack_app' and c.status = 'active')),
       held as (
         insert into slack_connections as s (workspace_id, channel_id, worker, leased_until)
-        select workspace_id, channel_id, $1, clock_timestamp() + $2 * interval '1 millisecond' from channels
+        select workspace_id, channel_id, $1, $3::timestamptz from channels
         where workspace_id <> '' and type = 'slack_app' and status = 'active'
         order by workspace_id, channel_id
         on conflict (workspace_id, channel_id) do update
           set worker = excluded.worker, leased_until = excluded.leased_until
-          where s.worker = excluded.worker or s.leased_until < clock_timestamp()
-            or s.leased_until > excluded.leased_until + interval '1 minute'
+          where s.worker = excluded.worker or s.leased_until < $2 or s.leased_until > $4
         returning s.workspace_id, s.channel_id)
       select c.workspace_id, c.channel_id, c.sealed_settings from held
       join channels c on c.workspace_id = held.workspace_id and c.channel_id = held.channel_id`,
-    values: [worker, lease_ms],
+    values: [worker, at(0), at(lease_ms), at(lease_ms + CLOCK_TOLERANCE_MS)],
   });
   return result.rows;
 }

@@ -81,7 +81,7 @@ export async function pruneWebhooks(
   const attempts = await db.query({
     name: 'prune_webhook_attempts',
     text: `delete from webhook_attempts where (workspace_id, attempt_id) in (
-      select w.workspace_id, o.attempt_id from workspaces w cross join lateral (
+      select w.workspace_id, o.attempt_id from ledger_heads w cross join lateral (
         select a.attempt_id from webhook_attempts a
         where a.workspace_id = w.workspace_id and a.attempt_id < $1 order by a.attempt_id limit $2) o limit $2)`,
     values: [firstIdAt('delivery', cutoff_ms), at_once],
@@ -98,7 +98,7 @@ export async function pruneWebhooks(
   const events = await db.query({
     name: 'prune_webhook_events',
     text: `delete from webhook_events where (workspace_id, event_id) in (
-      select w.workspace_id, o.event_id from workspaces w cross join lateral (
+      select w.workspace_id, o.event_id from ledger_heads w cross join lateral (
         select v.event_id from webhook_events v
         where v.workspace_id = w.workspace_id and v.event_id < $1 order by v.event_id limit $2) o limit $2)`,
     values: [firstIdAt('event', cutoff_ms), at_once],
@@ -106,7 +106,7 @@ export async function pruneWebhooks(
   const notices = await db.query({
     name: 'prune_notices',
     text: `delete from notices where (workspace_id, notice_id) in (
-      select w.workspace_id, o.notice_id from workspaces w cross join lateral (
+      select w.workspace_id, o.notice_id from ledger_heads w cross join lateral (
         select n.notice_id from notices n
         where n.workspace_id = w.workspace_id and n.notice_id < $1 order by n.notice_id limit $2) o limit $2)`,
     values: [firstIdAt('notice', cutoff_ms), at_once],

@@ -31,21 +31,33 @@ export async function leaseQueues(
   db: Queryable,
   lease: { worker: string; now: string; until: string; limit: number },
 ): Promise<LeasedQueue[]> {
+  // What is due is found without a lock, since a lock over all workspaces would wait for each node that holds some.
+  const due = await db.query<EndpointName & pg.QueryResultRow>({
+    name: 'find_due_queues',
+    text: `select q.workspace_id, q.endpoint_id from webhook_queues q where ${isDue('$1', '$2')} order by q.due_at limit $3`,
+    values: [lease.now, lease.until, lease.limit],
+  });
+  if (due.rows.length === 0) return [];
   const result = await db.query<LeasedQueue & pg.QueryResultRow>({
     name: 'lease_queues',
     text: `with due as materialized (
-        select workspace_id, endpoint_id from webhook_queues
-        where due_at is not null and due_at <= $2 and (not_before is null or not_before <= $2)
-          and (leased_until is null or leased_until <= $2
-          or leased_until > $3::timestamptz + interval '${CLOCK_TOLERANCE_MS} milliseconds')
-        order by due_at limit $4 for update skip locked)
-      update webhook_queues q set leased_by = $1, leased_until = $3 from due
+        select q.workspace_id, q.endpoint_id
+        from unnest($1::text[], $2::text[]) as w(workspace_id, endpoint_id)
+        join webhook_queues q on q.workspace_id = w.workspace_id and q.endpoint_id = w.endpoint_id
+        where ${isDue('$4', '$5')} order by q.workspace_id, q.endpoint_id for update of q skip locked)
+      update webhook_queues q set leased_by = $3, leased_until = $5 from due
       where q.workspace_id = due.workspace_id and q.endpoint_id = due.endpoint_id
       returning q.workspace_id, q.endpoint_id, q.failing_since`,
-    values: [lease.worker, lease.now, lease.until, lease.limit],
+    values: [...columns(due.rows, ['workspace_id', 'endpoint_id']), lease.worker, lease.now, lease.until],
   });
   return result.rows;
 }
+
+/** True for a queue `q` in which a delivery is due at `now` and that no other worker has leased. */
+const isDue = (now: string, until: string) => `q.due_at is not null and q.due_at <= ${now}
+  and (q.not_before is null or q.not_before <= ${now})
+  and (q.leased_until is null or q.leased_until <= ${now}
+    or q.leased_until > ${until}::timestamptz + interval '${CLOCK_TOLERANCE_MS} milliseconds')`;
 
 /** Extends leases and records since when each endpoint fails. Returns the leases that this worker still holds. */
 export async function renewLeases(
@@ -78,19 +90,32 @@ export interface QueuePosition extends EndpointName {
 }
 
 /**
- * The receiver whose id is `id`: an endpoint for webhooks, a channel, or a member who can sign in. No row where there is
+ * The receiver whose id is `id`: an endpoint for webhooks, a channel, or the member with this e-mail. No row where there is
  * none. A member's `settings` is their e-mail.
  */
-const receiverOf = (workspace_id: string, id: string) => `(
+const receiverOf = (workspace_id: string, id: string, email: string) => `(
   select 'endpoint' as receiver, status, url, secrets, null as settings, null::json as filter, true as show_claims
   from webhook_endpoints where workspace_id = ${workspace_id} and endpoint_id = ${id}
   union all
   select type, status, null, null, sealed_settings, filter, show_claims
   from channels where workspace_id = ${workspace_id} and channel_id = ${id}
   union all
-  select 'person', 'active', null, null, u.email, null, true
-  from members m join users u on u.user_id = m.user_id
-  where m.workspace_id = ${workspace_id} and m.user_id = ${id} and m.removed_at is null and u.disabled_at is null)`;
+  select 'person', 'active', null, null, ${email}, null, true where ${email} is not null)`;
+
+/** Returns for each queue the e-mail of its receiver; null where that is no member who can sign in. */
+async function emailsOf(db: Queryable, queues: readonly EndpointName[]): Promise<(string | null)[]> {
+  const people = queues.filter(({ endpoint_id }) => endpoint_id.startsWith('usr_'));
+  if (people.length === 0) return queues.map(() => null);
+  const found = await db.query<{ workspace_id: string; user_id: string; email: string }>({
+    name: 'load_emails_of_receivers',
+    text: `select m.workspace_id, m.user_id, u.email from unnest($1::text[], $2::text[]) as w(workspace_id, user_id)
+      join members m on m.workspace_id = w.workspace_id and m.user_id = w.user_id
+      join users u on u.user_id = m.user_id where m.removed_at is null and u.disabled_at is null`,
+    values: columns(people, ['workspace_id', 'endpoint_id']),
+  });
+  const emails = new Map(found.rows.map((row) => [`${row.workspace_id} ${row.user_id}`, row.email]));
+  return queues.map(({ workspace_id, endpoint_id }) => emails.get(`${workspace_id} ${endpoint_id}`) ?? null);
+}
 
 /** The state of a queue, with one due delivery or none. */
 export interface LoadedDelivery extends EndpointName {
@@ -129,11 +154,11 @@ export async function loadDeliveries(
     name: 'load_deliveries',
     text: `select r.workspace_id, r.endpoint_id, q.puts, e.status, e.receiver, e.url, e.secrets, e.settings,
         e.filter, e.show_claims, d.event_id, d.due_at, d.attempts, v.type, v.payload
-      from unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::integer[])
-        as r(workspace_id, endpoint_id, after_due_at, after_event_id, room)
+      from unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::integer[], $8::text[])
+        as r(workspace_id, endpoint_id, after_due_at, after_event_id, room, email)
       join webhook_queues q
         on q.workspace_id = r.workspace_id and q.endpoint_id = r.endpoint_id and q.leased_by = $1
-      left join lateral ${receiverOf('r.workspace_id', 'r.endpoint_id')} as e on true
+      left join lateral ${receiverOf('r.workspace_id', 'r.endpoint_id', 'r.email')} as e on true
       left join lateral (
         select due_at, event_id, attempts from webhook_deliveries
         where workspace_id = r.workspace_id and endpoint_id = r.endpoint_id and e.status = 'active'
@@ -145,6 +170,7 @@ export async function loadDeliveries(
       worker,
       now,
       ...columns(positions, ['workspace_id', 'endpoint_id', 'after_due_at', 'after_event_id', 'room']),
+      await emailsOf(db, positions),
     ],
   });
   return result.rows;
@@ -224,9 +250,9 @@ export async function releaseQueues(
   const result = await db.query<EndpointName & pg.QueryResultRow>({
     name: 'release_queues',
     text: `with mine as materialized (
-        select q.workspace_id, q.endpoint_id, r.not_before, r.failing_since
-        from unnest($2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::timestamptz[])
-          as r(workspace_id, endpoint_id, puts, not_before, failing_since)
+        select q.workspace_id, q.endpoint_id, r.not_before, r.failing_since, r.email
+        from unnest($2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::text[])
+          as r(workspace_id, endpoint_id, puts, not_before, failing_since, email)
         join webhook_queues q
           on q.workspace_id = r.workspace_id and q.endpoint_id = r.endpoint_id and q.leased_by = $1
           and (r.puts is null or q.puts = r.puts)
@@ -235,7 +261,7 @@ export async function releaseQueues(
         not_before = mine.not_before,
         due_at = (
           select greatest(d.due_at, mine.not_before)
-          from ${receiverOf('mine.workspace_id', 'mine.endpoint_id')} as e join lateral (
+          from ${receiverOf('mine.workspace_id', 'mine.endpoint_id', 'mine.email')} as e join lateral (
             select due_at from webhook_deliveries
             where workspace_id = mine.workspace_id and endpoint_id = mine.endpoint_id
             order by due_at limit 1) d on true
@@ -245,6 +271,7 @@ export async function releaseQueues(
     values: [
       worker,
       ...columns(queues, ['workspace_id', 'endpoint_id', 'puts', 'not_before', 'failing_since']),
+      await emailsOf(db, queues),
     ],
   });
   return result.rows;
@@ -275,8 +302,8 @@ export async function clearQueue(db: Queryable, queue: EndpointName): Promise<bo
   await db.query({
     name: 'clear_queue',
     text: `delete from webhook_queues where workspace_id = $1 and endpoint_id = $2
-      and not exists (select from ${receiverOf('$1', '$2')} as e)`,
-    values: [workspace_id, endpoint_id],
+      and not exists (select from ${receiverOf('$1', '$2', '$3::text')} as e)`,
+    values: [workspace_id, endpoint_id, ...(await emailsOf(db, [queue]))],
   });
   return false;
 }

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
+import type { NodeWatch } from '../../engine/distribution/node-watch.ts';
 import { countSkippedEvents } from '../../engine/followers/follower-rows.ts';
 import type { WriteHealth } from '../../engine/lane/write-health.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
@@ -24,9 +25,10 @@ export async function startWatching(core: {
   writes: Pick<WriteHealth, 'probe'>;
   metrics: Metrics;
   log: Logger;
+  nodes: Pick<NodeWatch, 'look'>;
   now_ms: () => number;
 }): Promise<{ stop(): Promise<void> }> {
-  const { db, log, metrics, now_ms, writes } = core;
+  const { db, log, metrics, nodes, now_ms, writes } = core;
   let disk = { free: 0, size: 0 };
   let endpoints_disabled = 0;
   let channels_failing = 0;
@@ -47,6 +49,7 @@ export async function startWatching(core: {
   await look().catch((error: unknown) => log.warn({ err: error }, 'the database could not be watched'));
   const loops = [
     startLoop({ name: 'probe-writes', pause_ms: PROBE_PAUSE_MS, log, now_ms, round: writes.probe }),
+    startLoop({ name: 'watch-nodes', pause_ms: PROBE_PAUSE_MS, log, now_ms, round: nodes.look }),
     startLoop({ name: 'watch', pause_ms: LOOK_PAUSE_MS, log, now_ms, round: look }),
   ];
   for (const { name, idleSeconds } of loops) metrics.watchWorker(name, idleSeconds);

@@ -74,8 +74,10 @@ export function addToCounters(client: Client, parts: readonly WorkspaceRows<Coun
     name: 'add_to_counters',
     text: `insert into counters (workspace_id, counter_id, subject, slot, until, count, held_minor, committed_minor,
         decision_id)
-      select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bigint[],
+      select r.workspace_id, r.counter_id, r.subject, r.slot, r.until, r.count, r.held_minor, r.committed_minor, r.decision_id
+      from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bigint[],
         $7::bigint[], $8::bigint[], $9::text[])
+        as r(workspace_id, counter_id, subject, slot, until, count, held_minor, committed_minor, decision_id)
       on conflict (workspace_id, counter_id, subject, slot) do update set
         count = counters.count + excluded.count,
         held_minor = counters.held_minor + excluded.held_minor,
@@ -203,15 +205,25 @@ export async function loadBudgetCounters(
 
 /** Deletes slots that count no more since a day; at most `limit`. Returns how many there were. */
 export async function sweepCounters(db: Queryable, limit: number): Promise<number> {
+  const over = await db.query<CounterKey & { workspace_id: string; slot: string }>({
+    name: 'find_slots_to_sweep',
+    text: `select workspace_id, counter_id, subject, slot from counters
+      where counter_id <> '' and until < (select clock_timestamp()) - interval '1 day' order by until limit $1`,
+    values: [limit],
+  });
+  if (over.rows.length === 0) return 0;
+  const column = (name: keyof (typeof over.rows)[0]) => over.rows.map((row) => row[name]);
   const result = await db.query({
     name: 'sweep_counters',
     text: `delete from counters c using (
-        select workspace_id, counter_id, subject, slot from counters
-        where counter_id <> '' and until < (select clock_timestamp()) - interval '1 day'
-        order by until limit $1 for update skip locked) as over
+        select c.workspace_id, c.counter_id, c.subject, c.slot
+        from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) as w(workspace_id, counter_id, subject, slot)
+        join counters c on c.workspace_id = w.workspace_id and c.counter_id = w.counter_id and c.subject = w.subject
+          and c.slot = w.slot
+        order by c.workspace_id, c.counter_id, c.subject, c.slot for update of c skip locked) as over
       where c.workspace_id = over.workspace_id and c.counter_id = over.counter_id and c.subject = over.subject
         and c.slot = over.slot`,
-    values: [limit],
+    values: [column('workspace_id'), column('counter_id'), column('subject'), column('slot')],
   });
   return result.rowCount ?? 0;
 }

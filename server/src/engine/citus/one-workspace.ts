@@ -1,0 +1,138 @@
+import type pg from 'pg';
+import { placeOf } from './local-tables.ts';
+
+/**
+ * Statements over several workspaces, as Citus takes them. Each has the ids of its workspaces in an array, one for each key
+ * or row, and compares every table with them. Citus sends a statement to one shard where each table is compared with a
+ * single parameter, so that such a statement is sent for one workspace at a time, in a text that is made from its own.
+ */
+
+/** Arrays of which each place belongs to a workspace: `unnest($1::text[], $2::text[]) as w(workspace_id, ref)`. */
+const KEYS =
+  /unnest\(((?:[^()]|\([^()]*\))*)\)(?:\s+with ordinality)?\)?\s+(?:as\s+)?\w+\s*\(\s*workspace_id\b/g;
+/** Ids alone. */
+const IDS = /\bworkspace_id = any\(\$(\d+)\)/;
+/** The comparisons by which a statement finds the rows of a workspace. */
+const COMPARED = /(?<=(?<!\bset )\bworkspace_id = )(?:any\(\$\d+\)|\w+\.workspace_id\b)/g;
+/** The comparison of a statement of one workspace. */
+const ONE = /\bworkspace_id = (\$\d+)/;
+const INSERT = /^\s*insert into (\w+)/;
+const TAIL = /\s(?:on conflict|returning)\s/;
+
+/** A statement as Citus takes it. */
+interface Rendered {
+  text: string;
+  /** The numbers of the parameters that belong together, each time those of the ids first. */
+  groups: readonly (readonly [number, ...number[]])[];
+  /** The first parameter is the id itself instead of an array; otherwise the id comes behind the others. */
+  is_of_ids: boolean;
+}
+
+const numbersIn = (text: string) => [...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n));
+
+/** An insert goes through the head of the workspace, which lies on its shard. */
+function throughHead(text: string, one: string): string {
+  const end = TAIL.exec(text)?.index ?? text.length;
+  const selected = text
+    .slice(0, end)
+    .replace('select r.workspace_id,', 'select h.workspace_id,')
+    .replace('from unnest(', 'from ledger_heads h cross join unnest(');
+  return `${selected} where h.workspace_id = ${one}${text.slice(end)}`;
+}
+
+/** Returns the statement as it is sent for one workspace; null if Citus takes it as it is. */
+export function forOneWorkspace(text: string): Rendered | null {
+  const groups = [...text.matchAll(KEYS)].map(([, keys = '']) => numbersIn(keys) as [number, ...number[]]);
+  const ids = IDS.exec(text)?.[1];
+  const is_of_ids = groups.length === 0;
+  if (is_of_ids && ids === undefined) {
+    const one = ONE.exec(text)?.[1];
+    const compared = one === undefined ? text : text.replaceAll(COMPARED, one);
+    return compared === text ? null : { text: compared, groups: [], is_of_ids: false };
+  }
+  const one = is_of_ids ? `$${ids}` : `$${Math.max(...numbersIn(text)) + 1}`;
+  const [, table] = INSERT.exec(text) ?? [];
+  const compared = text.replaceAll(COMPARED, one);
+  if (is_of_ids) return { text: compared, groups: [[Number(ids)]], is_of_ids };
+  const is_distributed = table !== undefined && placeOf(table) === 'distributed';
+  return { text: is_distributed ? throughHead(compared, one) : compared, groups, is_of_ids };
+}
+
+const rendered = new Map<string, Rendered | null>();
+
+function renderedOf(text: string): Rendered | null {
+  let found = rendered.get(text);
+  if (found === undefined) {
+    found = forOneWorkspace(text);
+    rendered.set(text, found);
+  }
+  return found;
+}
+
+type Statement = pg.QueryConfig & { values: unknown[] };
+
+/** The ids in an array, or in the literal of one. */
+function idsIn(value: unknown): readonly string[] {
+  if (typeof value !== 'string') return value as readonly string[];
+  return value === '{}' ? [] : value.slice(1, -1).replaceAll('"', '').split(',');
+}
+
+/** The statement for one of its workspaces, with its own keys alone. */
+function forOne(
+  statement: Statement,
+  { text, groups, is_of_ids }: Rendered,
+  workspace_id: string,
+): Statement {
+  const values = [...statement.values];
+  for (const [first, ...others] of groups) {
+    const ids = idsIn(statement.values[first - 1]);
+    if (ids.every((id) => id === workspace_id)) continue;
+    for (const number of [first, ...others]) {
+      const all = statement.values[number - 1];
+      if (!Array.isArray(all) || all.length !== ids.length)
+        throw new Error(`${statement.name}: parameter ${number} cannot be split by workspace`);
+      values[number - 1] = all.filter((_, i) => ids[i] === workspace_id);
+    }
+  }
+  if (is_of_ids) values[(groups[0] as [number])[0] - 1] = workspace_id;
+  else if (groups.length > 0 && text !== statement.text) values.push(workspace_id);
+  return { ...statement, text, values };
+}
+
+/** The rows of all answers, as those of one statement. */
+function joinAnswers(answers: readonly pg.QueryResult[]): pg.QueryResult {
+  const [first] = answers as [pg.QueryResult];
+  const rowCount = answers.reduce((sum, each) => sum + (each.rowCount ?? 0), 0);
+  return { ...first, rowCount, rows: answers.flatMap((each) => each.rows) };
+}
+
+/** Returns the statements that do for one workspace each what this one does for all of its own; itself if it has none. */
+export function eachWorkspace(statement: Statement): [Statement, ...Statement[]] {
+  const found = renderedOf(statement.text);
+  if (found === null) return [statement];
+  if (found.groups.length === 0) return [{ ...statement, text: found.text }];
+  const all = new Set(found.groups.flatMap(([first]) => idsIn(statement.values[first - 1])));
+  // Without a key it finds nothing, in whatever workspace.
+  if (all.size === 0) all.add('');
+  return [...all].map((workspace_id) => forOne(statement, found, workspace_id)) as [
+    Statement,
+    ...Statement[],
+  ];
+}
+
+type Send = (statement: unknown, ...rest: unknown[]) => unknown;
+
+/** Makes a connection to Citus send a statement over several workspaces as one for each of them. */
+export function splitByWorkspace(client: { query: unknown }): void {
+  const send = (client.query as Send).bind(client);
+  client.query = (statement: Statement | string, ...rest: unknown[]) => {
+    if (typeof statement === 'string' || statement.values === undefined) return send(statement, ...rest);
+    const [first, ...others] = eachWorkspace(statement);
+    if (others.length === 0) return send(first, ...rest);
+    const answers = Promise.all([first, ...others].map((each) => send(each) as Promise<pg.QueryResult>));
+    const done = rest.at(-1) as ((error: unknown, answer?: pg.QueryResult) => void) | undefined;
+    if (typeof done !== 'function') return answers.then(joinAnswers);
+    answers.then((all) => done(undefined, joinAnswers(all)), done);
+    return undefined;
+  };
+}
