@@ -3,7 +3,7 @@
  * sign-in nor new keys. Batches of the lane write them, and Citus knows them: it then commits in two phases, so that such a
  * batch is committed on both nodes or on neither.
  */
-const OF_BATCHES: readonly string[] = ['api_key_digests', 'invitations', 'members', 'workspaces'];
+const OF_BATCHES: readonly string[] = ['api_key_digests', 'invitations', 'members', 'rails', 'workspaces'];
 
 /**
  * Tables of people and of the installation, which stay on the coordinator as plain tables of PostgreSQL. A batch writes
