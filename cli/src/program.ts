@@ -3,6 +3,7 @@ import { CHANNEL_TYPES } from '@purser/contract/values/channels';
 import { WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
 import { minorUnits } from '@purser/mcp/money';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { addAllowances } from './allowances.ts';
 import * as authority from './authority.ts';
 import { testFiles } from './authority-tests.ts';
 import {
@@ -82,6 +83,7 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     addQuestions,
     addSigningKeys,
     addReviewPolicy,
+    addAllowances,
     addChannels,
     addImport,
     addHistory,

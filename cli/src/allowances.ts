@@ -1,0 +1,224 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { ALLOWANCE_STATUSES } from '@purser/contract/values/allowances';
+import { BUDGET_PERIODS } from '@purser/contract/values/budgets';
+import { formatMoney, minorUnits } from '@purser/mcp/money';
+import type { Allowance, CreateAllowanceRequest } from '@purser/sdk';
+import { type Command, Option } from 'commander';
+import type { Context } from './context.ts';
+import { CommandError, EXIT } from './failure.ts';
+import type { Run } from './run.ts';
+import { oneLine } from './simulation-text.ts';
+
+const JSON_FLAG = ['--json', 'print JSON instead of text'] as const;
+
+function usedOf({ standing, amount_minor, currency }: Allowance): string {
+  return `${formatMoney(standing.used_minor, currency)} of ${formatMoney(amount_minor, currency)}`;
+}
+
+function lineOf(allowance: Allowance): string {
+  const { id, status, agent, name } = allowance;
+  const whose = agent === null ? 'any agent' : oneLine(agent.slug, 64);
+  return [id, status, whose, usedOf(allowance), ...(name === null ? [] : [oneLine(name, 64)])].join('  ');
+}
+
+/** An allowance in full; what it does not have is left out. */
+function factsOf(allowance: Allowance): string[] {
+  const { period, time_zone, currency, per_spend_limit_minor: each, max_count, total, revoked } = allowance;
+  const list = (values: readonly string[] | null) => values?.map((value) => oneLine(value, 200)).join(', ');
+  const labels = Object.entries(allowance.labels).map(
+    ([key, value]) => `${key}:${oneLine(String(value), 128)}`,
+  );
+  const facts: [string, string | null | undefined][] = [
+    [
+      'Used',
+      `${usedOf(allowance)}${period === 'TOTAL' ? '' : ` this ${period.toLowerCase()} (${time_zone})`}`,
+    ],
+    ['In all', `${formatMoney(total.used_minor, currency)} in ${total.used_count} spends`],
+    ['For each spend', each === null ? null : `at most ${formatMoney(each, currency)}`],
+    ['Spends', max_count === null ? null : `at most ${max_count} a period`],
+    ['Merchants', list(allowance.merchants)],
+    ['Payees', list(allowance.payee_ids)],
+    ['Types', list(allowance.action_types)],
+    ['Purpose', allowance.purpose === null ? null : oneLine(allowance.purpose, 2_000)],
+    ['Part of', allowance.parent],
+    ['Budget', allowance.budget?.slug],
+    ['Labels', labels.join(', ')],
+    ['Expires', allowance.expires_at],
+    ['Issuer', allowance.issuer_id],
+    ['External id', allowance.external_id === null ? null : oneLine(allowance.external_id, 128)],
+    ['Revoked', revoked === null ? null : `${revoked.at} ${oneLine(revoked.reason ?? '', 500)}`.trim()],
+  ];
+  return facts.flatMap(([name, value]) => (value ? [`  ${name}: ${value}`] : []));
+}
+
+function tell(context: Context, allowance: Allowance, json: boolean | undefined): number {
+  if (json) context.json(allowance);
+  else context.say(lineOf(allowance), ...factsOf(allowance));
+  return EXIT.ok;
+}
+
+interface ListOptions {
+  agent?: string;
+  budget?: string;
+  parent?: string;
+  status?: Allowance['status'][];
+  label?: string;
+  issuer?: string;
+  json?: boolean;
+}
+
+/** Lists allowances, newest first. */
+async function listAllowances(context: Context, { json, ...filters }: ListOptions): Promise<number> {
+  const client = await context.client();
+  let count = 0;
+  for await (const allowance of client.allowances.list(filters)) {
+    count += 1;
+    if (json) context.json(allowance);
+    else context.say(lineOf(allowance));
+  }
+  if (count === 0 && !json) context.say('No allowances.');
+  return EXIT.ok;
+}
+
+interface CreateOptions {
+  amount: string;
+  currency?: string;
+  agent?: string;
+  budget?: string;
+  parent?: string;
+  period?: Allowance['period'];
+  expires?: string;
+  merchant?: string[];
+  purpose?: string;
+  label?: string[];
+  maxCount?: number;
+  name?: string;
+  externalId?: string;
+  json?: boolean;
+}
+
+function labelsOf(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((each) => {
+      const at = each.indexOf(':');
+      if (at < 1) throw new CommandError('--label must be a key and a value, such as customer:c42.');
+      return [each.slice(0, at), each.slice(at + 1)];
+    }),
+  );
+}
+
+/** Creates an allowance. With `externalId` a repeat returns the one that exists. */
+async function createAllowance(context: Context, options: CreateOptions): Promise<number> {
+  const { currency, parent, label, json } = options;
+  const client = await context.client();
+  // A part has the currency of its parent.
+  const unit =
+    currency ?? (parent === undefined ? undefined : (await client.allowances.retrieve(parent)).currency);
+  if (unit === undefined) throw new CommandError('Say --currency, or --parent for a part of an allowance.');
+  const amount = minorUnits(options.amount, unit);
+  if ('problem' in amount) throw new CommandError(`--amount ${amount.problem}.`);
+  const given = {
+    agent: options.agent,
+    budget: options.budget,
+    parent,
+    currency,
+    period: options.period,
+    expires_at: options.expires,
+    merchants: options.merchant,
+    purpose: options.purpose,
+    labels: label === undefined ? undefined : labelsOf(label),
+    max_count: options.maxCount,
+    name: options.name,
+    external_id: options.externalId,
+  };
+  const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const body: CreateAllowanceRequest = { ...stated, amount_minor: amount.amount_minor };
+  return tell(context, await client.allowances.create(body), json);
+}
+
+/** Presents a signed allowance: the JWT of a file, or of standard input. */
+async function presentAllowance(
+  context: Context,
+  file: string,
+  { json }: { json?: boolean },
+): Promise<number> {
+  const signed = (file === '-' ? await text(context.stdin) : await readFile(file, 'utf8')).trim();
+  const client = await context.client();
+  return tell(context, await client.allowances.present({ signed }), json);
+}
+
+async function revokeAllowance(
+  context: Context,
+  id: string,
+  { reason, json }: { reason?: string; json?: boolean },
+): Promise<number> {
+  const client = await context.client();
+  const revoked = await client.allowances.revoke(id, reason === undefined ? {} : { reason });
+  return tell(context, revoked, json);
+}
+
+function wholeCount(given: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(given)) throw new CommandError('--max-count must be a whole number from 1.');
+  return Number(given);
+}
+
+/** Adds the commands of allowances. */
+export function addAllowances(program: Command, context: Context, run: Run): void {
+  const allowances = program
+    .command('allowances')
+    .description('cap what may be spent for one task, sub-agent, user or customer');
+  allowances
+    .command('list')
+    .description('show the allowances with their usage, newest first')
+    .option('--agent <slug>', 'only of this agent')
+    .option('--budget <slug>', 'only those that count toward this shared budget')
+    .option('--parent <id>', 'only the parts of this allowance')
+    .addOption(new Option('--status <status...>', 'only these').choices(ALLOWANCE_STATUSES))
+    .option('--label <key:value>', 'only with this label, such as customer:c42')
+    .option('--issuer <id>', 'only those that this issuer signed')
+    .option(...JSON_FLAG)
+    .action(run((options: ListOptions) => listAllowances(context, options)));
+  allowances
+    .command('show <allowance_id>')
+    .description('show one allowance in full')
+    .option(...JSON_FLAG)
+    .action(
+      run(async (id: string, { json }: { json?: boolean }) =>
+        tell(context, await (await context.client()).allowances.retrieve(id), json),
+      ),
+    );
+  allowances
+    .command('create')
+    .description('create an allowance; needs an admin key, or an agent key and --parent')
+    .requiredOption('--amount <amount>', 'amount in major units: 54.40')
+    .option('--currency <code>', 'EUR, USD, …; not with --parent')
+    .option('--agent <slug>', 'agent that may use it; any if left out')
+    .option('--budget <slug>', 'shared budget that its spends count toward, too')
+    .option('--parent <id>', 'allowance that it is a part of')
+    .addOption(new Option('--period <period>', 'what the amount is for').choices(BUDGET_PERIODS))
+    .option('--expires <time>', 'until when it can be used; not needed with --parent')
+    .option('--merchant <name...>', 'only these merchants')
+    .option('--purpose <text>', 'what it is for')
+    .option('--label <key:value...>', 'labels, such as customer:c42')
+    .option('--max-count <n>', 'the most spends in a period', wholeCount)
+    .option('--name <name>', 'name')
+    .option('--external-id <id>', 'your own id; a repeat returns the allowance that exists')
+    .option(...JSON_FLAG)
+    .action(run((options: CreateOptions) => createAllowance(context, options)));
+  allowances
+    .command('present <file>')
+    .description('present a signed allowance: a file with the JWT, or - for standard input')
+    .option(...JSON_FLAG)
+    .action(run((file: string, options: { json?: boolean }) => presentAllowance(context, file, options)));
+  allowances
+    .command('revoke <allowance_id>')
+    .description('end an allowance and all below it from the next request on')
+    .option('--reason <text>', 'why, recorded with it')
+    .option(...JSON_FLAG)
+    .action(
+      run((id: string, options: { reason?: string; json?: boolean }) =>
+        revokeAllowance(context, id, options),
+      ),
+    );
+}

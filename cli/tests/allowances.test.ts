@@ -1,0 +1,68 @@
+import { expect } from 'vitest';
+import { issuerKey, signedAllowance } from '../../server/tests/support/signed-allowances.ts';
+import { takesMinutes } from '../../server/tests/support/until.ts';
+import { lines, programTest } from './world.ts';
+
+takesMinutes(5);
+
+const { test, s, run, makeAgent } = programTest();
+const expires = new Date(Date.now() + 86_400_000).toISOString();
+
+test('allowances creates, repeats, shows, lists and revokes an allowance and its part', async () => {
+  const agent = await makeAgent();
+  const create = ['allowances', 'create', '--agent', agent, '--amount', '50', '--currency', 'EUR'];
+  const whole = [...create, '--expires', expires, '--name', 'Nightly', '--label', 'run:17', 'customer:c42'];
+  const made = await run([...whole, '--external-id', 'run-17', '--merchant', 'Hetzner', '--max-count', '3']);
+  expect(made).toMatchObject({ code: 0, err: '' });
+  const [id = ''] = /alw_\w+/.exec(made.out) ?? [];
+  expect(lines(made.out)[0]).toBe(`${id}  OPEN  ${agent}  EUR 0.00 of EUR 50.00  Nightly`);
+  expect(made.out).toContain('  Labels: run:17, customer:c42\n');
+  expect(made.out).toContain('  Merchants: Hetzner\n');
+  const again = await run([...whole, '--external-id', 'run-17', '--merchant', 'Hetzner', '--max-count', '3']);
+  expect(again.out).toBe(made.out);
+  expect((await run(['allowances', 'show', id])).out).toBe(made.out);
+
+  const part = await run(['allowances', 'create', '--parent', id, '--amount', '7.50', '--json']);
+  const { id: below, ...shown } = JSON.parse(part.out);
+  expect(shown).toMatchObject({ parent: id, amount_minor: 750, labels: { run: '17', customer: 'c42' } });
+  const listed = await run(['allowances', 'list', '--label', 'customer:c42', '--status', 'OPEN']);
+  expect(lines(listed.out).map((line) => line.split(' ')[0])).toEqual([below, id]);
+
+  const revoked = await run(['allowances', 'revoke', id, '--reason', 'Done\u202e']);
+  expect(revoked).toMatchObject({ code: 0, err: '' });
+  expect(lines(revoked.out)[0]).toContain(`${id}  REVOKED`);
+  expect(revoked.out).not.toContain('\u202e');
+  expect((await run(['allowances', 'list', '--parent', id, '--status', 'REVOKED'])).out).toBe(
+    'No allowances.\n',
+  );
+});
+
+test('allowances presents a signed one, and says what is wrong', async () => {
+  const agent = await makeAgent();
+  const { jwk, privateKey } = issuerKey();
+  const issuing = { name: 'Builds', jwk, currency: 'EUR', max_amount_minor: 1_000 };
+  const { body: issuer } = await s.call('POST', '/v1/allowance-issuers', { body: issuing });
+  const sign = (amount_minor: number) =>
+    signedAllowance(privateKey, issuer.id, s.workspace_id, {
+      agent,
+      currency: 'EUR',
+      amount_minor,
+      expires_at: expires,
+    });
+  const presented = await run(['allowances', 'present', '-'], { input: `${sign(900)}\n` });
+  expect(presented).toMatchObject({ code: 0, err: '' });
+  expect(presented.out).toContain(`  Issuer: ${issuer.id}\n`);
+  expect((await run(['allowances', 'list', '--issuer', issuer.id])).out).toContain('EUR 9.00');
+  const over = await run(['allowances', 'present', '-'], { input: sign(1_001) });
+  expect(over.code).toBe(1);
+  expect(over.err).toContain('allowance.amount_minor');
+  for (const [args, problem] of [
+    [['--amount', '5'], '--currency'],
+    [['--amount', '5.001', '--currency', 'EUR'], '--amount'],
+    [['--amount', '5', '--currency', 'EUR', '--label', 'customer'], '--label'],
+  ] as const) {
+    const refused = await run(['allowances', 'create', ...args]);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain(problem);
+  }
+});
