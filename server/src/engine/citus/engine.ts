@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** What holds the data: one PostgreSQL, or Citus, whose workers hold the workspaces. */
+/** The store of the data: one PostgreSQL, or Citus, whose workers hold the workspaces. */
 export type EngineKind = 'postgres' | 'citus';
 
 /** The engine as the connections of a process found it last. */

@@ -7,7 +7,7 @@ import { placeOf } from './local-tables.ts';
  * single parameter, so that such a statement is sent for one workspace at a time, in a text that is made from its own.
  */
 
-/** Arrays of which each place belongs to a workspace: `unnest($1::text[], $2::text[]) as w(workspace_id, ref)`. */
+/** Arrays whose places belong to a workspace each: `unnest($1::text[], $2::text[]) as w(workspace_id, ref)`. */
 const KEYS =
   /unnest\(((?:[^()]|\([^()]*\))*)\)(?:\s+with ordinality)?\)?\s+(?:as\s+)?\w+\s*\(\s*workspace_id\b/g;
 /** Ids alone. */

@@ -118,7 +118,7 @@ function holds(name: string, value: SessionSettings[string]): string {
   return `split_part(${current}, ',', 1) = ${pg.escapeLiteral(value)}`;
 }
 
-/** What a new connection works as. */
+/** The role and the settings of a new connection. */
 interface Session {
   settings: SessionSettings;
   /** Settings that only plain PostgreSQL may have. */
