@@ -17,6 +17,7 @@ const LEFT_OUT = ['**/dist/**', '**/node_modules/**', ...(TESTS === 'first' ? ['
 const RUNS: Record<string, [first: number, all: number]> = {
   AMOUNTS_RUNS: [2_000, 20_000],
   BUDGETS_RUNS: [2, 4],
+  CARD_ORDERS_RUNS: [40, 1_000],
   CARD_RUNS: [30, 60],
   EXPORT_RUNS: [60, 150],
   FAKE_RUNS: [10, 40],

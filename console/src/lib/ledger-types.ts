@@ -59,6 +59,7 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'rail.updated': true,
   'rail.deleted': true,
   'rail.secrets_rewrapped': true,
+  'rail_authorization.recorded': false,
   'decision_link.created': true,
   'decision_link.revoked': true,
   'workspace.created': true,

@@ -270,6 +270,18 @@ export interface Reservation extends Omit<Static<typeof ReservationBody>, 'limit
   limits?: CountedLimit[];
 }
 
+const ObservedBody = Fields(
+  {
+    rail_id: Id('rail'),
+    authorization: Type.String({
+      description: "The rail's own name of the authorization, or of a capture without one.",
+      examples: ['iauth_1CmMk2IyNTgGDVfzFKlCMg0d'],
+    }),
+    occurred_at: Timestamp(),
+  },
+  { $id: 'ObservedAuthorization' },
+);
+
 /** A decision as the API answers it. */
 export const DecisionBody = Fields(
   {
@@ -287,6 +299,7 @@ export const DecisionBody = Fields(
     ),
     currency: Type.String({ examples: ['EUR'] }),
     mode: OneOf(MODES),
+    observed: Type.Optional(ObservedBody),
     explanation: Type.String({
       description: 'One or two sentences for people.',
       examples: ['Requested USD 120.00, over the per-transaction limit of USD 100.00.'],
@@ -336,7 +349,14 @@ export const DecisionBody = Fields(
       description: 'True if the whole outcome, refunds included, was reported by the payment rail.',
     }),
     created_at: Timestamp(),
-    requested_by: Fields({ key_id: Id('api_key'), principal_id: Nullable(Type.String()) }),
+    requested_by: Fields({
+      key_id: Type.String({
+        pattern: '^(key|rail)_[0-9A-HJKMNP-TV-Z]{26}$',
+        description: 'The key that asked; of an observed authorization, the rail.',
+        examples: ['key_01KAJ5F0V8Z3M2Q9X7T4R6N1BD'],
+      }),
+      principal_id: Nullable(Type.String()),
+    }),
     request_id: Type.Optional(
       Type.String({ description: 'The `x-request-id` of the request that made it.' }),
     ),

@@ -30,6 +30,7 @@ export const ID_PREFIXES = {
   import: 'imp',
   line: 'lin',
   rail: 'rail',
+  rail_authorization: 'rau',
   decision_link: 'lnk',
   allowance_issuer: 'iss',
 } as const;

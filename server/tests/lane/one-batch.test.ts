@@ -63,7 +63,7 @@ import { answerQuestion } from '../../src/engine/commands/questions/answer-quest
 import { forgetAnswer } from '../../src/engine/commands/questions/forget-answer.ts';
 import { createRail } from '../../src/engine/commands/rails/create-rail.ts';
 import { deleteRail } from '../../src/engine/commands/rails/delete-rail.ts';
-import { recordRailEvent } from '../../src/engine/commands/rails/record-rail-event.ts';
+import { makeRecordRailEvent } from '../../src/engine/commands/rails/record-rail-event.ts';
 import { rewrapRail } from '../../src/engine/commands/rails/rewrap-rail.ts';
 import { updateRail } from '../../src/engine/commands/rails/update-rail.ts';
 import { replayWebhook } from '../../src/engine/commands/replay-webhook.ts';
@@ -305,6 +305,7 @@ function reviewOf(seen: Seen, step: Step) {
 
 const lasting = makeCreateDecision({ review_ttl_seconds: TTL_S, capability_ttl_seconds: TTL_S });
 const createReview = makeCreateReview({ capability_ttl_seconds: TTL_S });
+const recordRailEvent = makeRecordRailEvent(lasting);
 
 async function currentAgent(seen: Seen, ref: string): Promise<Agent | undefined> {
   return getAgent(core.db, seen.workspace_id, ref);
@@ -951,15 +952,54 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       after: `sealed again ${step.c}`,
     },
   }),
-  takeRailEvent: (seen, step) => ({
-    command: recordRailEvent,
-    input: {
-      rail_id: railOf(seen, step.a).rail_id,
-      lines: Array.from({ length: 1 + (step.c % 3) }, (_, i) =>
-        lineOf((step.b + i) % 5, step.c % 11 === 0 ? 200 : 100),
-      ),
-    },
-  }),
+  takeRailEvent: async (seen, step) => {
+    const authorization = `iauth_${step.b % 2}`;
+    const lines = Array.from({ length: 1 + (step.c % 3) }, (_, i) => ({
+      ...lineOf((step.b + i) % 5, step.c % 11 === 0 ? 200 : 100),
+      feed: 'lithic',
+      authorization_id: authorization,
+    }));
+    const { input: create } = await (COMMANDS as Any).createDecision(seen, step);
+    const { rows } = await superuser.query(
+      `select decision_id from rail_authorizations where workspace_id = $1 and authorization_id = $2 and fact = 'DECISION'`,
+      [seen.workspace_id, authorization],
+    );
+    const { rows: heads } = await superuser.query(
+      `select seq, (select max(decision_id) from decisions where workspace_id = $1) as newest from ledger_heads where workspace_id = $1`,
+      [seen.workspace_id],
+    );
+    const { action } = create.request;
+    const paid = {
+      instrument: `sepa:card${step.a % 2}`,
+      merchant: action.merchant,
+      amount_minor: action.amount_minor,
+      currency: action.currency,
+      occurred_at: new Date(now_ms).toISOString(),
+    };
+    const observed = { rail_id: railOf(seen, step.a).rail_id, authorization, occurred_at: paid.occurred_at };
+    const watch = {
+      authorization,
+      state: [null, 'CLOSED', 'DECLINED', 'REVERSED'][step.c % 4],
+      decision_id: rows[0]?.decision_id ?? null,
+      shadow: { agent_id: create.agent_id, instrument: paid.instrument, assignment_version: 0 },
+      make: {
+        paid,
+        create: { ...create, idempotency_key: `card lithic ${authorization}`, observed },
+        asked_id: step.c % 5 === 0 ? (pick(seen.decisions, step.b)?.decision_id ?? null) : null,
+        after_seq: Number(heads[0].seq),
+        newest_decision_id: heads[0].newest ?? '',
+      },
+    };
+    return {
+      command: recordRailEvent,
+      input: {
+        rail_id: observed.rail_id,
+        kind: 'lithic' as const,
+        lines,
+        watch: step.a % 3 === 0 ? null : watch,
+      },
+    };
+  },
   createInvitation: (seen, step) => ({
     command: inviteMember,
     input: {

@@ -289,6 +289,11 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
     row: 'order by line_id offset 1 limit 1',
     seq: 't.seq',
   },
+  rail_authorizations: {
+    key: ['rail_authorization_id', 'fact', 'decision_id'],
+    row: 'order by rail_authorization_id limit 1',
+    seq: eventOf('t.rail_authorization_id'),
+  },
   rails: {
     key: ['rail_id'],
     row: 'order by rail_id limit 1',
@@ -296,7 +301,7 @@ const TABLES: Record<string, { key: string[]; row: string; other?: string; seq: 
   },
   instrument_assignments: {
     key: ['version'],
-    row: 'order by version limit 1',
+    row: 'order by instrument, version limit 1',
     seq: "(select min(seq) from audit_records where workspace_id = W and action = 'instrument.assigned')",
   },
   checkpoints: { key: ['seq'], row: 'order by seq limit 1', seq: 't.seq' },

@@ -1,7 +1,11 @@
 import type { QuestionKind } from '@purser/contract/purpose/questions';
 import { OPERATOR } from '@purser/rules/domain/audit';
 import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
-import { stripeEvent, stripeTransaction } from '../../../packages/rail-events/tests/vendor-objects.ts';
+import {
+  stripeAuthorization,
+  stripeEvent,
+  stripeTransaction,
+} from '../../../packages/rail-events/tests/vendor-objects.ts';
 import { setPlan } from '../../src/engine/commands/set-plan.ts';
 import { aggregateFeedback } from '../../src/engine/feedback/aggregate-feedback.ts';
 import { followNext, type SkippedEvent } from '../../src/engine/followers/follow-chains.ts';
@@ -416,6 +420,29 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   });
   const taken = await cards.send(rail, stripeEvent('issuing_transaction.created', transaction));
   if (taken.status !== 200) throw new Error(taken.text);
+
+  // Cards of an agent in SHADOW: an authorization that is captured, and one that was asked for first and is declined.
+  await ok(s, 'PUT', '/v1/instruments/stripe_issuing:ic_shadow', { agent: 'shadow' });
+  const now_s = Math.floor(Date.now() / 1000);
+  const authorization = (id: string, amount: number, more: object) =>
+    stripeEvent(
+      'issuing_authorization.updated',
+      stripeAuthorization({ id, amount, created: now_s, card: { id: 'ic_shadow' } as never, ...more }),
+    );
+  const capture = { authorization: 'iauth_seen', card: 'ic_shadow', created: now_s };
+  await asks('shadow', 777, { action: { merchant: 'Hetzner Online', currency: 'USD' } });
+  for (const event of [
+    authorization('iauth_seen', 640, { currency: 'eur' }),
+    stripeEvent(
+      'issuing_transaction.created',
+      stripeTransaction({ ...capture, id: 'ipi_s', amount: -640, currency: 'eur' }),
+    ),
+    authorization('iauth_seen', 640, { currency: 'eur', status: 'closed' }),
+    authorization('iauth_asked', 777, { approved: false, status: 'closed' }),
+  ]) {
+    const reply = await cards.send(rail, event);
+    if (reply.status !== 200) throw new Error(reply.text);
+  }
 
   // What will run out.
   await own(80, payee);

@@ -61,6 +61,7 @@ export const LEDGER_EVENT_TYPES = [
   'rail.updated',
   'rail.deleted',
   'rail.secrets_rewrapped',
+  'rail_authorization.recorded',
   'decision_link.created',
   'decision_link.revoked',
 ] as const;
@@ -90,6 +91,7 @@ export const SUBJECT_TYPES = [
   'import',
   'instrument',
   'rail',
+  'rail_authorization',
   'decision_link',
 ] as const;
 export const BREAK_KINDS = [

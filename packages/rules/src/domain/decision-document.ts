@@ -10,6 +10,8 @@ export interface DecisionParts {
   decision_id: string;
   agent: Agent;
   request: SpendRequest;
+  /** The card authorization that it was made of, where nobody asked. */
+  observed?: Decision['observed'];
   verdict: PublishedVerdict;
   remedies: readonly Remedy[];
   /** Version and hash of the authority it was decided by; null where the agent has none. */
@@ -51,6 +53,7 @@ export function composeDecision(parts: DecisionParts): Decision {
     authorized_amount_minor: verdict.authorized_amount_minor,
     currency: action.currency,
     mode,
+    ...(parts.observed === undefined ? {} : { observed: parts.observed }),
     explanation: verdict.explanation,
     policy_trace: verdict.policy_trace,
     remedies: parts.remedies,

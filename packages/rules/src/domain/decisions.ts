@@ -38,6 +38,7 @@ export type DecisionCore = Pick<
   | 'authorized_amount_minor'
   | 'currency'
   | 'mode'
+  | 'observed'
   | 'authority_version'
   | 'review_tier'
   | 'review_policy_version'

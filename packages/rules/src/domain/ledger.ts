@@ -105,7 +105,7 @@ export function isIntact(event: LedgerEvent): boolean {
 
 /** Returns whether an event is an administrative change, which has an audit record. */
 export function isAdministrative(event: Pick<LedgerEvent, 'type'>): boolean {
-  return !/^(decision|capability|reservation|lines?)\./.test(event.type);
+  return !/^(decision|capability|reservation|lines?|rail_authorization)\./.test(event.type);
 }
 
 /**

@@ -219,7 +219,11 @@ function judgeRefund(
  * The rail's report must agree with its own earlier ones only, and prevails over the client's. It may raise what it
  * reported as executed, also after refunds, because a rail learns of a later capture; it may never lower it.
  */
-function judgeRail(outcomes: readonly OutcomeReport[], report: OutcomeReport): Judged {
+function judgeRail(
+  outcomes: readonly OutcomeReport[],
+  report: OutcomeReport,
+  may_follow_release: boolean,
+): Judged {
   const rail = trackOf(outcomes, 'PAYMENT_RAIL');
   const client = trackOf(outcomes, 'CLIENT_REPORTED');
   if (isRefund(report.type)) {
@@ -231,7 +235,8 @@ function judgeRail(outcomes: readonly OutcomeReport[], report: OutcomeReport): J
   }
   const { type, amount_minor } = report;
   if (rail.settled !== null) {
-    if (rail.settled !== 'SPEND_EXECUTED' || type !== 'SPEND_EXECUTED') {
+    const is_release = rail.settled !== 'SPEND_EXECUTED';
+    if (type !== 'SPEND_EXECUTED' || (is_release && !may_follow_release)) {
       return conflict('The payment rail reported a different outcome before.');
     }
     if ((amount_minor as number) < rail.executed_minor) {
@@ -284,10 +289,17 @@ function judgeClient(outcomes: readonly OutcomeReport[], report: OutcomeReport):
 
 /**
  * Judges whether a report may follow the earlier ones. The caller has ruled out an exact repeat (`exactRepeat`). The
- * `amount_minor` to record of a full refund is what was left of the amount executed.
+ * `amount_minor` to record of a full refund is what was left of the amount executed. `may_follow_release`: the rail may report an
+ * execution after a failed or cancelled spend.
  */
-export function judgeOutcome(outcomes: readonly OutcomeReport[], report: OutcomeReport): Judged {
+export function judgeOutcome(
+  outcomes: readonly OutcomeReport[],
+  report: OutcomeReport,
+  may_follow_release = false,
+): Judged {
   if (outcomes.filter((each) => each.source === report.source).length >= MAX_REPORTS)
     return conflict(`A decision accepts at most ${MAX_REPORTS} reports from one source.`);
-  return report.source === 'PAYMENT_RAIL' ? judgeRail(outcomes, report) : judgeClient(outcomes, report);
+  return report.source === 'PAYMENT_RAIL'
+    ? judgeRail(outcomes, report, may_follow_release)
+    : judgeClient(outcomes, report);
 }

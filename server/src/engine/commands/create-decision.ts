@@ -277,6 +277,7 @@ export function makeCreateDecision(
         decision_id,
         agent,
         request: input.request,
+        ...(input.observed === undefined ? {} : { observed: input.observed }),
         verdict,
         remedies: remediesOf(facts, verdict, reservation.expires_at),
         authority: set.authority(agent.agent_id)?.row ?? null,
@@ -287,7 +288,10 @@ export function makeCreateDecision(
         reservation,
         capability,
         created_at: set.now,
-        requested_by: { key_id: origin.actor.key_id as string, principal_id: origin.actor.principal_id },
+        requested_by: {
+          key_id: input.observed?.rail_id ?? (origin.actor.key_id as string),
+          principal_id: origin.actor.principal_id,
+        },
         request_id: origin.request_id,
       });
       const document = encodeDecision(made);

@@ -23,6 +23,8 @@ export interface CreateOutcomeInput {
   /** ISO 8601 UTC; null: now. */
   occurred_at: string | null;
   source: OutcomeSource;
+  /** The rail may report an execution also after it reported that there would be none: then the money moved all the same. */
+  may_follow_release?: true;
 }
 
 export interface CreatedOutcome {
@@ -63,7 +65,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
     if (Date.parse(occurred_at) > set.now_ms + TOLERATED_AHEAD_MS) {
       return refuse('invalid_request', 'occurred_at: must not be more than 5 minutes in the future');
     }
-    const judged = judgeOutcome(earlier, report);
+    const judged = judgeOutcome(earlier, report, input.may_follow_release);
     if (!judged.ok) return refuse('outcome_conflict', judged.problem);
     const outcome: Outcome = {
       outcome_id: set.newId('outcome'),

@@ -1,5 +1,5 @@
 import type { Authority } from '@purser/contract/authority';
-import type { Assessment, SpendRequest } from '@purser/contract/decisions';
+import type { Assessment, Decision, SpendRequest } from '@purser/contract/decisions';
 import type { ReasonCode } from '@purser/contract/reasons';
 import type { Counters } from '@purser/rules/counters/counters-in-memory';
 import { monthlyBudgetId } from '@purser/rules/counters/limit-alerts';
@@ -35,6 +35,8 @@ export interface CreateDecisionInput {
   assessed: Assessed | null;
   /** The allowance that it is made under, and all above it. */
   chain?: AllowanceChain;
+  /** The card authorization that it is made of, where nobody asked. */
+  observed?: NonNullable<Decision['observed']>;
   /** A smaller amount that may be offered instead, so that what it would repeat is looked for too. */
   also_minor?: number;
 }

@@ -17,6 +17,11 @@ import type { Allowances } from '../allowances/allowances.ts';
 import { loadIssuers } from '../allowances/issuer-rows.ts';
 import type { HistoryChanges } from '../history/imported-lines.ts';
 import type { Needs } from '../needs/needs.ts';
+import {
+  loadAuthorizationsOfDecisions,
+  loadLinesOfAuthorizations,
+  loadRailAuthorizations,
+} from '../rails/authorization-rows.ts';
 import { loadRails } from '../rails/rail-rows.ts';
 import type { RailChanges } from '../rails/rails.ts';
 import { loadDecisionLinks } from '../sharing/decision-link-rows.ts';
@@ -221,6 +226,15 @@ const LOADS = {
   lines: load(({ lines }) => lines ?? NONE, loadLinesByIdentity),
   assignments: load((needs) => by('instrument', needs.instruments), loadAssignments),
   rails: load((needs) => by('rail_id', needs.rails), loadRails),
+  rail_authorizations: load(({ rail_authorizations }) => rail_authorizations ?? NONE, loadRailAuthorizations),
+  authorizations_of_decisions: load(
+    (needs) => by('decision_id', needs.authorizations_of),
+    loadAuthorizationsOfDecisions,
+  ),
+  lines_of_authorizations: load(
+    ({ authorization_lines }) => authorization_lines ?? NONE,
+    loadLinesOfAuthorizations,
+  ),
   earlier_consumptions: load(
     (needs) => by('idempotency_key', one(needs.consumption_key)),
     loadEarlierConsumptions,

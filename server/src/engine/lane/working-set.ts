@@ -123,7 +123,7 @@ export class WorkingSet {
     this.decision_links = new DecisionLinks(loaded.decision_links, noteChange);
     this.signing_keys = new SigningKeys(loaded.signing_keys, noteChange);
     this.imported = new ImportedLines(loaded, noteChange);
-    this.rails = new Rails(loaded, noteChange);
+    this.rails = new Rails(this, loaded, noteChange);
     this.slack_links = new SlackLinks(loaded.slack_links, noteChange);
     this.counters = new Counters([...loaded.counters, ...loaded.budget_counters]);
     this.#first_seq = head.seq;

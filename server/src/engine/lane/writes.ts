@@ -1,5 +1,6 @@
 import { insertAllowanceLabels, insertAllowanceUses, putAllowances } from '../allowances/allowance-rows.ts';
 import { putIssuers } from '../allowances/issuer-rows.ts';
+import { insertRailAuthorizations } from '../rails/authorization-rows.ts';
 import { deleteRails, putRails } from '../rails/rail-rows.ts';
 import { putDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { putSigningKeys } from '../signing/signing-key-rows.ts';
@@ -114,6 +115,7 @@ const WRITES: readonly Put[] = [
   put(insertImportProblems, ({ imported }) => imported.changes.problems),
   put(insertLines, ({ imported }) => imported.changes.lines),
   put(insertAssignments, ({ imported }) => imported.changes.assignments),
+  put(insertRailAuthorizations, ({ rails }) => rails.changes.authorizations),
   put(putRails, ({ rails }) => rails.changes.rails.values()),
   put(deleteRails, ({ rails }) => [...rails.changes.deleted].map((rail_id) => ({ rail_id }))),
   put(deleteImports, ({ imported }) => idsOf(imported.changes.deleted_imports)),

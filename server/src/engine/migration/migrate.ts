@@ -51,6 +51,7 @@ const APPEND_ONLY = [
   'instrument_assignments',
   'allowance_labels',
   'allowance_decisions',
+  'rail_authorizations',
 ] as const;
 const CHANGEABLE = [
   'workspaces',

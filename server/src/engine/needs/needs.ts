@@ -1,3 +1,4 @@
+import type { RailKind } from '@purser/contract/values/history';
 import type { ExternalId } from '../allowances/allowance-rows.ts';
 import type { WantedCounter } from '../storage/derived/counters.ts';
 import type { KnownMerchantRef } from '../storage/derived/known-merchants.ts';
@@ -87,6 +88,12 @@ export interface Needs {
   /** The newest assignments of these instruments. */
   instruments?: readonly string[];
   rails?: readonly string[];
+  /** The facts of these card authorizations. */
+  rail_authorizations?: readonly { kind: RailKind; authorization_id: string }[];
+  /** The card authorizations that these decisions are for. */
+  authorizations_of?: readonly string[];
+  /** The lines of these card authorizations. */
+  authorization_lines?: readonly { feed: string; authorization_id: string }[];
   /** The accounts in Slack that members linked, ended links included. */
   slack_links?: boolean;
 }

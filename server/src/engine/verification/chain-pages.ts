@@ -182,7 +182,7 @@ const ORPHANS: Record<OrphanTable, string> = {
     and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = s.decision_id)`,
   audit_records: `select audit_id as name from audit_records a where workspace_id = $1
     and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = a.seq
-      and e.type !~ '^(decision|capability|reservation|lines?)[.]')`,
+      and e.type !~ '^(decision|capability|reservation|lines?|rail_authorization)[.]')`,
   decision_lessons: `select decision_id as name from decision_lessons c where workspace_id = $1
     and not exists (select 1 from decisions d where d.workspace_id = $1 and d.decision_id = c.decision_id)`,
   known_merchants: `select agent_id || ' ' || key as name from known_merchants m where workspace_id = $1
@@ -190,6 +190,9 @@ const ORPHANS: Record<OrphanTable, string> = {
       and d.agent_id = m.agent_id)`,
   question_events: `select agent_id || ' ' || question_id as name from question_events q where workspace_id = $1
     and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = q.seq)`,
+  rail_authorizations: `select rail_authorization_id as name from rail_authorizations a where workspace_id = $1
+    and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.type = 'rail_authorization.recorded'
+      and e.subject_id = a.rail_authorization_id)`,
   lines: `select line_id as name from lines l where workspace_id = $1
     and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = l.seq
       and e.type = 'lines.recorded')`,
@@ -215,6 +218,7 @@ export const NAME_OF_ORPHAN = {
   decision_lessons: 'what was learnt of decision',
   known_merchants: 'known merchant',
   question_events: 'record of question',
+  rail_authorizations: 'fact of authorization',
   lines: 'line',
   allowance_labels: 'label of allowance',
   allowance_decisions: 'use of allowance',

@@ -9,6 +9,7 @@ import {
 } from '@purser/rules/domain/ledger';
 import { sealedReview } from '@purser/rules/domain/reviews';
 import { isPage, type LineRow, pageDataHash, sealedPage } from '@purser/rules/history/lines';
+import { loadRailAuthorizationsById } from '../rails/authorization-rows.ts';
 import { loadAuditRecords } from '../storage/audit.ts';
 import { loadConsumptions } from '../storage/consumptions.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -142,6 +143,9 @@ export async function loadSealedRows(
     'reservation_id',
     (ids) => loadExpiredReservations(db, workspace_id, ids),
     (row, event) => plain(atItsPlace(row, event)),
+  );
+  await take('rail_authorization.recorded', 'rail_authorization_id', (ids) =>
+    loadRailAuthorizationsById(db, workspace_id, ids),
   );
   const administrative = events.filter(isAdministrative).map((event) => event.seq);
   if (administrative.length > 0) {

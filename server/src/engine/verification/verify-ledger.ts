@@ -325,6 +325,7 @@ function rebuild(
     } else if (event.type === 'decision.created') tally.found.idempotency_keys += 1;
     else if (event.type === 'capability.consumed') tally.found.consumptions += 1;
     else if (event.type === 'reservation.expired') tally.found.expired_reservations += 1;
+    else if (event.type === 'rail_authorization.recorded') tally.found.rail_authorizations += 1;
   }
   return hashes;
 }

@@ -3,15 +3,12 @@ import { secretText } from '@purser/rules/domain/webhooks';
 import { makeAssessLevels, makeBuiltInAssessor } from '@purser/rules/purpose/built-in-assessor';
 import { makeCreateDecision } from '../../engine/commands/create-decision.ts';
 import { makeCreateReview } from '../../engine/commands/reviews/create-review.ts';
-import { makeAnswers, makeDirectories } from '../../engine/directory/directories.ts';
 import { clockSuspect } from '../../engine/lane/batch.ts';
 import { makeReadChain } from '../allowances/chains.ts';
 import type { Config } from '../config/config.ts';
-import { makeAuthorityCache, makeFindAgentId } from '../decisions/authority-cache.ts';
+import { makeFindAgentId } from '../decisions/authority-cache.ts';
 import { makeAuthorizeSpend, type PreAssess } from '../decisions/authorize-spend.ts';
-import { makePreAssess } from '../decisions/pre-assess.ts';
 import { DecisionView } from '../decisions/present-decisions.ts';
-import { makeTrackRecords } from '../decisions/track-record.ts';
 import { type Cursors, makeCursors } from '../http/cursors.ts';
 import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
 import type { Call, Route } from '../http/route.ts';
@@ -58,6 +55,7 @@ import { makeSigningKeyLists, makeSigningKeyRoutes } from './people/signing-keys
 import { makeSlackRoutes } from './people/slack.ts';
 import { makeQuestionRoutes } from './questions/questions.ts';
 import { makeCardRoutes } from './rails/card-routes.ts';
+import { makeSpendParts, type SpendParts } from './rails/spend-parts.ts';
 import { makeSpendingRoutes } from './reports/spending.ts';
 import { makeReportRoutes } from './reports.ts';
 import { makeInboxRoutes } from './reviews/inbox.ts';
@@ -149,11 +147,10 @@ type RouteParts = ReturnType<typeof makeRouteParts>;
 function makeSpendRoutes(
   core: Core,
   parts: RouteParts,
-  preAssess: PreAssess | null,
-  { site, signing }: { site: Site; signing: Signing },
+  { site, signing, ...spends }: SpendParts & { site: Site; signing: Signing },
 ): Route[] {
   const { db, lane, lists_db } = core;
-  const { assess, assess_time, createDecision, createReview, cursors, readChain } = parts;
+  const { createDecision, createReview, cursors, readChain } = parts;
   const tokens = core.secrets.capabilityTokens;
   const findAgentId = makeFindAgentId(db);
   const view = new DecisionView({ db, tokens });
@@ -161,17 +158,8 @@ function makeSpendRoutes(
     lane,
     createDecision,
     findAgentId,
-    authorities: makeAuthorityCache(),
     readChain,
-    preAssess:
-      preAssess ??
-      makePreAssess({
-        assess,
-        historyOf: makeTrackRecords(core),
-        directoryOf: makeDirectories(db),
-        answersOf: makeAnswers(db),
-        assess_time,
-      }),
+    ...spends,
     countDecision: core.metrics.countDecision,
   });
   return [
@@ -294,13 +282,18 @@ export function makeApiRoutes(
 ): Route[] {
   const { db, lane, metrics, presence } = core;
   const parts = makeRouteParts(core, config);
+  const spends = makeSpendParts(core, parts, preAssess);
   const { cursors, answer_time, readChain, makeKeyValue } = parts;
   const signing = new Signing({ db, site });
   const routes = [
-    ...makeSpendRoutes(core, parts, preAssess, { site, signing }),
+    ...makeSpendRoutes(core, parts, { ...spends, site, signing }),
     ...makeAuthorizingRoutes(core, parts),
     ...makeLineAndImportRoutes(core, config, parts),
-    ...makeCardRoutes(core, { ...parts, site, newNonce }),
+    ...makeCardRoutes(
+      core,
+      { ...spends, createDecision: parts.createDecision },
+      { ...parts, site, newNonce },
+    ),
     ...makeApiKeyRoutes({ db, lane, cursors, readChain, makeKeyValue }),
     ...makeEventRoutes(core, config, cursors),
     ...makeMemberRoutes({ db, lane, cursors, links, site, mails: config.smtp_url !== null, flows }),

@@ -1,0 +1,35 @@
+import type { Assess } from '@purser/rules/domain/assessment';
+import { makeAnswers, makeDirectories } from '../../../engine/directory/directories.ts';
+import { type AuthorityCache, makeAuthorityCache } from '../../decisions/authority-cache.ts';
+import type { PreAssess } from '../../decisions/authorize-spend.ts';
+import { makePreAssess } from '../../decisions/pre-assess.ts';
+import { makeTrackRecords } from '../../decisions/track-record.ts';
+import type { Core } from '../../installation/runtime.ts';
+import type { WorkTime } from '../../scheduling/work-time.ts';
+
+/** The parts that spends are assessed with, whether an agent asks or a card is watched. */
+export interface SpendParts {
+  authorities: AuthorityCache;
+  preAssess: PreAssess;
+}
+
+/** Makes the parts. `preAssess`: with a model's second opinion; null: the built-in assessor alone. */
+export function makeSpendParts(
+  core: Core,
+  { assess, assess_time }: { assess: Assess; assess_time: WorkTime },
+  preAssess: PreAssess | null,
+): SpendParts {
+  const { db } = core;
+  return {
+    authorities: makeAuthorityCache(),
+    preAssess:
+      preAssess ??
+      makePreAssess({
+        assess,
+        historyOf: makeTrackRecords(core),
+        directoryOf: makeDirectories(db),
+        answersOf: makeAnswers(db),
+        assess_time,
+      }),
+  };
+}
