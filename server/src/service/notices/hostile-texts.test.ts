@@ -8,7 +8,9 @@ import {
   summaryText,
 } from '@purser/rules/notices/text';
 import { describe, expect, test } from 'vitest';
-import { slackCard } from '../slack/cards.ts';
+import { renderHtml, renderText } from '../mail/letter.ts';
+import { noticeLetter } from '../mail/mail-senders.ts';
+import { decidedCard, shownName, slackCard } from '../slack/cards.ts';
 import { signedNotice } from './signed-webhook.ts';
 import { slackMessage } from './slack.ts';
 import { teamsMessage } from './teams.ts';
@@ -158,6 +160,31 @@ describe.each(TEXTS.map((text) => [JSON.stringify(text).slice(0, 70), text]))('%
   });
   test('adds no line to plain text', () => {
     expect(plainText(request(text)).split('\n')).toHaveLength(plainText(request('Shop')).split('\n').length);
+  });
+  test('is quoted and escaped in a mail, whose only link is ours, and in none of its headers', () => {
+    const letter = noticeLetter({ title, facts, claims, link }, 'https://purser.example/console/me');
+    expect(letter.subject).toBe(title);
+    const html = renderHtml(letter);
+    expect(html.match(/<[^<>]*\b(?:href|src|action)=/g)).toHaveLength(1);
+    expect(html).toContain(`href="${link.url}"`);
+    const plain_html = renderHtml(noticeLetter(request('Shop'), 'https://purser.example/console/me'));
+    expect(html.match(/</g)?.length, 'no element of theirs').toBe(plain_html.match(/</g)?.length);
+    const own = new Set(
+      renderText(noticeLetter(request('Shop'), 'https://purser.example/console/me')).split('\n'),
+    );
+    const theirs = renderText(letter)
+      .split('\n')
+      .filter((each) => !own.has(each));
+    expect(theirs.filter((each) => !each.startsWith('> '))).toEqual([]);
+  });
+  test('is harmless in Slack as the name of who decided', () => {
+    const named = shownName(text);
+    const card = decidedCard({ title, facts, claims, link }, `Allowed by ${named}`);
+    const holders = strings(card).filter(([found]) => found === `Allowed by ${named}`);
+    expect(holders).toMatchObject([[expect.any(String), { type: 'plain_text', emoji: false }]]);
+    expect(card).toMatchObject({ text: title });
+    expect(named).not.toMatch(LINK);
+    expect(named).not.toMatch(INVISIBLE);
   });
   test('is harmless as the name of a channel or limit too', () => {
     const since = '2026-11-24T06:00:00.000Z';
