@@ -50,6 +50,11 @@ describe('a request that waits for a review', () => {
     const url = `https://purser.example/console/decisions/${decision.decision_id}`;
     const title = `EUR 1,240.00 requested by ${agent} waits for a review`;
 
+    const sheet = await get(`/v1/decisions/${decision.decision_id}/sheet`);
+    expect(sheet.notices.map(({ kind, status }: { kind: string; status: string }) => [kind, status])).toEqual(
+      Array.from({ length: 3 }, () => ['REQUESTED', expect.stringMatching(/^(SENT|SCHEDULED)$/)]),
+    );
+
     const message = slack.received[0]?.event;
     expect(message).toMatchObject({ text: title, unfurl_links: false });
     expect(JSON.stringify(message)).not.toContain('mrkdwn');

@@ -1,6 +1,5 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { useNotifyOfRequests } from '../../api/browser-notifications.ts';
 import { purser } from '../../api/client.ts';
 import { useIdentityGuard } from '../../api/identity.ts';
 import { useLive } from '../../api/live.ts';
@@ -24,6 +23,7 @@ const loadKeyHelp = () => import('../keys/KeyHelp.tsx');
 const KeyHelp = lazy(loadKeyHelp);
 /** Reviews are held only after their screens were loaded, so the first screen does not wait for this. */
 const HeldReviews = lazy(() => import('../decision/HeldReviews.tsx'));
+const NotifyOfRequests = lazy(() => import('../notifications/NotifyOfRequests.tsx'));
 /** Delay before the palette and the help are preloaded, so that no key press is lost. Milliseconds. */
 const IDLE_MS = 4_000;
 
@@ -65,7 +65,6 @@ export function Shell() {
   // Before the screens below draw their times.
   setTimeZone(me.workspace.time_zone);
   const { pending_reviews, stale_reason } = useLive();
-  useNotifyOfRequests();
   useIdentityGuard();
   const [is_open, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -171,6 +170,9 @@ export function Shell() {
       </Suspense>
       <Suspense fallback={null}>
         <HeldReviews />
+      </Suspense>
+      <Suspense fallback={null}>
+        <NotifyOfRequests />
       </Suspense>
       <Reauthentication />
     </div>

@@ -1,11 +1,23 @@
 import type { SheetNotice } from '@purser/contract/reviews/sheet';
 import type { Queryable } from '../../engine/storage/database.ts';
+import { listNotices } from '../../engine/storage/notices/notices.ts';
 
-/** Returns the notices about a decision, oldest first. Nobody is notified of a review yet, so there are none. */
+/** The newest notices of a decision that a sheet shows. */
+const MAX_NOTICES = 200;
+
+/** Returns the newest notices about a decision, oldest first, each with its status at this moment. */
 export async function noticesOfDecision(
-  _db: Queryable,
-  _workspace_id: string,
-  _decision_id: string,
+  db: Queryable,
+  workspace_id: string,
+  decision_id: string,
 ): Promise<SheetNotice[]> {
-  return [];
+  const page = { after: null, limit: MAX_NOTICES };
+  const found = await listNotices(db, workspace_id, { decision: decision_id }, page);
+  return found.reverse().map(({ notice_id, kind, recipient, status, due_at }) => ({
+    id: notice_id,
+    kind,
+    recipient,
+    status,
+    due_at,
+  }));
 }
