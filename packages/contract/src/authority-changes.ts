@@ -4,11 +4,13 @@ import {
   hoursInWords,
   inWords,
   limitInWords,
+  modelUsageInWords,
   payeeInWords,
   spanInWords,
 } from './authority-words.ts';
 import type { Comparison, Widens } from './field-rows.ts';
 import { hoursGained } from './hours-of-the-week.ts';
+import { MODEL_USAGE_DEFAULTS, type ModelUsage } from './models/fields.ts';
 import { ATTENTION_LEVELS } from './purpose/attention.ts';
 import { VELOCITY_DEFAULTS, type VelocityLimit } from './velocity-limits.ts';
 
@@ -187,6 +189,21 @@ const compareHours: Compare = (was, is) => {
   ];
 };
 
+/** Without the field no model call passes by it. Its terms widen where more models or higher prices pass. */
+const compareModelUsage: Compare = (was, is) => {
+  const [before, after] = [was.value, is.value] as (ModelUsage | undefined)[];
+  const inText = (usage: ModelUsage | undefined) => (usage === undefined ? null : modelUsageInWords(usage));
+  if (before === undefined || after === undefined)
+    return value(inText(before), inText(after), after === undefined ? 'no' : 'yes');
+  const { models: more } = after;
+  const is_wider =
+    (before.models !== undefined &&
+      (more === undefined || more.some((each) => !before.models?.includes(each)))) ||
+    ((before.on_unknown_price ?? MODEL_USAGE_DEFAULTS.on_unknown_price) === 'REFUSE' &&
+      after.on_unknown_price === 'HIGHEST_PRICE');
+  return value(inText(before), inText(after), is_wider ? 'yes' : 'no');
+};
+
 /** Two limits that agree in it count the same spends. */
 const scopeOf = (limit: VelocityLimit): string => {
   const {
@@ -245,6 +262,7 @@ const COMPARE: Readonly<Record<Extract<Comparison, string>, Compare>> = {
   words: compareWords,
   velocity: compareLimits,
   hours: compareHours,
+  model_usage: compareModelUsage,
 };
 
 /** Equal values give equal text, whatever the order of their fields. */

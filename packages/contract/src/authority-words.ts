@@ -1,5 +1,6 @@
 import type { ActiveHours, AllowedPayee } from './authority.ts';
 import { WEEKDAYS } from './calendar.ts';
+import { MODEL_USAGE_DEFAULTS, type ModelUsage } from './models/fields.ts';
 import { VELOCITY_DEFAULTS, type VelocityLimit } from './velocity-limits.ts';
 
 /** A value whose optional fields may also be undefined, as in the types of clients. */
@@ -82,3 +83,18 @@ export function limitInWords(limit: Loose<VelocityLimit>, currency: string, mone
 /** "iban:DE44500105175407324931 Hetzner Online". */
 export const payeeInWords = ({ payee_id, merchant }: Loose<AllowedPayee>): string =>
   merchant === undefined ? payee_id : `${payee_id} ${merchant}`;
+
+/** "all models with a price; a low budget lowers the output limit; unknown prices are refused". */
+export function modelUsageInWords({
+  models,
+  on_low_budget = MODEL_USAGE_DEFAULTS.on_low_budget,
+  on_unknown_price = MODEL_USAGE_DEFAULTS.on_unknown_price,
+}: Loose<ModelUsage>): string {
+  return [
+    models === undefined ? 'all models with a price' : inWords(models),
+    on_low_budget === 'LOWER' ? 'a low budget lowers the output limit' : 'a low budget refuses calls',
+    on_unknown_price === 'REFUSE'
+      ? 'unknown prices are refused'
+      : 'unknown prices count as the highest price',
+  ].join('; ');
+}

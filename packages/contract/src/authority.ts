@@ -2,6 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { WEEKDAYS } from './calendar.ts';
 import { type DefaultsOf, defaultsOf, type FieldRow, outcome, schemasOf } from './field-rows.ts';
 import { TEXT_LENGTHS } from './limits.ts';
+import { ModelUsageBody } from './models/fields.ts';
 import { PURPOSE_ROWS, type Purpose, PurposeBody } from './purpose/fields.ts';
 import {
   Currency,
@@ -324,6 +325,13 @@ export const AUTHORITY_ROWS = {
     (unset) =>
       `Decision about a spend at a merchant that is neither in \`allowed_merchants\` or \`allowed_payees\` nor listed for the agent; ${unset}.`,
   ),
+  model_usage: {
+    label: 'Model calls',
+    stages: ['purpose', 'duplicate', 'new_merchant'],
+    is_assessed: true,
+    compare: 'model_usage',
+    schema: Type.Optional(ModelUsageBody),
+  },
   ...VELOCITY_ROWS,
 } as const satisfies Record<string, FieldRow>;
 

@@ -331,6 +331,12 @@ export const DecisionBody = Fields(
           'Version of the review policy that applied to a REVIEW in ENFORCE when the decision was made; omitted if there was none.',
       }),
     ),
+    lease: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'Money for model calls that a gateway leases in advance under `model_usage`; omitted for every other spend.',
+      }),
+    ),
     reservation: ReservationBody,
     capability: Nullable(CapabilityBody),
     agent: Fields({ id: Id('agent'), slug: Type.String({ examples: ['infra-bot'] }) }),

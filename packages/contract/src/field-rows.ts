@@ -10,7 +10,7 @@ export type Widens = 'yes' | 'no' | 'maybe';
  * - `limit`: a higher one and none. `allowance`: a higher one; none allows nothing. `window`: a shorter one and none.
  * - `outcome`: a milder one. `attention`: a lower level. `switch`: yes. `demand`: no. `from`: an earlier moment and none. `until`: a later one and none.
  * - `duration`: neither a longer nor a shorter one lets the agent spend more by itself.
- * - `notice`: never; it changes what is notified. `words`: nobody can tell. `velocity`, `hours` and `corrections` have rules of their own.
+ * - `notice`: never; it changes what is notified. `words`: nobody can tell. `velocity`, `hours`, `corrections` and `model_usage` have rules of their own.
  * - A list: an entry more, an entry fewer. `open`: everything is allowed where it is left out.
  */
 export type Comparison =
@@ -29,6 +29,7 @@ export type Comparison =
   | 'words'
   | 'velocity'
   | 'hours'
+  | 'model_usage'
   | { more: Widens; fewer: Widens; open?: true };
 
 /** A field of the authority. */

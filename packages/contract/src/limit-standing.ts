@@ -63,6 +63,11 @@ export const AgentLimitsBody = page(
 export const CountedLimitBody = Fields(
   {
     ...LIMIT_STANDING,
+    held_minor: Type.Optional(
+      Money(
+        'The part of `used_minor` that is held and may come back; omitted by decisions made before it was introduced.',
+      ),
+    ),
     counter_id: Type.String({
       description: 'Limits with the same counter have the same usage, whatever their names.',
       examples: ['vel_5d41402abc4b2a76b9719d911017c592'],

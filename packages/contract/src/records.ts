@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { UsageBody } from './models/fields.ts';
 import { REMEMBERED } from './reviews/reasons.ts';
 import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from './schema.ts';
 import { SignatureBody } from './signing/fields.ts';
@@ -138,6 +139,7 @@ export const OutcomeBody = Fields(
       description:
         'OVER_AUTHORIZED: more than the authorized amount. UNAUTHORIZED_EXECUTION: executed in ENFORCE without being allowed. LATE: reported after the hold ended. CONTRADICTS_CLIENT: the payment rail contradicts the client. ADJUSTED: the payment rail raised the executed amount that it had reported before.',
     }),
+    usage: Type.Optional(UsageBody),
   },
   { $id: 'Outcome' },
 );

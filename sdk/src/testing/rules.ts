@@ -33,6 +33,7 @@ export {
 export { exactRepeat, judgeOutcome, outcomeBody } from '@purser/rules/domain/outcomes';
 export { noReservation, reservationIdOf } from '@purser/rules/domain/reservations';
 export { reviewBody, whyFinal, whyUnreviewable } from '@purser/rules/domain/reviews';
+export { isLease, judgementOfLease } from '@purser/rules/leases/leases';
 export { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 export { countersOf, ofDuplicates, withSlots } from '@purser/rules/policy/counters';
 export { decide } from '@purser/rules/policy/decide';

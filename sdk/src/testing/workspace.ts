@@ -40,7 +40,9 @@ import {
   exactRepeat,
   flagsOfExecution,
   isExpired,
+  isLease,
   issuesCapability,
+  judgementOfLease,
   judgeOutcome,
   newCapability,
   outcomeBody,
@@ -234,6 +236,8 @@ export class FakeWorkspace {
     if (body.amount_minor === undefined && (type === 'SPEND_EXECUTED' || type === 'PARTIALLY_REFUNDED')) {
       throw new Refused('invalid_request', 'amount_minor: is required');
     }
+    if (body.usage !== undefined && source !== 'PAYMENT_RAIL')
+      throw new Refused('invalid_request', 'usage: source must be PAYMENT_RAIL');
     const external_reference = body.external_reference ?? null;
     const report = { type, amount_minor: body.amount_minor ?? null, currency, external_reference, source };
     const repeat = exactRepeat(outcomes, report);
@@ -251,6 +255,7 @@ export class FakeWorkspace {
       ...WHO,
       recorded_at: at,
       flags: [...flagsOfExecution(decision, kept.history.state, type, amount_minor), ...judged.flags],
+      usage: body.usage === undefined ? null : JSON.stringify(body.usage),
     };
     outcomes.push(outcome);
     this.#record(kept, { type: 'decision.outcome.recorded', at, report: outcome });
@@ -294,7 +299,7 @@ export class FakeWorkspace {
       budget: this.#totals.budget({ agent_id, period: periodOf(now_ms), currency: authority.currency }),
       counters: this.#totals.load(countersOf(authority, agent_id, action)),
       shared_budgets: [],
-      assessment: { ...ASSESSMENT, evidence: [] },
+      assessment: isLease(authority, action) ? judgementOfLease() : { ...ASSESSMENT, evidence: [] },
       is_known_merchant: this.#totals.isKnown(agent_id, action),
       now_ms,
     };

@@ -66,6 +66,7 @@ test('what stands in a decision is what it counts in, and what it left of it', a
       window: { type: 'DAY', starts_at: '2026-11-22T00:00:00.000Z', ends_at: '2026-11-23T00:00:00.000Z' },
       limit_minor: 10_000,
       used_minor: 4_000,
+      held_minor: 4_000,
       remaining_minor: 6_000,
       limit_count: 3,
       used_count: 1,

@@ -343,6 +343,7 @@ describe('a counter that was changed beside the lane', () => {
       external_reference: null,
       occurred_at: null,
       source: 'CLIENT_REPORTED' as const,
+      usage: null,
     };
     const shared = [
       lane.submit(workspace_id, createOutcome, outcome, origin),

@@ -283,6 +283,7 @@ async function makeHistory() {
         principal_id: null,
         recorded_at: at,
         flags: [],
+        usage: null,
       };
       kept.state = apply(kept, { type: 'decision.outcome.recorded', at, report: outcome }).state;
       kept.reports.push(outcome);

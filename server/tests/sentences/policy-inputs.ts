@@ -279,6 +279,10 @@ export const POLICY_INPUTS: readonly DecideFacts[] = [
     facts: { is_known_merchant: false },
   })),
 
+  {
+    terms: { model_usage: {}, on_new_merchant: 'DENY' as const, duplicate_window_seconds: 600 },
+    action: { type: 'model_usage', payee_id: 'model:openai' },
+  },
   { terms: { review_threshold_minor: 200_000 } },
   { terms: { review_threshold_minor: 100_000 } },
 ].map(factsOf);

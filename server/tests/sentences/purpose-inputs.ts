@@ -213,4 +213,8 @@ export const PURPOSE_INPUTS: readonly (readonly [
   [{ ...SHOP, purpose: { ...SHOP.purpose, attention: 'HIGH' } }, spend('Metro', 'zirqon copings')],
   [SHOP, spend('Metro', 'flour', { trace: LONG_TRACE })],
   [LONG, spend('Metro', 'flour')],
+  [
+    { ...PLAIN, model_usage: {} },
+    spend('OpenAI', 'Model calls', { type: 'model_usage', payee_id: 'model:openai' }),
+  ],
 ];

@@ -49,6 +49,7 @@ const EVERYTHING: Authority = {
     { payee_id: 'stripe:acct_1032D82eZvKYlo2C' },
   ],
   on_other_merchants: 'DENY',
+  model_usage: { models: ['gpt-5-mini', 'claude-*'], on_unknown_price: 'HIGHEST_PRICE' },
   velocity_limits: [
     { name: 'day', window: 'DAY', per: 'MERCHANT', limit_amount_minor: 50_000, limit_count: 5 },
     { name: 'burst', window: 'ROLLING', window_seconds: 600, limit_count: 1, on_exceeded: 'REVIEW' },
@@ -74,6 +75,7 @@ describe('the form of an authority', () => {
       },
     ],
     ['with every field', EVERYTHING],
+    ['with model calls on default terms', { ...AUTHORITY, model_usage: {} }],
     [
       'with defaults of its questions written out',
       {
@@ -159,6 +161,7 @@ describe('the form of an authority', () => {
       'A first payment to a merchant needs review, unless it is EUR 20.00 or less.',
       'The action type must be purchase or top_up; any other is denied.',
       'A request of type subscription needs review.',
+      'Model calls are allowed: gpt-5-mini and claude-*; a low budget lowers the output limit; unknown prices count as the highest price.',
       'Reviewers are also asked about any word that nobody has allowed at the merchant.',
       'The purpose of a request without a description is unclear.',
       'A request whose purpose is unclear is allowed.',

@@ -12,6 +12,7 @@ import { percentsFromInput, percentsToInput } from '../percents.ts';
 import type { Corrections } from './corrections.ts';
 import { type HoursDraft, hoursOf } from './hours.ts';
 import { linesOf, listOf } from './lines.ts';
+import { type ModelUsageDraft, modelUsageDraft, modelUsageOf } from './model-usage.ts';
 import { limitDrafts, limitsOf, secondsOf, spanDraft, type VelocityDraft } from './velocity.ts';
 import { fromLocal, isTimeZone, toLocal } from './zones.ts';
 
@@ -33,7 +34,9 @@ const LINES = AUTHORITY_FIELD_NAMES.filter(
 ) as LinesField[];
 
 /** The form's copy of an authority: texts, amounts in major units, lists with one line per entry. */
-export interface Draft extends Record<DraftName<AmountField> | ChoiceField | LinesField, string> {
+export interface Draft
+  extends Record<DraftName<AmountField> | ChoiceField | LinesField, string>,
+    ModelUsageDraft {
   objective: string;
   success_criteria: string;
   constraints: string;
@@ -82,6 +85,7 @@ const DEFAULT_ATTENTION = 'NORMAL';
 
 export const EMPTY_DRAFT: Draft = {
   ...plainDrafts({}),
+  ...modelUsageDraft(undefined),
   objective: '',
   success_criteria: '',
   constraints: '',
@@ -116,6 +120,7 @@ export function draftOf(authority: Authority): Draft {
   const review_ttl = spanDraft(authority.review_ttl_seconds);
   return {
     ...plainDrafts(authority),
+    ...modelUsageDraft(authority.model_usage),
     objective: purpose.objective,
     success_criteria: linesOf(purpose.success_criteria),
     constraints: linesOf(purpose.constraints),
@@ -192,15 +197,7 @@ export function authorityOf(
   const alerts = percentsFromInput(draft.alert_percents);
   if ('problem' in alerts) problems.alert_percents = alerts.problem;
   if (Object.keys(problems).length > 0) return { authority: null, problems };
-  const purpose: Record<string, unknown> = { ...base?.purpose };
-  put(purpose, 'objective', draft.objective.trim());
-  put(purpose, 'success_criteria', listOf(draft.success_criteria));
-  put(purpose, 'constraints', listOf(draft.constraints));
-  put(purpose, 'context', draft.context.trim());
-  const is_attention_explicit = draft.attention !== DEFAULT_ATTENTION || purpose.attention !== undefined;
-  put(purpose, 'ask_model', draft.ask_model);
-  put(purpose, 'attention', is_attention_explicit ? draft.attention : null);
-  put(purpose, 'reading', draft.reading);
+  const purpose = purposeOf(draft, base);
   const authority: Record<string, unknown> = { ...base, purpose, currency };
   for (const [name, amount_minor] of amounts) put(authority, name, amount_minor);
   for (const name of LINES) put(authority, name, listOf(draft[name]));
@@ -213,6 +210,7 @@ export function authorityOf(
   put(authority, 'active_hours', active_hours);
   put(authority, 'velocity_limits', velocity_limits);
   put(authority, 'budgets', draft.budgets);
+  put(authority, 'model_usage', modelUsageOf(draft, base?.model_usage));
   put(authority, 'alert_percents', 'problem' in alerts ? null : alerts.percents);
   put(authority, 'duplicate_window_seconds', duplicate_window_seconds);
   put(authority, 'review_ttl_seconds', review_ttl_seconds);
@@ -226,6 +224,20 @@ export function authorityOf(
     if (qualifies !== undefined && authority[qualifies] === undefined) delete authority[name];
   }
   return { authority: authority as unknown as Authority, problems: null };
+}
+
+/** Reads the purpose from the form, with what `base` has besides. */
+function purposeOf(draft: Draft, base: Authority | null): Record<string, unknown> {
+  const purpose: Record<string, unknown> = { ...base?.purpose };
+  put(purpose, 'objective', draft.objective.trim());
+  put(purpose, 'success_criteria', listOf(draft.success_criteria));
+  put(purpose, 'constraints', listOf(draft.constraints));
+  put(purpose, 'context', draft.context.trim());
+  const is_attention_explicit = draft.attention !== DEFAULT_ATTENTION || purpose.attention !== undefined;
+  put(purpose, 'ask_model', draft.ask_model);
+  put(purpose, 'attention', is_attention_explicit ? draft.attention : null);
+  put(purpose, 'reading', draft.reading);
+  return purpose;
 }
 
 function payeesOf(text: string, problems: Record<string, string>): AllowedPayee[] {
@@ -255,7 +267,7 @@ const ROWS = /^(active_hours|velocity_limits)\b/;
 export function fieldOf(name = ''): { field: string; line: number | null } | undefined {
   if (ROWS.test(name)) return { field: name.replace(/(\.\w+)\[\d+\]$/, '$1'), line: null };
   const [, path = '', entry] = /^([\w.]*)(?:\[(\d+)\].*)?$/.exec(name) ?? [];
-  const field = path.replace(/^purpose\./, '').replace(/_(minor|seconds)$/, '');
+  const field = path.replace(/^(purpose|model_usage)\./, '').replace(/_(minor|seconds)$/, '');
   if (!Object.hasOwn(EMPTY_DRAFT, field)) return undefined;
   return { field, line: entry === undefined ? null : Number(entry) + 1 };
 }

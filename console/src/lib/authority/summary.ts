@@ -1,5 +1,11 @@
 import { withDefaults } from '@purser/contract/authority';
-import { hoursInWords, inWords, limitInWords, spanInWords } from '@purser/contract/authority-words';
+import {
+  hoursInWords,
+  inWords,
+  limitInWords,
+  modelUsageInWords,
+  spanInWords,
+} from '@purser/contract/authority-words';
 import { VELOCITY_DEFAULTS } from '@purser/contract/velocity-limits';
 import type { AllowedPayee, Authority } from '@purser/sdk';
 import { formatMoney } from '../money.ts';
@@ -85,6 +91,10 @@ function merchants(authority: Authority): string[] {
   ];
 }
 
+function modelCalls({ model_usage }: Authority): string[] {
+  return model_usage === undefined ? [] : [`Model calls are allowed: ${modelUsageInWords(model_usage)}.`];
+}
+
 function actions({ allowed_action_types = [], review_action_types = [] }: Authority): string[] {
   return [
     allowed_action_types.length === 0
@@ -143,6 +153,7 @@ export function summaryOf(authority: Authority): string[] {
     ...times(authority),
     ...merchants(authority),
     ...actions(authority),
+    ...modelCalls(authority),
     ...questions(authority),
     `A request whose purpose is unclear ${BECOMES[on_purpose_unclear]}.`,
   ].filter((sentence) => sentence !== '');

@@ -6,6 +6,7 @@ import type { Draft, Problems } from '../../lib/authority/draft.ts';
 import { Attention } from './Attention.tsx';
 import styles from './Authority.module.css';
 import type { Edit, FieldOf } from './fields.ts';
+import { ModelCalls } from './ModelCalls.tsx';
 import { SharedBudgets } from './SharedBudgets.tsx';
 import { Times } from './Times.tsx';
 import { VelocityLimits } from './VelocityLimits.tsx';
@@ -241,6 +242,7 @@ function OtherRules(fields: Fields) {
           {...field('review_action_types')}
         />
       </Card>
+      <ModelCalls field={field} are_allowed={draft.allow_model_calls === 'true'} />
       <Times
         field={field}
         hours={draft.active_hours}

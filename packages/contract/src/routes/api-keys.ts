@@ -1,12 +1,14 @@
 import { Type } from 'typebox';
 import { KEY_FIELDS, KeyLife, NewKeyBody } from '../keys/api-keys.ts';
 import { TEXT_LENGTHS } from '../limits.ts';
+import { ModelUsageBody } from '../models/fields.ts';
 import { route } from '../route.ts';
 import {
   AgentRef,
   AllowanceRef,
   Fields,
   Id,
+  LimitMinor,
   Line,
   Nullable,
   OneOf,
@@ -17,6 +19,7 @@ import {
   SortQuery,
   Timestamp,
 } from '../schema.ts';
+import { AGENT_STATUSES, MODES } from '../values/agents.ts';
 import { KEY_KINDS, KEY_STATUSES } from '../values/keys.ts';
 import { ACTOR_TYPES } from '../values/ledger.ts';
 import { SCOPES } from '../values/scopes.ts';
@@ -73,6 +76,28 @@ const KeyItem = Fields(
   { $id: 'ApiKey' },
 );
 
+const CurrentAgentBody = Fields(
+  {
+    id: Id('agent'),
+    slug: Type.String({ examples: ['infra-bot'] }),
+    mode: OneOf(MODES),
+    status: OneOf(AGENT_STATUSES),
+    may_spend: Type.Boolean({
+      description: 'False while the agent is paused or revoked, or all agents are stopped.',
+    }),
+    authority: Nullable(
+      Fields({
+        hash: Type.String({ pattern: '^sha256:[0-9a-f]{64}$' }),
+        currency: Type.String({ examples: ['EUR'] }),
+        per_transaction_limit_minor: Nullable(LimitMinor()),
+        review_threshold_minor: Nullable(LimitMinor()),
+        model_usage: Nullable(ModelUsageBody),
+      }),
+    ),
+  },
+  { $id: 'CurrentAgent', description: "The key's agent; omitted for other keys." },
+);
+
 const CurrentKey = Fields(
   {
     id: KEY_FIELDS.id,
@@ -81,6 +106,7 @@ const CurrentKey = Fields(
     agent_id: KEY_FIELDS.agent_id,
     principal_id: KEY_FIELDS.principal_id,
     allowance_id: KEY_FIELDS.allowance_id,
+    agent: Type.Optional(CurrentAgentBody),
   },
   { $id: 'CurrentApiKey' },
 );

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { TEXT_LENGTHS } from '../limits.ts';
+import { UsageBody } from '../models/fields.ts';
 import { OutcomeBody } from '../records.ts';
 import { route } from '../route.ts';
 import { AmountMinor, Currency, Fields, Line, OneOf, page, TimestampIn } from '../schema.ts';
@@ -33,6 +34,7 @@ const OutcomeRequest = Fields(
         description: 'Defaults to CLIENT_REPORTED; PAYMENT_RAIL needs a key with the scope `consume`.',
       }),
     ),
+    usage: Type.Optional(UsageBody),
   },
   { $id: 'OutcomeRequest', examples: [{ type: 'SPEND_EXECUTED', amount_minor: 5440 }] },
 );

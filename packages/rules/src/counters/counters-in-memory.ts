@@ -104,6 +104,7 @@ export class Counters {
         until_ms: before.until_ms,
         count: before.count + row.count,
         amount_minor: before.amount_minor + row.held_minor + row.committed_minor,
+        held_minor: (before.held_minor ?? 0) + row.held_minor,
         decision_id: newestOf(row.decision_id, before.decision_id),
       };
     }

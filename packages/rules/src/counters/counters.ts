@@ -32,6 +32,8 @@ export type CounterRow = CounterKey & CounterSlot;
 export interface CounterUse {
   count: number;
   amount_minor: number;
+  /** The part of `amount_minor` that is held; omitted where it is not known. */
+  held_minor?: number;
 }
 
 /** A slot with the moments from which it counts, and from which it counts no more; milliseconds since 1970 UTC. */
@@ -63,6 +65,7 @@ export function storedSlot(row: CounterSlot): StoredSlot {
     until_ms: Date.parse(row.until),
     count: row.count,
     amount_minor: row.held_minor + row.committed_minor,
+    held_minor: row.held_minor,
     decision_id: row.decision_id,
   };
 }
@@ -76,15 +79,17 @@ export function countsAt({ starts_ms, until_ms }: CountedSlot, now_ms: number): 
 }
 
 /** The usage at a given time. The sum stays within the safe integers. */
-export function useAt(slots: readonly CountedSlot[], now_ms: number): CounterUse {
+export function useAt(slots: readonly CountedSlot[], now_ms: number): Required<CounterUse> {
   let count = 0;
   let amount_minor = 0;
+  let held_minor = 0;
   for (const slot of slots) {
     if (!countsAt(slot, now_ms)) continue;
     count += slot.count;
     amount_minor = Math.min(amount_minor + slot.amount_minor, Number.MAX_SAFE_INTEGER);
+    held_minor = Math.min(held_minor + (slot.held_minor ?? 0), Number.MAX_SAFE_INTEGER);
   }
-  return { count, amount_minor };
+  return { count, amount_minor, held_minor };
 }
 
 /**

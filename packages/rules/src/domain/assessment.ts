@@ -6,6 +6,9 @@ import type { SpendFacts, Voucher } from './spend-facts.ts';
 
 export type PurposeAssessment = (typeof PURPOSE_ASSESSMENTS)[number];
 
+/** The method of an assessment by the authority's `model_usage` alone: see `leases/`. */
+export const BY_AUTHORITY = 'authority';
+
 /** Words that an assessment is based on, and the field they come from (`action.merchant`, `trace[2].step`, …). */
 export type PurposeEvidence = Assessment['evidence'][number];
 

@@ -1,7 +1,7 @@
 import type { Action, Decision, Remedy, Reservation, SpendRequest } from '@purser/contract/decisions';
 import type { Capability } from '@purser/contract/records';
 import type { Agent } from './agents.ts';
-import type { PurposeAssessment } from './assessment.ts';
+import { BY_AUTHORITY, type PurposeAssessment } from './assessment.ts';
 import { type DecisionCore, effectiveDecision, type PublishedVerdict } from './decisions.ts';
 import type { DecisionQuestion } from './question-history.ts';
 
@@ -62,6 +62,7 @@ export function composeDecision(parts: DecisionParts): Decision {
     authority_hash: parts.authority?.hash ?? null,
     ...(parts.directory_version === 0 ? {} : { directory_version: parts.directory_version }),
     ...parts.review_terms,
+    ...(verdict.purpose.method === BY_AUTHORITY ? { lease: true as const } : {}),
     reservation: parts.reservation,
     capability: parts.capability,
     agent: { id: agent.agent_id, slug: agent.slug },

@@ -42,6 +42,7 @@ export type DecisionCore = Pick<
   | 'authority_version'
   | 'review_tier'
   | 'review_policy_version'
+  | 'lease'
   | 'reservation'
   | 'capability'
   | 'agent'

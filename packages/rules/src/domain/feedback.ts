@@ -36,10 +36,11 @@ export function isNoLesson(lesson: Lesson): boolean {
 /**
  * The lesson of a decision after these events, which come in the order of the ledger. A spend counts as paid where the
  * rail executed it while the decision, or a person's review of it, was ALLOW. That holds in SHADOW too, where nothing stops
- * a spend: that it went through is no one's approval. A client's reports teach nothing. The amount is what the rail
+ * a spend: that it went through is no one's approval. A client's reports teach nothing, and no lease does. The amount is what the rail
  * executed; where only a person vouches, what was held for the spend, or requested on a DENY.
  */
 export function lessonOf(decision: DecisionCore, events: readonly DecisionEvent[]): Lesson {
+  if (decision.lease === true) return NO_LESSON;
   let history = beginHistory(decision);
   let was_in_force = false;
   let label: Label['label'] | null = null;

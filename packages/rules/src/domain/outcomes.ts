@@ -1,3 +1,4 @@
+import type { UsageLine } from '@purser/contract/models/fields';
 import {
   MAX_REPORTS,
   type OUTCOME_FLAGS,
@@ -29,6 +30,8 @@ export interface Outcome {
   principal_id: string | null;
   recorded_at: string;
   flags: OutcomeFlag[];
+  /** JSON text of the usage that it accounts for, as it was reported. */
+  usage: string | null;
 }
 
 /** The fields by which two outcomes are compared. */
@@ -37,15 +40,21 @@ export type OutcomeReport = Pick<
   'type' | 'amount_minor' | 'currency' | 'external_reference' | 'source'
 >;
 
-/** The `data_hash` of an outcome: SHA-256 of the RFC 8785 form of all columns. */
+/** The form of an outcome that the ledger seals. A null `usage` is left out, as before there was any. */
+export function sealedOutcome({ usage, ...outcome }: Outcome): Record<string, unknown> {
+  return { ...outcome, ...(usage === null ? {} : { usage }) };
+}
+
+/** The `data_hash` of an outcome: SHA-256 of the RFC 8785 form of what is sealed of it. */
 export function outcomeDataHash(outcome: Outcome): Buffer {
-  return recordHash(outcome);
+  return recordHash(sealedOutcome(outcome));
 }
 
 /** An outcome as the API returns it. */
 export function outcomeBody(outcome: Outcome) {
-  const { key_id, principal_id, recorded_at, flags, ...rest } = outcome;
-  return { ...rest, reported_by: { key_id, principal_id }, recorded_at, flags };
+  const { key_id, principal_id, recorded_at, flags, usage, ...rest } = outcome;
+  const used = usage === null ? {} : { usage: JSON.parse(usage) as UsageLine[] };
+  return { ...rest, reported_by: { key_id, principal_id }, recorded_at, flags, ...used };
 }
 
 type Settled = 'SPEND_EXECUTED' | 'SPEND_FAILED' | 'SPEND_CANCELLED';

@@ -182,6 +182,7 @@ export function allowanceStandings(
         kind: 'allowance' as const,
         ...of,
         used_minor,
+        held_minor: Math.min(use.held_minor + own.amount_minor, Number.MAX_SAFE_INTEGER),
         remaining_minor: of.limit_minor === null ? null : Math.max(0, of.limit_minor - used_minor),
         used_count: use.count + own.count,
         counted_since: null,

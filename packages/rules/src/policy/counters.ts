@@ -263,6 +263,7 @@ export function standingsOf(
     const use = useAt(slots, now_ms);
     use.count += own.count;
     use.amount_minor = Math.min(use.amount_minor + own.amount_minor, Number.MAX_SAFE_INTEGER);
+    use.held_minor = Math.min(use.held_minor + own.amount_minor, Number.MAX_SAFE_INTEGER);
     standings.push(standing({ counter_id, subject }, limit, use, writtenSlotAt(window, now_ms)));
   }
   return standings;
@@ -282,6 +283,7 @@ export function standing(
     subject: subject === '' ? null : subject,
     limit_minor,
     used_minor: use.amount_minor,
+    ...(use.held_minor === undefined ? {} : { held_minor: use.held_minor }),
     remaining_minor: limit_minor === null ? null : Math.max(0, limit_minor - use.amount_minor),
     limit_count,
     used_count: use.count,

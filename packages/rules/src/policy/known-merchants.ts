@@ -31,13 +31,14 @@ export function knownMerchantKey({ merchant, payee_id }: Pick<Action, 'merchant'
  * Returns true if an event makes known whom its decision pays: people allow the spend, as many as its tier needs, or the payment rail reports
  * it as executed while the decision, or a person's review of it, was ALLOW. A client's report makes nobody known,
  * since it is the agent's word. In SHADOW, where nothing stops a spend, that it went through is no one's approval
- * either. The state is that before the event.
+ * either. A lease makes nobody known: the authority vouched for it, and no one looked at it. The state is that before the event.
  */
 export function makesMerchantKnown(
-  decision: Pick<DecisionCore, 'decision' | 'review_tier'>,
+  decision: Pick<DecisionCore, 'decision' | 'review_tier' | 'lease'>,
   state: Pick<DecisionState, 'review_state' | 'approvals'>,
   event: DecisionEvent,
 ): boolean {
+  if (decision.lease === true) return false;
   if (event.type === 'decision.review.recorded')
     return event.review.action === 'ALLOW' && completesReview(decision, state, 'ALLOW');
   return (
@@ -50,7 +51,7 @@ export function makesMerchantKnown(
 
 /** When the events of a decision, in the order of the ledger, made known whom it pays; null: they did not. */
 function knownSince(
-  decision: Pick<DecisionCore, 'decision' | 'review_tier'>,
+  decision: Pick<DecisionCore, 'decision' | 'review_tier' | 'lease'>,
   events: readonly DecisionEvent[],
 ): string | null {
   let review_state: ReviewState | null = null;
@@ -66,7 +67,7 @@ function knownSince(
 
 /** The merchant that the events of a decision, in ledger order, made known; null if none. */
 export function knownMerchantAfter(
-  decision: Pick<DecisionCore, 'decision_id' | 'agent' | 'action' | 'decision' | 'review_tier'>,
+  decision: Pick<DecisionCore, 'decision_id' | 'agent' | 'action' | 'decision' | 'review_tier' | 'lease'>,
   events: readonly DecisionEvent[],
 ): KnownMerchantRow | null {
   const since = knownSince(decision, events);

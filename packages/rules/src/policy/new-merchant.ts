@@ -1,8 +1,9 @@
 import { AUTHORITY_DEFAULTS, type Authority } from '@purser/contract/authority';
+import { isLease } from '../leases/leases.ts';
 import { listerAndDay, vouchingEntry } from '../merchants/directory.ts';
 import { PHRASES, POLICY } from '../sentences/policy.ts';
 import { formatMoney } from '../values/money.ts';
-import { type Judge, type JudgesOf, NO_JUDGES, sameCurrencyOnly } from './stage.ts';
+import { type Judge, type JudgesOf, NO_JUDGES, sameCurrencyOnly, skipped } from './stage.ts';
 
 /**
  * `new_merchant`: whether the agent is known to have paid the merchant, or the payee that the request names. One that a person
@@ -10,6 +11,7 @@ import { type Judge, type JudgesOf, NO_JUDGES, sameCurrencyOnly } from './stage.
  */
 const judgeNewMerchant: Judge = sameCurrencyOnly((authority, facts, observed) => {
   const { currency, on_new_merchant, new_merchant_threshold_minor: limit = null } = authority;
+  if (isLease(authority, facts.request.action)) return skipped(POLICY.not_checked_for_leases());
   const { merchant, payee_id } = facts.request.action;
   const whom = payee_id === undefined ? PHRASES.the_merchant(merchant) : PHRASES.the_payee(merchant);
   if (facts.is_known_merchant) return { outcome: 'PASS', observed, limit, detail: POLICY.paid_before(whom) };

@@ -120,6 +120,7 @@ export function budgetStandings(
       window: writtenSlotAt(budgetWindow(budget), now_ms),
       limit_minor,
       used_minor,
+      held_minor: Math.min(use.held_minor + own.amount_minor, Number.MAX_SAFE_INTEGER),
       remaining_minor: Math.max(0, limit_minor - used_minor),
       limit_count: null,
       used_count: use.count + own.count,

@@ -4,6 +4,7 @@ import type { Assess, Judgement } from '../domain/assessment.ts';
 import { sha256, shownHash } from '../domain/ledger.ts';
 import { settledBy } from '../domain/questions.ts';
 import { NO_FACTS, type Voucher } from '../domain/spend-facts.ts';
+import { isLease, judgementOfLease } from '../leases/leases.ts';
 import { PURPOSE } from '../sentences/purpose.ts';
 import { CONFLICTS, isAskedAt } from './conflicts/all.ts';
 import {
@@ -52,6 +53,7 @@ export function makeBuiltInAssessor(
   const readMerchant = makeReadMerchant(merchants.length === 0 ? undefined : indexMerchants(merchants));
   const conflicts = CONFLICTS.filter(({ kind }) => !without.has(kind));
   return (...spend) => {
+    if (isLeaseIn(spend)) return judgementOfLease();
     const inquiry = inquiryOf(readMerchant, ...spend);
     return judge(inquiry, findingsOf(inquiry, conflicts, inquiry.authority.purpose.attention));
   };
@@ -64,6 +66,10 @@ export type AssessLevels = (...spend: Parameters<Assess>) => Record<AttentionLev
 export function makeAssessLevels(merchants: readonly OwnMerchant[] = []): AssessLevels {
   const readMerchant = makeReadMerchant(merchants.length === 0 ? undefined : indexMerchants(merchants));
   return (...spend) => {
+    if (isLeaseIn(spend)) {
+      const judgement = judgementOfLease();
+      return { LOW: judgement, NORMAL: judgement, HIGH: judgement };
+    }
     const inquiry = inquiryOf(readMerchant, ...spend);
     const found = findingsOf(inquiry, CONFLICTS, 'HIGH');
     const at = (level: AttentionLevel) =>
@@ -77,6 +83,8 @@ export function makeAssessLevels(merchants: readonly OwnMerchant[] = []): Assess
 
 /** The built-in assessor without merchants of the operator. */
 export const assessBuiltIn: Assess = makeBuiltInAssessor();
+
+const isLeaseIn = ([authority, { action }]: Parameters<Assess>) => isLease(authority, action);
 
 const readKnown = makeReadMerchant();
 

@@ -44,6 +44,7 @@ export const POLICY = {
   within: (amount: string, merchant: string) => `${amount} to ${quoted(merchant)} is within the policy.`,
   budget_left: (left: string) => `${left} of this month's budget remains.`,
   unclear_allowed: () => 'The policy allows an unclear purpose.',
+  not_checked_for_leases: () => 'Not checked: this leases money for model calls.',
 
   valid: () => 'The policy is valid.',
   valid_until: (time: string) => `The policy is valid until ${time}.`,

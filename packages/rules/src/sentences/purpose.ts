@@ -24,6 +24,7 @@ export const VOUCHED = {
 /** All that an assessment says: its findings, by the kind of the question, and the words around them. */
 export const PURPOSE = {
   aligned: () => 'Nothing in the request contradicts the purpose.',
+  model_calls: () => 'The policy allows model calls, and this leases money for them.',
   rejected: (by: string, day: string) => `A reviewer rejected this here before (${by} on ${day}).`,
 
   cash_like_goods: (goods: string) =>

@@ -25,6 +25,8 @@ export interface CreateOutcomeInput {
   source: OutcomeSource;
   /** The rail may report an execution also after it reported that there would be none: then the money moved all the same. */
   may_follow_release?: true;
+  /** JSON text; none by default. */
+  usage?: string | null;
 }
 
 export interface CreatedOutcome {
@@ -77,6 +79,7 @@ export const createOutcome: Command<CreateOutcomeInput, CreatedOutcome> = {
       principal_id: origin.actor.principal_id,
       recorded_at: set.now,
       flags: [...flagsOfExecution(decision, state, type, judged.amount_minor), ...judged.flags],
+      usage: input.usage ?? null,
     };
     const { state: after } = apply(set.records.history(decision.decision_id), {
       type: 'decision.outcome.recorded',

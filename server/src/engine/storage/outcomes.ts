@@ -3,7 +3,7 @@ import type { Queryable } from './database.ts';
 import { type InWorkspace, makeInsert, withoutWorkspace } from './rows.ts';
 
 const COLUMNS = `outcome_id, decision_id, type, amount_minor, currency, external_reference, occurred_at, source,
-  key_id, principal_id, recorded_at, flags`;
+  key_id, principal_id, recorded_at, flags, usage`;
 
 export const insertOutcomes = makeInsert<Outcome>('outcomes', {
   outcome_id: 'text',
@@ -18,6 +18,7 @@ export const insertOutcomes = makeInsert<Outcome>('outcomes', {
   principal_id: 'text',
   recorded_at: 'timestamptz',
   flags: 'words',
+  usage: 'text',
 });
 
 /** Returns the outcomes with these ids. */

@@ -7,6 +7,7 @@ import {
   type LedgerEvent,
   type LedgerEventType,
 } from '@purser/rules/domain/ledger';
+import { sealedOutcome } from '@purser/rules/domain/outcomes';
 import { sealedReview } from '@purser/rules/domain/reviews';
 import { isPage, type LineRow, pageDataHash, sealedPage } from '@purser/rules/history/lines';
 import { loadRailAuthorizationsById } from '../rails/authorization-rows.ts';
@@ -131,7 +132,12 @@ export async function loadSealedRows(
     (row) => plain(sealedLabel(row)),
   );
   await take('decision.note.recorded', 'note_id', (ids) => loadNotes(db, workspace_id, ids));
-  await take('decision.outcome.recorded', 'outcome_id', (ids) => loadOutcomes(db, workspace_id, ids));
+  await take(
+    'decision.outcome.recorded',
+    'outcome_id',
+    (ids) => loadOutcomes(db, workspace_id, ids),
+    (row) => plain(sealedOutcome(row)),
+  );
   await take(
     'capability.consumed',
     'capability_id',

@@ -23,7 +23,7 @@ const parsed = <T>(json: string | null): T | null => (json === null ? null : (JS
 export function allowanceBody(row: FoundAllowance & LoadedAllowance, now_ms: number): ShownAllowance {
   const { merchants, payee_ids, action_types, purpose, expected_items, answers, labels } = termsOf(row);
   const [counted] = allowanceStandings([row], now_ms);
-  const { counter_id, ...standing } = counted as NonNullable<typeof counted>;
+  const { counter_id, held_minor, ...standing } = counted as NonNullable<typeof counted>;
   const total = totalUse(row, now_ms);
   const { created_by_key_id: key_id, created_by_principal_id: principal_id } = row;
   return {

@@ -14,6 +14,7 @@ import { type Cursors, pageOf } from '../http/cursors.ts';
 import { type Route, serve } from '../http/route.ts';
 import type { MakeKeyValue } from '../installation/secrets.ts';
 import { originOf, ownPrincipal } from '../people/callers.ts';
+import { currentAgent } from './keys/current-agent.ts';
 
 const makerBody = ({ type, key_id, principal_id }: Actor) => ({ type, key_id, principal_id });
 
@@ -72,12 +73,14 @@ export function makeApiKeyRoutes(options: Options): Route[] {
   return [
     handleCreate(options),
     serve(routes.getCurrentApiKey)(async ({ caller }) => {
-      const { key_id, kind, scopes, agent_id, principal_id } = caller;
+      const { workspace_id, key_id, kind, scopes, agent_id, principal_id } = caller;
       if (key_id === null)
         throw new ApiError('insufficient_scope', 'This route is for keys; signed-in people use GET /v1/me.');
+      const agent = agent_id === null ? {} : { agent: await currentAgent(db, workspace_id, agent_id) };
+      const allowance_id = allowanceOf(caller);
       return {
         status: 200,
-        body: { id: key_id, kind, scopes, agent_id, principal_id, allowance_id: allowanceOf(caller) },
+        body: { id: key_id, kind, scopes, agent_id, principal_id, allowance_id, ...agent },
       };
     }),
     serve(routes.listApiKeys, { shares: 'reads' })(async (call) => {

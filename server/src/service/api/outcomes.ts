@@ -1,6 +1,8 @@
+import { MAX_USAGE_BYTES, type UsageLine } from '@purser/contract/models/fields';
 import { routes } from '@purser/contract/routes/outcomes';
 import { outcomeBody } from '@purser/rules/domain/outcomes';
 import { ApiError, invalidField } from '@purser/rules/errors';
+import { canonicalJson } from '@purser/rules/values/canonical-json';
 import { instantMs } from '@purser/rules/values/timestamps';
 import type pg from 'pg';
 import { createOutcome } from '../../engine/commands/create-outcome.ts';
@@ -15,12 +17,23 @@ const AMOUNT_REQUIRED = ['SPEND_EXECUTED', 'PARTIALLY_REFUNDED'];
 
 const noDecision = () => new ApiError('not_found', 'No such decision.');
 
+/** The usage of a report as JSON text. Throws ApiError `invalid_request`: it is the payment rail's, and bounded. */
+function usageText(source: string | undefined, usage: readonly UsageLine[] | undefined): string | null {
+  if (usage === undefined) return null;
+  if (source !== 'PAYMENT_RAIL')
+    throw invalidField('usage', 'is reported by the payment rail only: source must be PAYMENT_RAIL');
+  const text = canonicalJson(usage);
+  if (Buffer.byteLength(text) > MAX_USAGE_BYTES)
+    throw invalidField('usage', `must be at most ${MAX_USAGE_BYTES} bytes of JSON`);
+  return text;
+}
+
 /** Makes the routes for outcomes. */
 export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[] {
   const { db, lane } = options;
   return [
     serve(routes.createOutcome)(async (call) => {
-      const { type, amount_minor, currency, external_reference, occurred_at, source } = call.body;
+      const { type, amount_minor, currency, external_reference, occurred_at, source, usage } = call.body;
       const { caller } = call;
       if (amount_minor === undefined && AMOUNT_REQUIRED.includes(type)) {
         throw invalidField('amount_minor', `is required for ${type}`);
@@ -31,6 +44,7 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
           'Only a key with the scope consume may report as PAYMENT_RAIL; omit source.',
         );
       }
+      const used = usageText(source, usage);
       // Which allowance a decision was made under never changes, so it is looked up before the lane.
       if (!(await isWithinAllowance(db, caller, call.params.id))) throw noDecision();
       const { repeated, outcome } = await lane.submit(
@@ -46,6 +60,7 @@ export function makeOutcomeRoutes(options: { db: pg.Pool; lane: Lane }): Route[]
           occurred_at:
             occurred_at === undefined ? null : new Date(instantMs(occurred_at) as number).toISOString(),
           source: source ?? 'CLIENT_REPORTED',
+          usage: used,
         },
         originOf(call),
       );

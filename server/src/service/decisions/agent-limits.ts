@@ -141,7 +141,7 @@ async function sharedBudgetsOf(
   const all = await readBudgets(db, workspace_id);
   const named = new Set(budgetsOf(authority.budgets, all).map(({ budget_id }) => budget_id));
   const shown = all.filter(({ budget_id }) => named.has(budget_id));
-  return budgetStandings(shown, now_ms).map(({ counter_id, ...limit }) => limit);
+  return budgetStandings(shown, now_ms).map(({ counter_id, held_minor, ...limit }) => limit);
 }
 
 /** Since when a counter counts that does not know all of its window; null where it does. */

@@ -162,7 +162,7 @@ export class AuthorityTest {
   #report(step: AuthorityTestStep, outcome: NonNullable<AuthorityTestStep['outcome']>): TestedStep {
     const { of, type, source = 'CLIENT_REPORTED' } = outcome;
     const { amount_minor = null, currency = null, external_reference = null } = outcome;
-    const report = { type, amount_minor, currency, external_reference, source };
+    const report = { type, amount_minor, currency, external_reference, source, usage: null };
     const input = { decision_id: this.#idOf(of), only_agent: null, occurred_at: step.at, ...report };
     return this.#followUp('outcome', createOutcome, input, step, AGENT);
   }

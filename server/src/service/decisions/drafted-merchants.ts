@@ -1,13 +1,15 @@
 import type { Action, Decision } from '@purser/contract/decisions';
 import { completesReview, type PlacedEvent } from '@purser/rules/domain/decision-history';
 import type { DecisionState } from '@purser/rules/domain/decision-states';
-import type { DecisionKind } from '@purser/rules/domain/decisions';
 import { knownMerchantKey, makesMerchantKnown } from '@purser/rules/policy/known-merchants';
 
 /** Whom an agent would be known to have paid by what became of decisions as a draft makes them. */
 export interface DraftedMerchants {
   /** Notes a decision as the draft makes it. */
-  note(decision: Pick<Decision, 'decision_id' | 'action' | 'review_tier'>, drafted: DecisionKind): void;
+  note(
+    decision: Pick<Decision, 'decision_id' | 'action' | 'review_tier'>,
+    drafted: Pick<Decision, 'decision' | 'lease'>,
+  ): void;
   /** Applies what really happened to a decision; of decisions that were not noted nothing is made known. */
   apply(event: PlacedEvent): void;
   hasReplayed(decision_id: string): boolean;
@@ -19,13 +21,13 @@ export function makeDraftedMerchants(): DraftedMerchants {
   const drafts = new Map<
     string,
     Pick<DecisionState, 'review_state' | 'approvals'> &
-      Pick<Decision, 'decision' | 'review_tier'> & { key: string }
+      Pick<Decision, 'decision' | 'review_tier' | 'lease'> & { key: string }
   >();
   const known = new Set<string>();
   return {
-    note({ decision_id, action, review_tier }, decision) {
+    note({ decision_id, action, review_tier }, drafted) {
       const tier = review_tier === undefined ? {} : { review_tier };
-      const begun = { decision, ...tier, review_state: null, approvals: 0 };
+      const begun = { ...drafted, ...tier, review_state: null, approvals: 0 };
       drafts.set(decision_id, { key: knownMerchantKey(action), ...begun });
     },
     apply({ decision_id, event }) {

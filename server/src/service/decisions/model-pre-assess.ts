@@ -2,6 +2,7 @@ import type { Authority } from '@purser/contract/authority';
 import type { Assess, Judgement } from '@purser/rules/domain/assessment';
 import { NOTHING_SPENT } from '@purser/rules/domain/budget';
 import { AnswersRead } from '@purser/rules/domain/question-history';
+import { isLease } from '@purser/rules/leases/leases';
 import type { Directory } from '@purser/rules/merchants/directory';
 import { countersOf, withSlots } from '@purser/rules/policy/counters';
 import { deniedUntilMs } from '@purser/rules/policy/remedies';
@@ -89,6 +90,8 @@ class ModelPreAssessor {
     const { built_in, authority } = assessed;
     const { may_clear } = this.#options;
     if (this.#isDenied(assessed) || !isOpen(built_in, { may_clear })) return madeBy(assessed);
+    // The authority vouches for a lease.
+    if (isLease(authority, spend.request.action)) return madeBy(assessed);
     if (authority.purpose.judge === 'rules') return this.#withoutOne(assessed, 'rules_only');
     if (built_in.assessment === 'PURPOSE_ALIGNED' && !this.#asksAboutAll(authority)) return madeBy(assessed);
     const asked = await this.#ask(assessed);

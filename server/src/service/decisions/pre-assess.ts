@@ -1,5 +1,6 @@
 import type { Assess } from '@purser/rules/domain/assessment';
 import { AnswersRead, type KnownAnswers } from '@purser/rules/domain/question-history';
+import { isLease } from '@purser/rules/leases/leases';
 import type { Directory } from '@purser/rules/merchants/directory';
 import type { AnswersOf, DirectoryOf } from '../../engine/directory/directories.ts';
 import { isVouchedFor, withoutOpinion } from '../model-judge/second-opinion.ts';
@@ -38,7 +39,8 @@ export function makePreAssess(options: {
             assessment: built_in,
             questions,
           };
-          if (authority.purpose.judge !== 'model') return made;
+          // The authority vouches for a lease, and no model is asked about it.
+          if (authority.purpose.judge !== 'model' || isLease(authority, request.action)) return made;
           const is_vouched_for = isVouchedFor(built_in, authority, request);
           const options = { is_required: true, is_vouched_for };
           return { ...made, assessment: withoutOpinion(built_in, 'not_configured', options) };

@@ -7,6 +7,7 @@ import type { BudgetCounter } from '@purser/rules/domain/budget';
 import type { PlacedEvent } from '@purser/rules/domain/decision-history';
 import type { Answers } from '@purser/rules/domain/questions';
 import { NO_FACTS, type SpendFacts } from '@purser/rules/domain/spend-facts';
+import { isLease } from '@purser/rules/leases/leases';
 import { type Directory, vouchingEntry } from '@purser/rules/merchants/directory';
 import { foundAgain } from '@purser/rules/policy/allowances';
 import { decide } from '@purser/rules/policy/decide';
@@ -149,7 +150,10 @@ export class Simulation {
       policy_trace: verdict.policy_trace,
       is_wrong: isFoundWrong(this.#labels.get(original.decision_id), this.#denied.get(original.decision_id)),
     });
-    this.#drafted_merchants?.note(original, verdict.decision);
+    this.#drafted_merchants?.note(original, {
+      decision: verdict.decision,
+      ...(isLease(this.#options.draft, original.action) ? { lease: true as const } : {}),
+    });
     const limits = this.#draft_counters.limits(original, counters, shared_budgets, verdict);
     const divergent = divergence(original, verdict, limits);
     if (divergent === null) return;

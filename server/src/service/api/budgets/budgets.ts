@@ -16,7 +16,7 @@ import { originOf } from '../../people/callers.ts';
 function budgetBody(loaded: LoadedBudget, all: readonly SharedBudget[], now_ms: number): ShownBudget {
   const { created_at, updated_at } = loaded;
   const [counted] = budgetStandings([loaded], now_ms);
-  const { counter_id, ...standing } = counted as NonNullable<typeof counted>;
+  const { counter_id, held_minor, ...standing } = counted as NonNullable<typeof counted>;
   return { ...shownBudget(loaded, all), standing, created_at, updated_at };
 }
 
