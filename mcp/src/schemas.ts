@@ -6,7 +6,7 @@ import { bounded } from './text.ts';
 type Properties = Record<string, object>;
 
 /** An object with these fields and no others; those named in `optional` may be left out. */
-function object(properties: Properties, optional: readonly string[] = []): object {
+export function object(properties: Properties, optional: readonly string[] = []): object {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', properties, required, additionalProperties: false };
 }
@@ -26,8 +26,10 @@ const validator: jsonSchemaValidator = {
     };
   },
 };
-const compiled = <T>(schema: object) => fromJsonSchema<T>(schema as never, validator);
-const nullable = (type: string) => ({ type: [type, 'null'] });
+/** Compiles a JSON schema for a tool. */
+export const compiled = <T>(schema: object) => fromJsonSchema<T>(schema as never, validator);
+/** Makes the schema of a value of this type, or null. */
+export const nullable = (type: string) => ({ type: [type, 'null'] });
 
 const text = (maxLength: number, description: string) => ({
   type: 'string',

@@ -76,6 +76,7 @@ export function makePurserMcp(options: PurserMcpOptions): McpServer {
     register(server, agent.waitForReview, context);
     register(server, agent.reportOutcome, context);
     register(server, agent.getMyAuthority, context);
+    register(server, agent.getMyAllowances, context);
     addAuthority(server, context);
   } else if (offers.read) register(server, read, context);
   if (offers.list_reviews) {

@@ -23,7 +23,14 @@ const toolsOf = async (key: string, era?: Era) => {
 };
 
 describe('what is offered', () => {
-  const AGENT = ['get_my_authority', 'get_spend', 'report_outcome', 'request_spend', 'wait_for_review'];
+  const AGENT = [
+    'get_my_allowances',
+    'get_my_authority',
+    'get_spend',
+    'report_outcome',
+    'request_spend',
+    'wait_for_review',
+  ];
   const REVIEWER = ['get_review_sheet', 'get_spend', 'list_pending_reviews', 'review_spend'];
   test.each([
     ['an agent', null, AGENT],
@@ -58,6 +65,7 @@ describe('what is offered', () => {
       wait_for_review: [true, false, true],
       report_outcome: [false, false, true],
       get_my_authority: [true, false, true],
+      get_my_allowances: [true, false, true],
       list_pending_reviews: [true, false, true],
       get_review_sheet: [true, false, true],
       review_spend: [false, true, false],
@@ -106,6 +114,41 @@ describe('what a model is not told', () => {
       per_transaction_limit: '500.00',
       remaining_this_month: expect.stringMatching(/^\d+\.\d\d$/),
     });
+  });
+
+  test('an agent sees the open allowances that it may name, with what is left, and no key', async () => {
+    const [agent, other] = [await makeAgent(s), await makeAgent(s)];
+    const client = await connectHttp(s, agent.key);
+    expect(await use(client, 'get_my_allowances')).toEqual({ allowances: [], more: false });
+    const expires_at = new Date(Date.now() + 86_400_000).toISOString();
+    const allow = async (slug: string, more: object = {}) => {
+      const given = { agent: slug, currency: 'EUR', amount_minor: 5_000, expires_at, ...more };
+      return (await s.call('POST', '/v1/allowances', { body: given })).body;
+    };
+    const made = await allow(agent.slug, { name: 'Build', merchants: ['Hetzner'], max_count: 3, key: true });
+    await allow(other.slug);
+    const ended = await allow(agent.slug);
+    await s.call('POST', `/v1/allowances/${ended.id}/revoke`, { body: {} });
+    await use(client, 'request_spend', { ...purchase('20'), merchant: 'Hetzner', allowance: made.id });
+    const seen = await use(client, 'get_my_allowances');
+    expect(seen).toEqual({
+      allowances: [
+        {
+          allowance: made.id,
+          name: 'Build',
+          purpose: null,
+          currency: 'EUR',
+          remaining: '30.00',
+          period: 'TOTAL',
+          per_purchase_limit: null,
+          purchases_left: 2,
+          merchants: ['Hetzner'],
+          expires_at,
+        },
+      ],
+      more: false,
+    });
+    expect(JSON.stringify(seen)).not.toContain(made.api_key.key);
   });
 
   test('the token of a capability is in no part of an answer', async () => {
