@@ -32,6 +32,8 @@ export interface ServedPurser {
   asked: string[];
   /** Minor units that count now, by outcomes or by what is held. */
   counted(): number;
+  /** Every capability that was consumed has an outcome. */
+  isSettled(): boolean;
   stop(): Promise<void>;
 }
 
@@ -66,6 +68,10 @@ export async function serveFakePurser(
           sum + (/^(?:HELD|COMMITTED)$/.test(reservation.status) ? reservation.amount_minor : 0),
         0,
       ),
+    isSettled: () => {
+      const ended = new Set(fake.outcomes.map(({ decision_id }) => decision_id));
+      return fake.consumed.every(({ decision_id }) => ended.has(decision_id));
+    },
     stop: async () => {},
   };
   const server = createServer(async (request, response) => {
@@ -80,7 +86,7 @@ export async function serveFakePurser(
         ? path === '/v1/api-keys/current'
           ? Response.json({
               ...{
-                id: key === 'sk_adapter' ? 'key_a' : `key_${key}`,
+                id: key === 'sk_adapter' ? 'key_a' : 'key_1',
                 kind: 'agent',
                 principal_id: null,
                 agent_id: null,

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { until } from '../../server/tests/support/until.ts';
+import { startFakeProvider } from './support/fake-provider.ts';
+import { serveFakePurser } from './support/fake-purser.ts';
+import { ask, calling, startTestGateway } from './support/gateway.ts';
+
+test('in SHADOW nothing is refused or lowered, and everything is counted as in ENFORCE', async () => {
+  const provider = await startFakeProvider();
+  const purser = await serveFakePurser({ monthly_budget_minor: 5 }, { mode: 'SHADOW' });
+  const gateway = await startTestGateway(purser.url, provider, {
+    LEASE_IDLE_SECONDS: '1',
+    CHECK_SECONDS: '1',
+  });
+  try {
+    const would = new Set<string>();
+    for (let i = 0; i < 6; i++) {
+      const answer = await ask(
+        gateway.url,
+        '/v1/chat/completions',
+        calling({ output: 3000 }, { max_tokens: 3000 }),
+      );
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.headers.get('x-purser-mode')).toBe('SHADOW');
+      would.add(answer.headers.get('x-purser-would')?.split(' ')[0] ?? 'nothing');
+    }
+    expect(would.has('ALLOW')).toBe(true);
+    expect(would.has('REFUSE') || would.has('LOWER')).toBe(true);
+    expect(provider.calls.every(({ body }) => body.max_tokens === 3000)).toBe(true);
+
+    const unbounded = { model: 'test-model', input: '{"output":5}', tools: [{ type: 'web_search' }] };
+    const hosted = await ask(gateway.url, '/v1/responses', unbounded);
+    expect([hosted.status, hosted.headers.get('x-purser-would')]).toEqual([200, 'REFUSE unbounded_request']);
+    expect(provider.calls.at(-1)?.raw).toBe(JSON.stringify(unbounded));
+    const unknown = await ask(gateway.url, '/v1/responses', { model: 'other', input: '{}' });
+    expect([unknown.status, unknown.headers.get('x-purser-would')]).toEqual([200, 'REFUSE price_unknown']);
+
+    // Purser is away: the agent was last seen in SHADOW.
+    purser.before = () => {
+      throw new Error('away');
+    };
+    const away = await until(async () => {
+      const answer = await ask(
+        gateway.url,
+        '/v1/chat/completions',
+        calling({ output: 3000 }, { max_tokens: 3000 }),
+      );
+      return answer.status === 200 && purser.asked.at(-1) === '/v1/api-keys/current' ? answer : undefined;
+    }, 300);
+    expect(away.headers.get('x-purser-mode')).toBe('SHADOW');
+    purser.before = () => {};
+    const spent = () => purser.fake.outcomes.reduce((sum, { amount_minor }) => sum + (amount_minor ?? 0), 0);
+    const calls = provider.calls.filter(({ body }) => body.max_tokens === 3000).length;
+    await until(() => spent() >= calls * 3);
+  } finally {
+    await gateway.remove();
+    await purser.stop();
+    await provider.stop();
+  }
+});
