@@ -22,6 +22,7 @@ import { CommandError, EXIT, told } from './failure.ts';
 import { type ProposeOptions, propose } from './history.ts';
 import { type ImportOptions, importFile } from './import-file.ts';
 import { CLIENTS, type McpClient, printConfiguration, serve } from './mcp.ts';
+import { addModels } from './models.ts';
 import {
   type AnswerOptions,
   answerQuestion,
@@ -85,6 +86,7 @@ function makeProgram(context: Context, done: (code: number) => void): Command {
     addReviewPolicy,
     addAllowances,
     addChannels,
+    addModels,
     addImport,
     addHistory,
     addEvents,
