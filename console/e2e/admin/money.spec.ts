@@ -28,6 +28,31 @@ test('charts show amounts, say their values by keyboard, and have a table behind
   await expectAccessible(page, 'overview with amounts');
 });
 
+test('the shadow report shows amounts, and the largest amounts are divided by shared budgets, too', async ({
+  page,
+  workspace,
+}) => {
+  const budget = { slug: 'team', name: 'Team', currency: 'EUR', period: 'MONTH', limit_minor: 90_000 };
+  await workspace.call('POST', '/v1/budgets', budget);
+  await workspace.agent();
+  await workspace.spend({ merchant: 'Hetzner Online', amount_minor: 4_000 });
+  await page.goto('/console/report');
+  const chart = page.getByRole('region', { name: 'By day' });
+  await chart.getByRole('button', { name: 'EUR' }).click();
+  await expect(chart.getByRole('link', { name: /allow EUR 40\.00/ })).toBeVisible();
+  await expectAccessible(page, 'shadow report with amounts');
+  await page.goto('/console/');
+  const largest = page.getByRole('region', { name: 'Largest amounts' });
+  await largest.getByRole('button', { name: 'Budget' }).click();
+  await expect(largest).toContainText('No agent with these requests names a shared budget.');
+  const { authority } = await workspace.call('GET', '/v1/agents/infra-bot/authority');
+  await workspace.call('POST', '/v1/agents/infra-bot/authority', { ...authority, budgets: ['team'] });
+  await page.reload();
+  await largest.getByRole('button', { name: 'Budget' }).click();
+  await expect(largest.getByRole('row', { name: /team/ })).toContainText('EUR 40.00');
+  await expectAccessible(page, 'amounts by budget');
+});
+
 test('a shared budget shows what remained day by day, and the day on which it is used up', async ({
   page,
   workspace,

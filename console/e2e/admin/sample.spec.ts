@@ -14,6 +14,7 @@ test('one button shows a month of sample data, marked on every screen, and one b
   await expect(page.getByLabel('Workspace')).toHaveValue(/^ws_/);
   const pending = page.getByRole('region', { name: 'Pending review' });
   await expect(pending.getByRole('link', { name: 'Review' })).toBeVisible();
+  await expect(page.getByRole('region', { name: 'First steps' })).toHaveCount(0);
   for (const [path, heading] of [
     ['/', 'Overview'],
     ['/reviews', 'Inbox'],

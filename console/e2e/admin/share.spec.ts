@@ -24,16 +24,28 @@ test('a decision is shared by a link that a stranger can open until it is revoke
   await stranger.context().close();
 });
 
-test('a decision is one page of A4', async ({ page, workspace }) => {
-  const { slug: agent } = await workspace.agent();
-  const decision = await workspace.spend({ agent });
-  const opened = page.waitForEvent('popup');
-  await page.goto(`/console/decisions/${decision.decision_id}`);
-  await page.getByRole('button', { name: 'Print', exact: true }).click();
-  const paper = await opened;
-  await expect(paper.getByRole('heading', { level: 1 })).toContainText('Hetzner Online');
-  for (const name of ['Purpose', 'Request', 'Checks', 'Who decided', 'Outcome', 'Hashes'])
-    await expect(paper.getByRole('heading', { level: 2, name, exact: true })).toBeVisible();
-  const pdf = (await paper.pdf({ preferCSSPageSize: true })).toString('latin1');
-  expect(pdf.match(/\/Type\s*\/Page[^s]/g)).toHaveLength(1);
-});
+for (const by of ['the button', 'Ctrl+P'])
+  test(`a decision is printed on one page of A4 by ${by}`, async ({ page, workspace }) => {
+    const { slug: agent } = await workspace.agent();
+    const decision = await workspace.spend({ agent });
+    // In place of the dialog of the system.
+    await page.context().addInitScript(() => {
+      window.print = () => {
+        document.documentElement.dataset.printed = 'yes';
+      };
+    });
+    const opened = page.waitForEvent('popup');
+    await page.goto(`/console/decisions/${decision.decision_id}`);
+    const button = page.getByRole('button', { name: 'Print', exact: true });
+    await expect(button).toBeVisible();
+    if (by === 'Ctrl+P') await page.keyboard.press('Control+p');
+    else await button.click();
+    const paper = await opened;
+    await expect(paper.locator('html')).toHaveAttribute('data-printed', 'yes');
+    await expect(page.locator('html')).not.toHaveAttribute('data-printed', 'yes');
+    await expect(paper.getByRole('heading', { level: 1 })).toContainText('Hetzner Online');
+    for (const name of ['Purpose', 'Request', 'Checks', 'Who decided', 'Outcome', 'Hashes'])
+      await expect(paper.getByRole('heading', { level: 2, name, exact: true })).toBeVisible();
+    const pdf = (await paper.pdf({ preferCSSPageSize: true })).toString('latin1');
+    expect(pdf.match(/\/Type\s*\/Page[^s]/g)).toHaveLength(1);
+  });

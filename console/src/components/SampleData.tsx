@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { purser } from '../api/client.ts';
 import { useMay, WHY_NOT, workspaceQuery } from '../api/queries.ts';
 import { useAction } from '../lib/hooks/use-action.ts';
 import { Button } from './Button.tsx';
-import { Confirm } from './Confirm.tsx';
 import { ErrorNotice } from './Notice.tsx';
 import styles from './SampleData.module.css';
+
+const RemoveSample = lazy(() => import('./shell/RemoveSample.tsx'));
 
 /** Everything on the page belongs to another workspace, so it is loaded again. */
 const startAgain = () => location.assign('/console/');
@@ -47,21 +48,9 @@ export function SampleBanner() {
         Remove sample data
       </Button>
       {is_removing && (
-        <Confirm
-          title="Remove sample data?"
-          action="Remove"
-          recorded={false}
-          work={async () => {
-            await purser.workspace.removeSample();
-            startAgain();
-          }}
-          onClose={() => setRemoving(false)}
-        >
-          <p>
-            The workspace is removed with everything in it, including agents, keys and requests that you added
-            to it. Your other workspaces stay as they are. You can create sample data again at any time.
-          </p>
-        </Confirm>
+        <Suspense fallback={null}>
+          <RemoveSample onRemoved={startAgain} onClose={() => setRemoving(false)} />
+        </Suspense>
       )}
     </section>
   );

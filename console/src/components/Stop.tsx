@@ -1,6 +1,6 @@
 import type { Workspace } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { purser } from '../api/client.ts';
 import { invalidate } from '../api/live.ts';
 import { queryClient, useMay, WHY_NOT, workspaceQuery } from '../api/queries.ts';
@@ -8,12 +8,13 @@ import { useStopImpact } from '../api/stop-impact.ts';
 import { useForm } from '../lib/hooks/use-form.ts';
 import { Author } from './Author.tsx';
 import { Button } from './Button.tsx';
-import { Confirm } from './Confirm.tsx';
 import { Actions, Dialog } from './Dialog.tsx';
 import { AreaField } from './Field.tsx';
 import { ErrorNotice } from './Notice.tsx';
 import styles from './Stop.module.css';
 import { Time } from './Value.tsx';
+
+const Resume = lazy(() => import('./shell/Resume.tsx'));
 
 const MAX_REASON = 2_000;
 
@@ -40,22 +41,9 @@ export function StopBanner() {
         Resume all agents
       </Button>
       {is_resuming && (
-        <Confirm
-          title="Resume all agents?"
-          action="Resume all agents"
-          danger={false}
-          work={async () => show(await purser.workspace.resume())}
-          onClose={() => setResuming(false)}
-        >
-          <p>
-            From their next request, agents can spend again. Capabilities that have not expired work again.
-            Paused and revoked agents stay as they are.
-          </p>
-          <p>Make sure that the reason for the stop is resolved:</p>
-          <p>
-            <q>{stopped.reason}</q>
-          </p>
-        </Confirm>
+        <Suspense fallback={null}>
+          <Resume reason={stopped.reason} onResumed={show} onClose={() => setResuming(false)} />
+        </Suspense>
       )}
     </section>
   );

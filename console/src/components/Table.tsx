@@ -1,11 +1,9 @@
 import { memo, type ReactNode, use, useEffect, useRef } from 'react';
 import { cx } from '../lib/cx.ts';
-import { useMedia } from '../lib/hooks/use-media.ts';
 import { Button } from './Button.tsx';
 import { Blocks, WHOLE_ROWS } from './list/Blocks.tsx';
 import { FindHint } from './list/FindHint.tsx';
-import { ariaSort, SortChoice, SortHead } from './list/SortHead.tsx';
-import type { SortedColumn, Sorting } from './list/sorting.ts';
+import type { SortedColumn, TableSorting } from './list/sorting.ts';
 import { CardTitle } from './Page.tsx';
 import styles from './Table.module.css';
 
@@ -41,10 +39,8 @@ export function Table<Row>({
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
-  sorting?: Sorting;
+  sorting?: TableSorting;
 }) {
-  const is_phone = useMedia('(max-width: 40rem)');
-  const sorts = is_phone ? undefined : sorting;
   const is_long = rows.length > WHOLE_ROWS;
   // The card is the region of this name already.
   const Region = use(CardTitle) === label ? 'div' : 'section';
@@ -56,7 +52,7 @@ export function Table<Row>({
       tabIndex={0}
       data-table
     >
-      {is_phone && sorting !== undefined && <SortChoice columns={columns} sorting={sorting} />}
+      {sorting?.choice(columns)}
       <table className={styles.table} aria-rowcount={is_long ? rows.length + 1 : undefined}>
         <thead>
           <tr>
@@ -67,14 +63,12 @@ export function Table<Row>({
                   key={name}
                   scope="col"
                   className={cx(number === true && styles.number)}
-                  aria-sort={ariaSort(column, sorts)}
+                  aria-sort={sorting?.ariaSort(column)}
                 >
                   {hideName === true ? (
                     <span className="visually-hidden">{name}</span>
-                  ) : sorts === undefined ? (
-                    name
                   ) : (
-                    <SortHead column={column} sorting={sorts} />
+                    (sorting?.head(column) ?? name)
                   )}
                 </th>
               );

@@ -48,6 +48,26 @@ test('no link of a guide leads nowhere, and each place that one names within a p
   }
 });
 
+test('a reader chooses light or dark, and every page keeps to it without a script', async () => {
+  const html = async (path: string, cookie = '') => {
+    const reply = await fetch(`${s.url}${path}`, { headers: { cookie } });
+    return { reply, tag: /<html[^>]*>/.exec(await reply.text())?.[0] };
+  };
+  expect((await html('/docs/guides')).tag).toBe('<html lang="en">');
+  const { reply, tag } = await html('/docs/guides/packages?theme=dark');
+  expect(tag).toBe('<html lang="en" data-theme="dark">');
+  const [cookie] = reply.headers.getSetCookie();
+  expect(cookie).toMatch(/; Path=\/docs\/guides; .*SameSite=Lax; HttpOnly$/);
+  const kept = (cookie as string).split(';')[0] as string;
+  for (const path of ['/docs/guides', '/docs/guides/mcp', '/docs/guides?q=npm'])
+    expect((await html(path, `other=1; ${kept}`)).tag).toBe(tag);
+  expect((await html('/docs/guides/mcp?theme=light', kept)).tag).toContain('data-theme="light"');
+  expect((await html('/docs/guides?theme=system', kept)).tag).toBe('<html lang="en">');
+  expect((await html('/docs/guides', 'purser_guides_theme="><script>')).tag).toBe('<html lang="en">');
+  expect(linksOf((await read('/docs/guides?q=a%26b')).text)).toContain('?q=a%26b&amp;theme=dark');
+  expect((await html('/docs/guides?theme=pink')).reply.status).toBe(400);
+});
+
 test('a picture of a guide is sent', async () => {
   const [file] = readdirSync(join(ROOT, 'docs/guides/images'));
   const { status, headers } = await read(`/docs/guides/images/${file}`);

@@ -128,4 +128,42 @@ describe('GET /v1/reports/spending', () => {
       'not_found',
     ]);
   });
+
+  test('by shared budget has the requests of all agents that name it now, in its currency, and its parents', async () => {
+    await post('/v1/budgets', { slug: 'all', currency: 'EUR', period: 'MONTH', limit_minor: 90_000 });
+    const below = { slug: 'dollars', currency: 'USD', period: 'MONTH', limit_minor: 90_000 };
+    await post('/v1/budgets', below);
+    const { authority } = await get('/v1/agents/two/authority');
+    await post('/v1/agents/two/authority', { ...authority, budgets: ['team', 'all'] });
+    const { parts, totals } = await get('/v1/reports/spending?from=2026-11-02&to=2026-11-08&by=budget');
+    expect(
+      parts.map((each: { name: string; currency: string; amount_minor: number; before: object }) => [
+        each.name,
+        each.currency,
+        each.amount_minor,
+        each.before,
+      ]),
+    ).toEqual([
+      ['team', 'EUR', 20_000, { count: 0, amount_minor: 0 }],
+      ['all', 'EUR', 5_000, { count: 0, amount_minor: 0 }],
+    ]);
+    expect(totals[0].amount_minor).toBe(20_000);
+    const later = await get('/v1/reports/spending?from=2026-11-03&to=2026-11-08&by=budget&agent=two');
+    expect(later.parts).toMatchObject([
+      { name: 'all', amount_minor: 3_000, before: { amount_minor: 2_000 } },
+      { name: 'team', amount_minor: 3_000, before: { amount_minor: 2_000 } },
+    ]);
+  });
+
+  test('of one mode has the decisions in that mode alone', async () => {
+    await makeAgent({ per_transaction_limit_minor: 100_000 }, { slug: 'strict', mode: 'ENFORCE' });
+    await ask('strict', 700);
+    const amountOf = async (filter: string) =>
+      (await get(`/v1/reports/spending?from=2026-11-09&to=2026-11-12${filter}`)).totals[0]?.amount_minor ?? 0;
+    expect([await amountOf('&mode=ENFORCE'), await amountOf('&mode=SHADOW'), await amountOf('')]).toEqual([
+      700, 0, 700,
+    ]);
+    const { parts } = await get('/v1/reports/spending?from=2026-11-02&to=2026-11-12&mode=SHADOW');
+    expect(parts.map(({ name }: { name: string }) => name).sort()).toEqual(['one', 'two']);
+  });
 });

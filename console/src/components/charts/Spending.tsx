@@ -16,7 +16,7 @@ import { Switch } from './Switch.tsx';
 type Part = SpendingAnswer['parts'][number];
 
 const DAYS = 30;
-const BY = { Merchant: 'merchant', Agent: 'agent' } as const;
+const BY = { Merchant: 'merchant', Agent: 'agent', Budget: 'budget' } as const;
 
 /** The change to the period before, in words. */
 function changeOf({ amount_minor, before }: Part): string {
@@ -47,11 +47,11 @@ export default function SpendingCard({ agent }: { agent?: string }) {
     from,
   });
   return (
-    <Card title="Largest amounts" flush={rows.length > 0}>
+    <Card title="Largest amounts" flush={currency !== undefined}>
       {query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />}
       {query.isPending && <Loading lines={6} />}
-      {query.isSuccess && rows.length === 0 && <p>No requests in this period.</p>}
-      {rows.length > 0 && (
+      {query.isSuccess && currency === undefined && <p>No requests in this period.</p>}
+      {currency !== undefined && (
         <>
           <div className={styles.head}>
             {agent === undefined && (
@@ -63,61 +63,67 @@ export default function SpendingCard({ agent }: { agent?: string }) {
               />
             )}
             {currencies.length > 1 && (
-              <Switch
-                label="Currency"
-                options={currencies}
-                value={currency as string}
-                onValue={setCurrency}
-              />
+              <Switch label="Currency" options={currencies} value={currency} onValue={setCurrency} />
             )}
             <p>
               Requested in the last {DAYS} days (UTC), as decided then, and the change to the {DAYS} days
               before.
+              {by === 'Budget' && ' A budget has the requests of the agents whose policy names it now.'}
             </p>
           </div>
-          <Table<Part>
-            label="Largest amounts"
-            rows={rows}
-            keyOf={(each) => each.name}
-            columns={[
-              {
-                name: query.data?.by === 'agent' ? 'Agent' : 'Merchant',
-                heading: true,
-                wrap: true,
-                cell: (each) => (
-                  <Link to="/decisions" search={search(each)}>
-                    {visible(each.name)}
-                  </Link>
-                ),
-              },
-              {
-                name: 'Over time',
-                cell: (each) => (
-                  <Sparkline
-                    days={each.by_day.map(({ day, allow, review, deny }) => ({
-                      day,
-                      count: allow.amount_minor + review.amount_minor + deny.amount_minor,
-                    }))}
-                    from={from}
-                    to={to}
-                    inWords={(value) => formatMoney(value, each.currency)}
-                    hideSum
-                  />
-                ),
-              },
-              {
-                name: 'Requested',
-                number: true,
-                cell: (each) => formatMoney(each.amount_minor, each.currency),
-              },
-              {
-                name: 'Allowed',
-                number: true,
-                cell: (each) => formatMoney(each.allow.amount_minor, each.currency),
-              },
-              { name: 'Change', number: true, cell: changeOf },
-            ]}
-          />
+          {rows.length === 0 && (
+            <p className={styles.none}>No agent with these requests names a shared budget.</p>
+          )}
+          {rows.length > 0 && (
+            <Table<Part>
+              label="Largest amounts"
+              rows={rows}
+              keyOf={(each) => each.name}
+              columns={[
+                {
+                  name:
+                    (Object.keys(BY) as (keyof typeof BY)[]).find((each) => BY[each] === query.data?.by) ??
+                    by,
+                  heading: true,
+                  wrap: true,
+                  cell: (each) =>
+                    query.data?.by === 'budget' ? (
+                      <Link to="/budgets">{each.name}</Link>
+                    ) : (
+                      <Link to="/decisions" search={search(each)}>
+                        {visible(each.name)}
+                      </Link>
+                    ),
+                },
+                {
+                  name: 'Over time',
+                  cell: (each) => (
+                    <Sparkline
+                      days={each.by_day.map(({ day, allow, review, deny }) => ({
+                        day,
+                        count: allow.amount_minor + review.amount_minor + deny.amount_minor,
+                      }))}
+                      from={from}
+                      to={to}
+                      inWords={(value) => formatMoney(value, each.currency)}
+                      hideSum
+                    />
+                  ),
+                },
+                {
+                  name: 'Requested',
+                  number: true,
+                  cell: (each) => formatMoney(each.amount_minor, each.currency),
+                },
+                {
+                  name: 'Allowed',
+                  number: true,
+                  cell: (each) => formatMoney(each.allow.amount_minor, each.currency),
+                },
+                { name: 'Change', number: true, cell: changeOf },
+              ]}
+            />
+          )}
         </>
       )}
     </Card>

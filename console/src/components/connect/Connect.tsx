@@ -1,4 +1,7 @@
+import type { OfferedPackages } from '@purser/sdk';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { purser } from '../../api/client.ts';
 import { formatMoney } from '../../lib/money.ts';
 import { SNIPPETS } from '../../lib/samples/snippets.ts';
 import type { TemplateRequest } from '../../lib/samples/templates.ts';
@@ -21,10 +24,18 @@ export function Connect({
 }) {
   const [chosen, setChosen] = useState(0);
   const [language, setLanguage] = useState('curl');
+  const packages = useQuery({
+    queryKey: ['packages'],
+    queryFn: async () => {
+      const { data } = await purser.request<OfferedPackages>('GET', '/packages/');
+      return new Map(data.map(({ name, url }) => [name, url]));
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  }).data;
   const snippet = SNIPPETS.find(({ name }) => name === language) ?? SNIPPETS[0];
   const request = samples[chosen] ?? samples[0];
   if (snippet === undefined || request === undefined) return null;
-  const of = { url: location.origin, key: secret, agent, request };
+  const of = { url: location.origin, key: secret, agent, request, packages };
   return (
     <div className={styles.connect}>
       <Tabs label="Languages">
@@ -46,6 +57,7 @@ export function Connect({
         />
       )}
       <p className={styles.soft}>{snippet.first(of)}</p>
+      {snippet.install !== undefined && <CodeBlock label="the installation" code={snippet.install(of)} />}
       <CodeBlock label="a payment request" code={snippet.code(of)} />
     </div>
   );

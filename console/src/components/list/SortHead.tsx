@@ -1,28 +1,23 @@
 import { SelectField } from '../Field.tsx';
 import styles from './SortHead.module.css';
-import type { Order, SortedColumn, Sorting } from './sorting.ts';
-
-interface Head {
-  name: string;
-  sort?: SortedColumn;
-}
+import type { Order, Sortable, Sorting } from './sorting.ts';
 
 const ARIA = { asc: 'ascending', desc: 'descending' } as const;
 const ARROWS = { asc: '↑', desc: '↓' } as const;
 
 /** The direction in which a column is sorted now; null if it is not. */
-export const orderOf = ({ sort }: Pick<Head, 'sort'>, sorting: Sorting | undefined): Order | null =>
-  sort !== undefined && sorting?.by === sort.by ? sorting.order : null;
+export const orderOf = ({ sort }: Pick<Sortable, 'sort'>, sorting: Sorting): Order | null =>
+  sort !== undefined && sorting.by === sort.by ? sorting.order : null;
 
 /** The value of `aria-sort` of a column's head. */
-export function ariaSort(column: Pick<Head, 'sort'>, sorting: Sorting | undefined) {
-  if (column.sort === undefined || sorting === undefined) return undefined;
+export function ariaSort(column: Pick<Sortable, 'sort'>, sorting: Sorting) {
+  if (column.sort === undefined) return undefined;
   const order = orderOf(column, sorting);
   return order === null ? 'none' : ARIA[order];
 }
 
 /** The head of a column that sorts the list: the first press takes the column's usual direction, the next one the other. */
-export function SortHead({ column, sorting }: { column: Head; sorting: Sorting }) {
+export function SortHead({ column, sorting }: { column: Sortable; sorting: Sorting }) {
   const { name, sort } = column;
   if (sort === undefined) return name;
   const order = orderOf(column, sorting);
@@ -43,7 +38,7 @@ export function SortHead({ column, sorting }: { column: Head; sorting: Sorting }
 }
 
 /** The same choice on a phone, where a table has no heads. */
-export function SortChoice({ columns, sorting }: { columns: readonly Head[]; sorting: Sorting }) {
+export function SortChoice({ columns, sorting }: { columns: readonly Sortable[]; sorting: Sorting }) {
   const options = columns.flatMap(({ name, sort }) =>
     sort === undefined
       ? []

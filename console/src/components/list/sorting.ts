@@ -1,10 +1,6 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { pick, type Search } from '../../lib/search.ts';
+import type { ReactNode } from 'react';
 
 export type Order = 'asc' | 'desc';
-
-/** The URL parameters of a list's order, which are those of the API. */
-export const SORTING_PARAMS = ['sort', 'order'] as const;
 
 /** How a column is sorted: only where the service can do so over all rows, not over the loaded ones. */
 export interface SortedColumn {
@@ -24,35 +20,15 @@ export interface Sorting {
   sortBy: (by: string, order: Order) => void;
 }
 
-export const BY_TIME: SortedColumn = {
-  by: 'created_at',
-  first: 'desc',
-  words: { asc: 'Oldest first', desc: 'Newest first' },
-};
+/** A column as far as the order of a list goes. */
+export interface Sortable {
+  name: string;
+  sort?: SortedColumn;
+}
 
-export const byName = (by: string): SortedColumn => ({
-  by,
-  first: 'asc',
-  words: { asc: 'A to Z', desc: 'Z to A' },
-});
-
-/** The order of a list by its URL; newest first if the URL names none. */
-export function useSorting(to: string): Sorting & { query: { sort?: string; order?: string } } {
-  const search = useSearch({ strict: false }) as Search;
-  const navigate = useNavigate();
-  const query = pick(search, SORTING_PARAMS);
-  const { sort = BY_TIME.by, order = 'desc' } = query;
-  return {
-    query,
-    by: sort,
-    order: order === 'asc' || order === 'desc' ? order : null,
-    sortBy: (by, next) => {
-      const { sort: _, order: __, ...others } = search;
-      const sorted: Search = {
-        ...(by === BY_TIME.by ? {} : { sort: by }),
-        ...(by === BY_TIME.by && next === BY_TIME.first ? {} : { order: next }),
-      };
-      void navigate({ to, search: { ...others, ...sorted }, replace: true });
-    },
-  };
+/** The parts of a table that its order adds. Only lists load it, since the first screen has none that is sorted. */
+export interface TableSorting {
+  ariaSort: (column: Sortable) => 'ascending' | 'descending' | 'none' | undefined;
+  head: (column: Sortable) => ReactNode;
+  choice: (columns: readonly Sortable[]) => ReactNode;
 }

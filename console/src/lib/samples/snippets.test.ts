@@ -12,6 +12,18 @@ test.each(SNIPPETS)('the code for $name holds the address and the key', ({ code 
   expect(code(of)).toContain('sk_secret');
 });
 
+test('the commands install what the service offers from the service, and the rest from its registry', () => {
+  const packages = new Map([['@purser/sdk', 'https://purser.example/packages/purser-sdk-1.0.0.tgz']]);
+  const installs = SNIPPETS.flatMap(({ install }) =>
+    install === undefined ? [] : [install({ ...of, packages })],
+  );
+  expect(installs).toEqual([
+    'npm install https://purser.example/packages/purser-sdk-1.0.0.tgz',
+    'pip install purser-client',
+    'npm install @purser/agents https://purser.example/packages/purser-sdk-1.0.0.tgz @anthropic-ai/claude-agent-sdk',
+  ]);
+});
+
 test('a purchase has the same name whenever it is sent again, and another one has another', () => {
   expect(purchaseName(of.request)).toBe('bob-s-home-x-caf-1250');
   expect(purchaseName({ ...of.request, amount_minor: 1251 })).not.toBe(purchaseName(of.request));

@@ -9,6 +9,8 @@ export interface Snippet {
   /** For a key that is not the agent's own. */
   agent?: string | undefined;
   request: TemplateRequest;
+  /** The addresses of the service's packages by name; without a package's address it comes from its registry. */
+  packages?: ReadonlyMap<string, string> | undefined;
 }
 
 /** A name for the purchase that a repeated run repeats, so that it is not bought twice. */
@@ -86,11 +88,19 @@ for await (const message of query({ prompt: 'Buy it.', options: { hooks: { PreTo
   console.log(message);`;
 }
 
+/** The command that installs packages, those of the service from the service. */
+const install =
+  (command: string, ...names: readonly string[]) =>
+  ({ packages }: Snippet) =>
+    [command, ...names.map((name) => packages?.get(name) ?? name)].join(' ');
+
 /** The ways to send a first request, each with its code and what to do with it. */
 export const SNIPPETS: readonly {
   name: string;
   code: (of: Snippet) => string;
-  /** The packages it needs, and where the code goes. */
+  /** The command that gets its packages. */
+  install?: (of: Snippet) => string;
+  /** The needs of the code, and where it goes. */
   first: (of: Snippet) => string;
   /** True if the code sends the request that was chosen. */
   sends: boolean;
@@ -99,14 +109,17 @@ export const SNIPPETS: readonly {
   {
     name: 'TypeScript',
     code: typescript,
+    install: install('npm install', '@purser/sdk'),
     first: () =>
-      'Needs Node 20.19 or later and the package @purser/sdk. Save it as first.mjs and run it with node.',
+      'Needs Node 20.19 or later. Install the package, save the code as first.mjs and run it with node.',
     sends: true,
   },
   {
     name: 'Python',
     code: python,
-    first: () => 'Needs Python 3.10 or later and the package purser.',
+    install: install('pip install', 'purser-client'),
+    first: () =>
+      'Needs Python 3.10 or later. Install the package, save the code as first.py and run it with python.',
     sends: true,
   },
   {
@@ -119,8 +132,9 @@ export const SNIPPETS: readonly {
   {
     name: 'Claude hook',
     code: claudeHook,
+    install: install('npm install', '@purser/agents', '@purser/sdk', '@anthropic-ai/claude-agent-sdk'),
     first: () =>
-      'Needs the packages @purser/agents and @purser/sdk. The hook asks before each tool that spends runs.',
+      'Needs Node 20.19 or later. Install the packages, save the code as agent.mjs and run it with node. The hook asks before each tool that spends runs.',
     sends: false,
   },
 ];

@@ -12,7 +12,7 @@ import { Button } from '../../components/Button.tsx';
 import { Sparkline } from '../../components/charts/Sparkline.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
-import { BY_TIME, byName, SORTING_PARAMS, useSorting } from '../../components/list/sorting.ts';
+import { BY_TIME, byName, SORTING_PARAMS, useSorting } from '../../components/list/use-sorting.tsx';
 import { Views } from '../../components/list/Views.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';

@@ -33,6 +33,7 @@ import { RequestBody } from './RequestBody.tsx';
 import { SentWebhooks } from './SentWebhooks.tsx';
 import { Share } from './Share.tsx';
 import { Thread } from './Thread.tsx';
+import { usePrint } from './use-print.ts';
 
 export default function DecisionPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
@@ -57,6 +58,7 @@ export default function DecisionPage() {
 
 function Whole({ decision, above }: { decision: Decision; above: React.ReactNode }) {
   const { decision_id, action, agent, mode, currency, review_state } = decision;
+  const print = usePrint(decision_id);
   const progress = progressInWords(decision);
   const [is_reviewing, setReviewing] = useState(false);
   const is_refused = useRefusedReviews().has(decision_id);
@@ -74,9 +76,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
       actions={
         <>
           <Share decision={decision} />
-          <Button onClick={() => window.open(`/v1/decisions/${decision_id}/page`, '_blank', 'noopener')}>
-            Print
-          </Button>
+          <Button onClick={print}>Print</Button>
           <Button
             onClick={() =>
               downloadText(`${decision_id}.json`, JSON.stringify(decision, null, 2), 'application/json')

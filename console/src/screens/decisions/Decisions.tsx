@@ -8,7 +8,7 @@ import { Button } from '../../components/Button.tsx';
 import { Filters } from '../../components/Filters.tsx';
 import { FirstDecision } from '../../components/FirstSteps.tsx';
 import { NewRows } from '../../components/list/NewRows.tsx';
-import { BY_TIME, useSorting } from '../../components/list/sorting.ts';
+import { BY_TIME, useSorting } from '../../components/list/use-sorting.tsx';
 import { Views } from '../../components/list/Views.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';

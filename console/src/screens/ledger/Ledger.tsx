@@ -5,7 +5,7 @@ import { useList } from '../../api/lists.ts';
 import { Button } from '../../components/Button.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { NewRows } from '../../components/list/NewRows.tsx';
-import { BY_TIME, useSorting } from '../../components/list/sorting.ts';
+import { BY_TIME, useSorting } from '../../components/list/use-sorting.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Empty, Loading, Page } from '../../components/Page.tsx';
 import { SubjectLink } from '../../components/SubjectLink.tsx';

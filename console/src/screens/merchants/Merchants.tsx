@@ -13,7 +13,7 @@ import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
 import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
-import { BY_TIME, byName, useSorting } from '../../components/list/sorting.ts';
+import { BY_TIME, byName, useSorting } from '../../components/list/use-sorting.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { LoadMore, Table } from '../../components/Table.tsx';

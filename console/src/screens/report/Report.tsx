@@ -130,6 +130,11 @@ function Period({
 
 function Whole({ report, search }: { report: ShadowReport; search: Search }) {
   const { totals, readiness, enforced, by_day } = report;
+  const amounts = useQuery({
+    queryKey: ['report', 'amounts', search],
+    queryFn: async () => purser.reports.spending({ ...search, mode: 'SHADOW' }),
+    placeholderData: (before) => before,
+  }).data;
   const filters: Search = { mode: 'SHADOW', ...search };
   if (totals.count === 0) {
     return (
@@ -167,6 +172,7 @@ function Whole({ report, search }: { report: ShadowReport; search: Search }) {
       <Card title="By day" aside={<KindLegend />}>
         <StackedBars
           days={by_day}
+          totals={amounts?.totals}
           from={report.from.slice(0, 10)}
           to={lastDayOf(report)}
           search={{ mode: 'SHADOW', ...(search.agent ? { agent: search.agent } : {}) }}

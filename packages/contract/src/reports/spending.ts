@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { CurrencyCount, ReportQuery } from '../reports.ts';
 import { Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from '../schema.ts';
-import { MAX_PARTS, SPENDING_BY } from '../values/reports.ts';
+import { MODES } from '../values/agents.ts';
+import { MAX_PARTS, MAX_SHARING_AGENTS, SPENDING_BY } from '../values/reports.ts';
 
 const Count = () => Type.Integer({ minimum: 0 });
 const Sum = () => LimitMinor({ description: 'A sum of requested amounts, at most 9007199254740991.' });
@@ -32,7 +33,9 @@ export const SpendingBody = Fields(
     totals: Type.Array(CurrencyCount(Series), { description: 'All decisions, by currency.' }),
     parts: Type.Array(
       CurrencyCount({
-        name: Type.String({ description: 'The slug of the agent, or the merchant as requested.' }),
+        name: Type.String({
+          description: 'The slug of the agent or shared budget, or the merchant as requested.',
+        }),
         ...Series,
       }),
       { description: `Largest amount first, at most ${MAX_PARTS} of each currency.` },
@@ -41,14 +44,19 @@ export const SpendingBody = Fields(
   {
     $id: 'Spending',
     description:
-      'Requested amounts of both modes, by the decision as it was made; later reviews and outcomes do not change them.',
+      'Requested amounts, by the decision as it was made; later reviews and outcomes do not change them.',
   },
 );
 
 /** The query of a spending report. */
 export const SpendingQuery = Fields({
   ...ReportQuery.properties,
-  by: Type.Optional(OneOf(SPENDING_BY, { description: 'What the parts are; `agent` by default.' })),
+  by: Type.Optional(
+    OneOf(SPENDING_BY, {
+      description: `What the parts are; \`agent\` by default. \`budget\`: the requests of the agents that spend from a shared budget by their authority of now, in its currency, so that one request may be in several parts; of the ${MAX_SHARING_AGENTS} newest agents.`,
+    }),
+  ),
+  mode: Type.Optional(OneOf(MODES, { description: 'Only decisions in this mode.' })),
 });
 
 /** A budget's remainder at a time. */

@@ -41,7 +41,7 @@ export const routes = {
     tag: 'Reports',
     summary: 'Get requested amounts over time',
     description:
-      'The requested amounts of a period by currency, decision and UTC day: of all decisions, and of the agents or merchants with the largest amounts, each with the period before. Always exact.',
+      'The requested amounts of a period by currency, decision and UTC day: of all decisions, and of the agents, merchants or shared budgets with the largest amounts, each with the period before. Always exact.',
     scopes: ['read'],
     query: SpendingQuery,
     responses: { 200: { description: 'The amounts.', schema: SpendingBody } },

@@ -8,10 +8,13 @@ export const MAX_EXAMPLES = 5;
 export const MAX_QUESTIONS = 12;
 
 /** The parts of a spending report: by what it is divided. */
-export const SPENDING_BY = ['agent', 'merchant'] as const;
+export const SPENDING_BY = ['agent', 'merchant', 'budget'] as const;
 
 /** Parts of each currency in a spending report, the largest ones. */
 export const MAX_PARTS = 12;
+
+/** Agents whose requests are divided by shared budgets, the newest. */
+export const MAX_SHARING_AGENTS = 200;
 
 /** Merchants in a report. */
 export const MAX_MERCHANTS = 20;

@@ -1,3 +1,4 @@
+import type { MODES } from '@purser/contract/values/agents';
 import type { SPENDING_BY } from '@purser/contract/values/reports';
 import type pg from 'pg';
 import type { Client, Queryable } from '../storage/database.ts';
@@ -6,14 +7,30 @@ import { type CounterRow, type DayRange, withAmount } from './counter-rows.ts';
 import { ALL_AGENTS, type Measure, type ReportCounter } from './counters.ts';
 import { countDirectly, wholeDays } from './period-counters.ts';
 
-/** By what a spending report is divided. */
-export type SpendingBy = (typeof SPENDING_BY)[number];
+type Mode = (typeof MODES)[number];
 
-const ALL: readonly Measure[] = ['decisions', 'enforced'];
-const PARTS: Record<SpendingBy, readonly Measure[]> = {
-  agent: ['agents', 'enforced_agents'],
-  merchant: ['merchants', 'enforced_merchants'],
+/** By what its counters divide a spending report. */
+export type SpendingBy = Exclude<(typeof SPENDING_BY)[number], 'budget'>;
+
+/** The question of a spending report. */
+interface SpendingAsked {
+  agent_id: string | null;
+  by: SpendingBy;
+  /** Both unless it is given. */
+  mode?: Mode | undefined;
+  max_parts: number;
+  /** Only the parts with these names. */
+  names?: readonly string[] | undefined;
+}
+
+const ALL: Record<Mode, Measure> = { SHADOW: 'decisions', ENFORCE: 'enforced' };
+const PARTS: Record<SpendingBy, Record<Mode, Measure>> = {
+  agent: { SHADOW: 'agents', ENFORCE: 'enforced_agents' },
+  merchant: { SHADOW: 'merchants', ENFORCE: 'enforced_merchants' },
 };
+
+const ofMode = (measures: Record<Mode, Measure>, mode: Mode | undefined): readonly Measure[] =>
+  mode === undefined ? Object.values(measures) : [measures[mode]];
 
 /** The counters of a period. */
 export interface SpendingCounters {
@@ -24,7 +41,12 @@ export interface SpendingCounters {
 }
 
 /** The counters of these days, day by day, without what they say of reasons. */
-async function loadTotals(db: Queryable, workspace_id: string, range: DayRange): Promise<ReportCounter[]> {
+async function loadTotals(
+  db: Queryable,
+  workspace_id: string,
+  range: DayRange,
+  measures: readonly Measure[],
+): Promise<ReportCounter[]> {
   const result = await db.query<CounterRow & { workspace_id: string }>({
     name: 'load_spending_totals',
     text: `select slice, measure, day, decision, '' as name, currency, sum(count)::bigint as count,
@@ -32,7 +54,7 @@ async function loadTotals(db: Queryable, workspace_id: string, range: DayRange):
       from unnest($5::text[]) as m(wanted)
       join report_counters on workspace_id = $1 and slice = $2 and measure = wanted and day >= $3 and day < $4
       group by slice, measure, day, decision, currency`,
-    values: [workspace_id, range.slice, range.first, range.end, ALL],
+    values: [workspace_id, range.slice, range.first, range.end, measures],
   });
   return result.rows.map(withAmount);
 }
@@ -78,22 +100,23 @@ const namesOf = (counters: readonly ReportCounter[]) => [...new Set(counters.map
 async function loadPeriod(
   client: Client,
   workspace_id: string,
-  asked: { agent_id: string | null; by: SpendingBy; from_ms: number; to_ms: number; max_parts: number },
+  asked: SpendingAsked & { from_ms: number; to_ms: number },
   only: readonly string[] | null,
 ): Promise<SpendingCounters> {
-  const { agent_id, by } = asked;
+  const { agent_id, by, mode } = asked;
+  const all_measures = ofMode(ALL, mode);
   const slice = agent_id ?? ALL_AGENTS;
   // Of one agent there are no counters by agent: all is its own.
-  const measures = by === 'agent' && agent_id !== null ? [] : PARTS[by];
+  const measures = by === 'agent' && agent_id !== null ? [] : ofMode(PARTS[by], mode);
   const period = wholeDays(asked.from_ms, asked.to_ms);
   const counted = await countDirectly(client, workspace_id, { agent_id, ...period });
-  const all = counted.filter(({ measure }) => ALL.includes(measure));
+  const all = counted.filter(({ measure }) => all_measures.includes(measure));
   const parts = counted.filter(
     ({ measure, name }) => measures.includes(measure) && (only === null || only.includes(name)),
   );
   if (period.days !== null) {
     const range = { slice, ...period.days };
-    all.push(...(await loadTotals(client, workspace_id, range)));
+    all.push(...(await loadTotals(client, workspace_id, range, all_measures)));
     if (measures.length > 0) {
       const also = only ?? namesOf(parts);
       const { max_parts: max } = asked;
@@ -114,12 +137,15 @@ async function loadPeriod(
 export async function loadSpending(
   pool: pg.Pool,
   workspace_id: string,
-  asked: { agent_id: string | null; by: SpendingBy; from: string; to: string; max_parts: number },
+  asked: SpendingAsked & { from: string; to: string },
 ): Promise<{ now: SpendingCounters; before: SpendingCounters }> {
   const [from_ms, to_ms] = [Date.parse(asked.from), Date.parse(asked.to)];
   return inTransaction(pool, { reading: true }, async (client) => {
-    const now = await loadPeriod(client, workspace_id, { ...asked, from_ms, to_ms }, null);
+    const now = await loadPeriod(client, workspace_id, { ...asked, from_ms, to_ms }, asked.names ?? null);
     const earlier = { ...asked, from_ms: from_ms - (to_ms - from_ms), to_ms: from_ms };
-    return { now, before: await loadPeriod(client, workspace_id, earlier, namesOf(now.parts)) };
+    return {
+      now,
+      before: await loadPeriod(client, workspace_id, earlier, asked.names ?? namesOf(now.parts)),
+    };
   });
 }

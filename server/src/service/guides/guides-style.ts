@@ -1,8 +1,9 @@
 import { brandVariables, MONO, SANS } from '../pages/brand.ts';
 
-/** The style of the guides, light or dark as the reader's system is. */
+/** The style of the guides, light or dark as the reader's system is or as they chose. */
 export const GUIDES_STYLE = `
 :root { color-scheme: light dark; ${brandVariables()} }
+[data-theme=light] { color-scheme: light; } [data-theme=dark] { color-scheme: dark; }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 4.5rem; }
 body { margin: 0; background: var(--surface); color: var(--text); font: 16px/1.6 ${SANS}; }
@@ -15,6 +16,7 @@ header form { display: flex; gap: .4rem; flex: 1 1 16rem; max-width: 32rem; }
 header input { flex: 1; min-width: 0; padding: .35rem .7rem; font: inherit; font-size: .9rem; color: var(--text); background: var(--surface); border: 1px solid var(--faint); border-radius: 6px; }
 header button { padding: .35rem .8rem; font: inherit; font-size: .9rem; color: var(--text); background: var(--surface); border: 1px solid var(--faint); border-radius: 6px; }
 header nav { display: flex; gap: 1rem; font-size: .9rem; }
+header .themes { gap: .2rem; } .themes a { padding: .15rem .5rem; border-radius: 5px; color: var(--soft); text-decoration: none; } .themes a[aria-current] { background: var(--sunken); color: var(--text); font-weight: 600; }
 .layout { display: grid; grid-template-columns: 17rem minmax(0, 1fr); max-width: 82rem; margin: 0 auto; }
 .contents { padding: 1.5rem; font-size: .88rem; border-right: 1px solid var(--line); }
 .contents h2 { font-size: .74rem; letter-spacing: .06em; text-transform: uppercase; color: var(--faint); margin: 1.2rem 0 .3rem; }
@@ -40,5 +42,5 @@ img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radiu
   .contents { border-right: 0; border-top: 1px solid var(--line); }
   main { padding: 1.4rem 1.2rem 3rem; }
 }
-@media print { header, .contents { display: none; } .layout { display: block; } }
+@media print { :root[data-theme] { color-scheme: light; } header, .contents { display: none; } .layout { display: block; } }
 `;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Fields, Line } from '@purser/contract/schema';
+import { Fields, Line, OneOf } from '@purser/contract/schema';
 import { ApiError } from '@purser/rules/errors';
 import Type from 'typebox';
 import type { Answer, Call, Route } from '../http/route.ts';
@@ -21,6 +21,14 @@ const PATH = '/docs/guides';
 const MAX_QUERY = 100;
 const MAX_FOUND = 20;
 const AROUND = 80;
+
+const THEMES = ['system', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+const WORDS: Record<Theme, string> = { system: 'Auto', light: 'Light', dark: 'Dark' };
+/** The reader's choice. The pages run no script, so the service has to know it. */
+const COOKIE = 'purser_guides_theme';
+const COOKIE_SECONDS = 365 * 86_400;
+const ThemeQuery = { theme: Type.Optional(OneOf(THEMES)) };
 
 const HEADERS: Record<string, string> = {
   'content-security-policy': [
@@ -68,10 +76,15 @@ function render(
   pages: readonly GuidePage[],
   title: string,
   body: string,
-  now: { slug: string | null; q: string },
+  now: { slug: string | null; q: string; theme: Theme },
 ) {
+  const query = now.q === '' ? '' : `q=${encodeURIComponent(now.q)}&amp;`;
+  const themes = THEMES.map(
+    (theme) =>
+      `<a href="?${query}theme=${theme}"${theme === now.theme ? ' aria-current="true"' : ''}>${WORDS[theme]}</a>`,
+  );
   return `<!doctype html>
-<html lang="en">
+<html lang="en"${now.theme === 'system' ? '' : ` data-theme="${now.theme}"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -84,6 +97,7 @@ function render(
 <a class="brand" href="${PATH}">Purser guides</a>
 <form action="${PATH}" role="search"><input type="search" name="q" aria-label="Search the guides" placeholder="Search the guides" maxlength="${MAX_QUERY}" value="${esc(now.q)}"><button>Search</button></form>
 <nav aria-label="Service"><a href="/console/">Console</a><a href="/docs">API reference</a></nav>
+<nav class="themes" aria-label="Colours">${themes.join('')}</nav>
 </header>
 <div class="layout">
 <nav class="contents" aria-label="Guides">${contents(pages, now.slug)}</nav>
@@ -127,17 +141,33 @@ function results(pages: readonly GuidePage[], q: string): string {
   return `<h1>Results for “${esc(q)}”</h1><ol class="found">${items.join('')}</ol>`;
 }
 
+const cookiesOf = ({ cookie }: Call['headers']): string[] => String(cookie ?? '').split(/;\s*/);
+
 const notFound = () => new ApiError('not_found', 'No such guide: /docs/guides lists them.');
 
 /** Makes the routes of the guides, which are answered from memory. None where they were not built. */
 export function makeGuideRoutes(directory: string): Route[] {
   const { pages, images } = readPages(directory);
   if (pages.length === 0) return [];
-  const page = (content: string): Answer => ({
-    status: 200,
-    headers: HEADERS,
-    text: { content, content_type: 'text/html; charset=utf-8' },
-  });
+  const page = (
+    { query, headers }: Call,
+    title: string,
+    body: string,
+    now: { slug: string | null; q: string },
+  ): Answer => {
+    const chosen = THEMES.find((theme) => theme === query.theme);
+    const theme =
+      chosen ?? THEMES.find((each) => cookiesOf(headers).includes(`${COOKIE}=${each}`)) ?? 'system';
+    const keep = `${COOKIE}=${theme}; Path=${PATH}; Max-Age=${COOKIE_SECONDS}; SameSite=Lax; HttpOnly`;
+    return {
+      status: 200,
+      headers: { ...HEADERS, vary: 'cookie', ...(chosen === undefined ? {} : { 'set-cookie': keep }) },
+      text: {
+        content: render(pages, title, body, { ...now, theme }),
+        content_type: 'text/html; charset=utf-8',
+      },
+    };
+  };
   const shared = {
     method: 'GET',
     tag: 'Service',
@@ -152,12 +182,12 @@ export function makeGuideRoutes(directory: string): Route[] {
       path: PATH,
       operationId: 'getGuides',
       summary: 'The guides, and a search over them.',
-      query: Fields({ q: Type.Optional(Line({ max: MAX_QUERY, min: 0 })) }),
+      query: Fields({ q: Type.Optional(Line({ max: MAX_QUERY, min: 0 })), ...ThemeQuery }),
       async handler(call: Call) {
         const q = typeof call.query.q === 'string' ? call.query.q : '';
-        if (q !== '') return page(render(pages, 'Search', results(pages, q), { slug: null, q }));
+        if (q !== '') return page(call, 'Search', results(pages, q), { slug: null, q });
         const [first] = pages as [GuidePage];
-        return page(render(pages, first.title, first.html, { slug: first.slug, q }));
+        return page(call, first.title, first.html, { slug: first.slug, q });
       },
     },
     {
@@ -165,10 +195,11 @@ export function makeGuideRoutes(directory: string): Route[] {
       path: `${PATH}/:page`,
       operationId: 'getGuide',
       summary: 'One guide.',
+      query: Fields(ThemeQuery),
       async handler(call: Call) {
         const wanted = pages.find(({ slug }) => slug === call.params.page);
         if (wanted === undefined) throw notFound();
-        return page(render(pages, wanted.title, wanted.html, { slug: wanted.slug, q: '' }));
+        return page(call, wanted.title, wanted.html, { slug: wanted.slug, q: '' });
       },
     },
     {

@@ -1,6 +1,6 @@
 import type { CountedLimit } from '@purser/contract/limit-standing';
 import { routes } from '@purser/contract/routes/reports';
-import { MAX_PARTS } from '@purser/contract/values/reports';
+import { MAX_PARTS, MAX_SHARING_AGENTS, type SPENDING_BY } from '@purser/contract/values/reports';
 import { alertPercentsOf, budgetsOf } from '@purser/rules/counters/shared-budgets';
 import type { Agent } from '@purser/rules/domain/agents';
 import { periodOf } from '@purser/rules/domain/budget';
@@ -9,7 +9,7 @@ import { budgetStandings } from '@purser/rules/policy/shared-budgets';
 import { firstIdAt } from '@purser/rules/values/ids';
 import type pg from 'pg';
 import { lastDocuments } from '../../../engine/reports/last-documents.ts';
-import { loadSpending } from '../../../engine/reports/read-spending.ts';
+import { loadSpending, type SpendingCounters } from '../../../engine/reports/read-spending.ts';
 import { type SpendingSeries, sumSpending } from '../../../engine/reports/spending.ts';
 import { getAgent, listAgents, loadAgents } from '../../../engine/storage/agents.ts';
 import { loadAuthoritiesOf } from '../../../engine/storage/authorities.ts';
@@ -25,7 +25,6 @@ const DAY_MS = 86_400_000;
 const MAX_POINTS = 31;
 /** Agents whose decisions are looked at for a shared budget, the newest. */
 const MAX_SHARING = 20;
-const MAX_AGENTS_READ = 200;
 
 /** A budget in its present period. */
 interface Budget {
@@ -82,6 +81,33 @@ async function monthlyBudget(
   };
 }
 
+/** The shared budgets, with those above them, that agents spend from by their authority of now; of the newest agents. */
+async function sharedBudgetsOf(
+  db: Queryable,
+  workspace_id: string,
+  all: Awaited<ReturnType<typeof readBudgets>>,
+) {
+  const agents = await listAgents(db, workspace_id, { after: null, limit: MAX_SHARING_AGENTS });
+  const authorities = await loadAuthoritiesOf(db, workspace_id, agents);
+  return new Map(
+    agents.map(
+      ({ agent_id }) => [agent_id, budgetsOf(authorities.get(agent_id)?.budgets ?? [], all)] as const,
+    ),
+  );
+}
+
+/** Counters by agent as counters by shared budget: each in the budgets of its agent that have its currency. */
+const byBudget =
+  (sharing: Awaited<ReturnType<typeof sharedBudgetsOf>>) =>
+  ({ all, parts }: SpendingCounters): SpendingCounters => ({
+    all,
+    parts: parts.flatMap((each) =>
+      (sharing.get(each.name) ?? [])
+        .filter(({ currency }) => currency === each.currency)
+        .map(({ slug }) => ({ ...each, name: slug })),
+    ),
+  });
+
 async function sharedBudget(
   db: Queryable,
   workspace_id: string,
@@ -93,8 +119,7 @@ async function sharedBudget(
   if (budget === undefined) return undefined;
   const [standing] = budgetStandings([budget], now_ms);
   const { window, used_minor } = standing as NonNullable<typeof standing>;
-  const agents = await listAgents(db, workspace_id, { after: null, limit: MAX_AGENTS_READ });
-  const authorities = await loadAuthoritiesOf(db, workspace_id, agents);
+  const sharing = await sharedBudgetsOf(db, workspace_id, all);
   const is_total = window.type === 'TOTAL';
   return {
     name: budget.slug,
@@ -104,14 +129,10 @@ async function sharedBudget(
     limit_minor: budget.limit_minor,
     used_minor: used_minor,
     percents: alertPercentsOf(budget),
-    agent_ids: agents
-      .filter(({ agent_id }) =>
-        budgetsOf(authorities.get(agent_id)?.budgets ?? [], all).some(
-          ({ budget_id }) => budget_id === budget.budget_id,
-        ),
-      )
+    agent_ids: [...sharing]
+      .filter(([, budgets]) => budgets.some(({ budget_id }) => budget_id === budget.budget_id))
       .slice(0, MAX_SHARING)
-      .map(({ agent_id }) => agent_id),
+      .map(([agent_id]) => agent_id),
     remainingIn({ reservation }) {
       const counted = reservation.limits?.find(({ counter_id }) => counter_id === budget.budget_id);
       if (counted === undefined || (!is_total && counted.window.starts_at !== window.starts_at))
@@ -170,6 +191,20 @@ async function burnDownOf(db: Queryable, workspace_id: string, budget: Budget, n
   };
 }
 
+/** Loads the counters of a spending report; those by shared budget are put together from those by agent. */
+async function loadDivided(
+  db: pg.Pool,
+  workspace_id: string,
+  by: (typeof SPENDING_BY)[number],
+  asked: Omit<Parameters<typeof loadSpending>[2], 'by'>,
+) {
+  if (by !== 'budget') return loadSpending(db, workspace_id, { ...asked, by });
+  const sharing = await sharedBudgetsOf(db, workspace_id, await readBudgets(db, workspace_id));
+  const names = [...sharing].filter(([, budgets]) => budgets.length > 0).map(([agent_id]) => agent_id);
+  const { now, before } = await loadSpending(db, workspace_id, { ...asked, by: 'agent', names });
+  return { now: byBudget(sharing)(now), before: byBudget(sharing)(before) };
+}
+
 /** Makes the routes for amounts over time. `reports_db` has connections of its own, so that reports delay nothing else. */
 export function makeSpendingRoutes({ db, reports_db }: { db: Queryable; reports_db: pg.Pool }): Route[] {
   return [
@@ -181,8 +216,8 @@ export function makeSpendingRoutes({ db, reports_db }: { db: Queryable; reports_
       const agent = query.agent === undefined ? null : await getAgent(db, workspace_id, query.agent);
       if (agent === undefined) throw new ApiError('not_found', 'No such agent.');
       const agent_id = agent?.agent_id ?? null;
-      const asked = { agent_id, by, ...period, max_parts: MAX_PARTS };
-      const { now, before } = await loadSpending(reports_db, workspace_id, asked);
+      const asked = { agent_id, mode: query.mode, ...period, max_parts: MAX_PARTS };
+      const { now, before } = await loadDivided(reports_db, workspace_id, by, asked);
       const { totals, parts } = sumSpending(now, before, { max_parts: MAX_PARTS });
       const ids = by === 'agent' ? [...new Set(parts.map(({ name }) => name))] : [];
       const slugs = new Map(
