@@ -29,7 +29,7 @@ const RUNS: Record<string, [first: number, all: number]> = {
   HOSTILE_RUNS: [60, 300],
   KNOWN_ROWS_RUNS: [6, 12],
   LEASE_RUNS: [20, 60],
-  ONE_BATCH_RUNS: [5, 12],
+  ONE_BATCH_RUNS: [8, 12],
   PURPOSE_CODE_POINTS: [90_001, 9_001],
   PURPOSE_RUNS: [500, 1_500],
   RACES: [60, 250],

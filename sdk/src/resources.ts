@@ -398,8 +398,9 @@ export class Allowances extends Resource {
   createMany(body: t.CreateAllowancesRequest, options?: Options): APIPromise<t.CreatedAllowances> {
     return this.call('POST', '/v1/allowances/batch', { body, options });
   }
-  retrieve(id: string, options?: Options): APIPromise<t.Allowance> {
-    return this.call('GET', '/v1/allowances/:id', { params: { id }, options });
+  /** With `wait_seconds` it waits for the decision on a requested one. */
+  retrieve(id: string, query?: t.GetAllowanceQuery, options?: Options): APIPromise<t.Allowance> {
+    return this.call('GET', '/v1/allowances/:id', { params: { id }, query, options });
   }
   list(query?: t.ListAllowancesQuery, options?: Options): PagePromise<t.Allowance> {
     return this.pages('/v1/allowances', { query, options });
@@ -411,6 +412,15 @@ export class Allowances extends Resource {
   /** Makes the allowance that an issuer signed; the same JWT again returns it. */
   present(body: t.PresentAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
     return this.call('POST', '/v1/allowances/present', { body, repeatable: true, options });
+  }
+  /** Permits nothing until a person decides it. Sent again after a lost connection if `external_id` is given. */
+  request(body: t.RequestAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
+    const repeatable = body.external_id !== undefined;
+    return this.call('POST', '/v1/allowances/request', { body, repeatable, options });
+  }
+  /** Once and for all. Only a `purpose` that is sent here vouches for spends. */
+  decide(id: string, body: t.DecideAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
+    return this.call('POST', '/v1/allowances/:id/decide', { params: { id }, body, options });
   }
   /** It and all below it permit nothing from the next request on. */
   revoke(id: string, body: t.RevokeAllowanceRequest = {}, options?: Options): APIPromise<t.Allowance> {

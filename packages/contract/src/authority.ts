@@ -197,6 +197,22 @@ export const AUTHORITY_ROWS = {
       }),
     ),
   },
+  reviewer_allowance_limit_minor: {
+    label: 'Reviewers may grant allowances up to',
+    stages: [],
+    is_assessed: false,
+    compare: 'allowance',
+    default: 0,
+    schema: Type.Optional(
+      WholeNumber(
+        { min: 0, max: Number.MAX_SAFE_INTEGER },
+        {
+          description:
+            'The largest allowance or standing approval that a reviewer may grant, in minor units of `currency`; by default only administrators grant them.',
+        },
+      ),
+    ),
+  },
   on_purpose_unclear: outcome(
     'Unclear purpose',
     'purpose',

@@ -1,5 +1,5 @@
 import { type Static, type TProperties, Type } from 'typebox';
-import { DecisionAllowanceBody } from './allowances/fields.ts';
+import { DecisionAllowanceBody, StandingApprovalBody } from './allowances/fields.ts';
 import { type CountedLimit, CountedLimitBody } from './limit-standing.ts';
 import { TEXT_LENGTHS } from './limits.ts';
 import { QuestionBody } from './purpose/questions.ts';
@@ -345,6 +345,7 @@ export const DecisionBody = Fields(
     trace: Nullable(Type.Array(TraceStepBody)),
     limitable: Type.Boolean(),
     min_amount_minor: Nullable(AmountMinor()),
+    standing_approval: Type.Optional(StandingApprovalBody),
     allowance: Type.Optional(DecisionAllowanceBody),
     context: Nullable(Type.Unsafe<Record<string, unknown>>(Type.Object({}, { additionalProperties: true }))),
     review: Nullable(ReviewBody),

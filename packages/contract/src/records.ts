@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { AllowanceBody } from './allowances/fields.ts';
 import { UsageBody } from './models/fields.ts';
 import { REMEMBERED } from './reviews/reasons.ts';
 import { AmountMinor, Fields, Id, LimitMinor, Nullable, OneOf, Timestamp } from './schema.ts';
@@ -101,6 +102,7 @@ export const RecordedReviewBody = Fields(
       description: 'The decision in effect from now on.',
     }),
     capability: Type.Optional(CapabilityBody),
+    allowance: Type.Optional(AllowanceBody),
   },
   { $id: 'RecordedReview' },
 );

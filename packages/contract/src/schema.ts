@@ -288,6 +288,12 @@ export function QuerySeveral<T extends string>(of: TUnsafe<T>, words?: Words): T
 }
 
 /** The two parameters of every list. */
+const MAX_WAIT_SECONDS = 25;
+
+/** How long a request waits for a change before it answers. */
+export const WaitSeconds = (description: string) =>
+  QueryInteger({ min: 1, max: MAX_WAIT_SECONDS }, { description });
+
 export const PageQuery = {
   limit: Type.Optional(
     QueryInteger({ min: 1, max: 200, default: 50 }, { description: 'Maximum number of items to return.' }),

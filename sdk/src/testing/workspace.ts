@@ -282,6 +282,7 @@ export class FakeWorkspace {
       authority_hash: AUTHORITY.hash,
       directory_version: 0,
       answers_version: 0,
+      allowances_version: 0,
       created_at: at,
       updated_at: at,
     };

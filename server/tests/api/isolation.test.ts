@@ -277,6 +277,10 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     ['agent', 'slug'],
     [404, 'not_found'],
   ],
+  'POST /v1/allowances/request agent': [
+    ['agent', 'slug'],
+    [404, 'not_found', 'agent'],
+  ],
   'POST /v1/allowances/batch allowances.agent': [
     ['agent', 'slug'],
     [404, 'not_found'],

@@ -19,6 +19,7 @@ import { forOneWorkspace } from '../../src/engine/citus/one-workspace.ts';
 import { createAllowances } from '../../src/engine/commands/allowances/create-allowances.ts';
 import { createIssuer } from '../../src/engine/commands/allowances/create-issuer.ts';
 import { presentAllowance } from '../../src/engine/commands/allowances/present-allowance.ts';
+import { requestAllowance } from '../../src/engine/commands/allowances/request-allowance.ts';
 import { revokeAllowance } from '../../src/engine/commands/allowances/revoke-allowance.ts';
 import { revokeIssuer } from '../../src/engine/commands/allowances/revoke-issuer.ts';
 import { updateAllowance } from '../../src/engine/commands/allowances/update-allowance.ts';
@@ -69,6 +70,7 @@ import { updateRail } from '../../src/engine/commands/rails/update-rail.ts';
 import { replayWebhook } from '../../src/engine/commands/replay-webhook.ts';
 import { createNote } from '../../src/engine/commands/reviews/create-note.ts';
 import { makeCreateReview, prepareSignedReview } from '../../src/engine/commands/reviews/create-review.ts';
+import { decideAllowance } from '../../src/engine/commands/reviews/decide-allowance.ts';
 import { putReviewPolicy } from '../../src/engine/commands/reviews/put-review-policy.ts';
 import { NO_POLICY } from '../../src/engine/commands/reviews/review-case.ts';
 import { revokeApiKey } from '../../src/engine/commands/revoke-api-key.ts';
@@ -200,6 +202,14 @@ const KINDS = ['new_merchant', 'condition', 'model'] as const;
 const NO_QUESTION = { agent_id: 'one', question_id: 'q_00000000000000000000000000' };
 const MERCHANTS = ['Hetzner Online', 'Zinnober Kontor', 'Acme Paper'];
 const BUDGETS = ['company', 'team'];
+const STANDING = {
+  automatic: true,
+  answers: ['REVIEW_THRESHOLD_EXCEEDED', 'PURPOSE_UNCLEAR'],
+  merchants: ['Hetzner Online'],
+};
+/** The agent of a standing approval; null for every other allowance. */
+const standingAgent = (each?: Allowance) => (each?.automatic === true ? each.agent_id : null);
+
 /** An allowance and all above it, the nearest first. */
 const chainFrom = (seen: Seen, n: number): Allowance[] =>
   (pick(seen.allowances, n)?.path ?? []).map(
@@ -538,6 +548,7 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       expires_at: new Date(now_ms + (2 + (step.c % 3)) * TTL_S * 1_000).toISOString(),
       ...(step.b % 4 === 0 ? { period: 'DAY' } : {}),
       ...(step.b % 5 === 0 ? { external_id: `e${step.c % 2}`, labels: { run: `${step.c}` } } : {}),
+      ...(above.length === 0 && step.b % 3 === 1 ? STANDING : {}),
     };
     const body_hash = sha256(JSON.stringify(body)).toString('hex');
     // As the origin of the job: a key, or nobody.
@@ -597,13 +608,46 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     command: updateAllowance,
     input: {
       path: chainFrom(seen, step.a).map(({ allowance_id }) => allowance_id),
+      standing_of: standingAgent(pick(seen.allowances, step.a)),
       changes: [{ amount_minor: 50 + step.c }, { name: `n${step.c}` }][step.b % 2],
     },
   }),
+  requestAllowance: (seen, step) => ({
+    command: requestAllowance,
+    input: {
+      agent_id: pick(seen.agents, step.a)?.agent_id ?? 'agt_00000000000000000000000000',
+      body: {
+        currency: 'EUR',
+        amount_minor: 100 + step.c,
+        purpose: 'A test',
+        ...(step.b % 3 === 0 ? { external_id: `r${step.c % 2}` } : {}),
+      },
+      body_hash: sha256(`request ${step.c % 3}`).toString('hex'),
+      maker: step.b % 3 === 0 ? (pick(seen.keys, step.c)?.key_id as string) : 'nobody',
+      ttl_seconds: TTL_S,
+    },
+  }),
+  decideAllowance: (seen, step) => {
+    const found = pick(seen.allowances, step.a);
+    return {
+      command: decideAllowance,
+      input: {
+        allowance_id: found?.allowance_id ?? 'alw_00000000000000000000000000',
+        agent_id: found?.agent_id ?? null,
+        requesting_key_id: found?.created_by_key_id ?? null,
+        decision: {
+          action: step.b % 3 === 0 ? 'DENY' : 'ALLOW',
+          ...(step.c % 2 === 0 ? { purpose: 'Ours', amount_minor: 50 + step.c } : {}),
+        },
+        is_admin: step.b % 2 === 0,
+      },
+    };
+  },
   revokeAllowance: (seen, step) => ({
     command: revokeAllowance,
     input: {
       allowance_id: pick(seen.allowances, step.a)?.allowance_id ?? 'alw_00000000000000000000000000',
+      standing_of: standingAgent(pick(seen.allowances, step.a)),
       reason: step.b % 2 === 0 ? null : 'Over',
       is_by_agent: step.c % 4 === 0,
     },

@@ -285,6 +285,15 @@ export const POLICY_INPUTS: readonly DecideFacts[] = [
   },
   { terms: { review_threshold_minor: 200_000 } },
   { terms: { review_threshold_minor: 100_000 } },
+  {
+    terms: { review_threshold_minor: 100_000 },
+    facts: {
+      answers_ahead: {
+        mayAnswer: () => true,
+        standing: allowance({}, { answers: ['REVIEW_THRESHOLD_EXCEEDED'] }).facts.allowances,
+      },
+    },
+  },
 ].map(factsOf);
 
 /** Remedies that between them make every sentence of one. */

@@ -38,6 +38,8 @@ export interface World {
   listed(): Promise<string>;
   /** Has a key that nobody else uses ask a new question, and tells its id. */
   question(): Promise<string>;
+  /** Requests a new allowance, and tells its id. */
+  requested(): Promise<string>;
   /** Makes a new allowance, and tells its id. */
   allowance(): Promise<string>;
   /** Registers a new issuer of signed allowances. */
@@ -447,6 +449,25 @@ const ROUTE_CASES: Record<string, RouteCase> = {
     status: 200,
     names: 'one thing',
     other_agent: [404, 'not_found'],
+  },
+  'POST /v1/allowances/request': {
+    scopes: ['authorize'],
+    request: async (world) => ({
+      path: '/v1/allowances/request',
+      body: { agent: world.slug, currency: 'EUR', amount_minor: 10, purpose: 'A test' },
+    }),
+    status: 201,
+    names: 'one thing',
+    other_agent: [403, 'agent_mismatch'],
+  },
+  'POST /v1/allowances/:id/decide': {
+    scopes: ['review'],
+    request: async (world) => ({
+      path: `/v1/allowances/${await world.requested()}/decide`,
+      body: { action: 'DENY' },
+    }),
+    status: 200,
+    names: 'one thing',
   },
   'PATCH /v1/allowances/:id': {
     scopes: ['admin'],
@@ -1053,6 +1074,17 @@ export async function makeWorld(
       const sign = (allowance: object) =>
         signedAllowance(privateKey, id, world.workspace_id, allowance, { claims });
       return { id, sign };
+    },
+    async requested() {
+      const { agent, currency, amount_minor } = allowanceBody(slug);
+      const body = { agent, currency, amount_minor, purpose: `${words} load test` };
+      const { body: asker } = await service.call('POST', '/v1/api-keys', {
+        key: setup,
+        body: { name: freshKey(), agent_id: slug },
+      });
+      const reply = await service.call('POST', '/v1/allowances/request', { key: asker.key, body });
+      if (reply.status !== 201) throw new Error(reply.text);
+      return reply.body.id;
     },
     async budget() {
       const body = { ...budgetBody(), name: `${words} budget` };

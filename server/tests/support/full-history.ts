@@ -142,6 +142,17 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     above.api_key.key,
   );
   await ok(s, 'POST', '/v1/decisions', spend(undefined, 4), bound.key);
+  // A request that was granted, and a standing approval, which answered.
+  const judge = await key({ scopes: ['review', 'admin'] });
+  const asked = await post('/v1/allowances/request', { ...cap, purpose: 'A load test' });
+  await ok(s, 'POST', `/v1/allowances/${asked.id}/decide`, { action: 'ALLOW', purpose: 'A test' }, judge);
+  await post('/v1/allowances', {
+    ...cap,
+    automatic: true,
+    merchants: ['A shop of nobody'],
+    answers: ['REVIEW_THRESHOLD_EXCEEDED', 'PURPOSE_UNCLEAR'],
+  });
+  await ok(s, 'POST', '/v1/decisions', spend('few', 3, { action: { merchant: 'A shop of nobody' } }));
   const { id: ended } = await post('/v1/allowances', cap);
   await s.call('POST', `/v1/allowances/${ended}/revoke`, { body: { reason: 'Done' } });
   // Issuers of signed allowances: one that issued a part, one that was revoked.

@@ -81,6 +81,7 @@ export function makeAsker(service: Pick<RunningService, 'database' | 'sql'>, cor
         isAlone: () => true,
       }),
     }),
+    standingOf: () => ({ version: 0, allowances: [] }),
     readChain: async () => undefined,
     countDecision: () => {},
   });

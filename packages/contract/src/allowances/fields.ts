@@ -21,7 +21,13 @@ import {
   TimeZone,
   WholeNumber,
 } from '../schema.ts';
-import { ALLOWANCE_SOURCES, ALLOWANCE_STATUSES, MAX_ALLOWANCE_COUNT } from '../values/allowances.ts';
+import {
+  ALLOWANCE_SOURCES,
+  ALLOWANCE_STATUSES,
+  ANSWERABLE,
+  MAX_ALLOWANCE_COUNT,
+  REQUESTED_DAYS,
+} from '../values/allowances.ts';
 import { BUDGET_PERIODS } from '../values/budgets.ts';
 
 const MAX_PURPOSE = 2_000;
@@ -55,8 +61,7 @@ const WORDS = {
     LongText(
       { min: 1, max: MAX_PURPOSE },
       {
-        description:
-          'What it is for, in your own words, for the people who read it. It changes no decision. Keep the words of strangers out of it.',
+        description: 'What it is for, in your own words. Keep the words of strangers out of it.',
         examples: ['Compute for the nightly build of main'],
       },
     ),
@@ -98,6 +103,23 @@ const EXPIRES_AT = InstantIn({
   description: 'It can be used before this time, at most 366 days ahead. Required without a parent.',
 });
 
+const Answers = (description: string) =>
+  Type.Array(OneOf(ANSWERABLE), { maxItems: ANSWERABLE.length, uniqueItems: true, description });
+
+const STANDING = {
+  answers: Type.Optional(
+    Answers(
+      'The reasons of a REVIEW that it answers ahead, for spends that are made under it; none if omitted.',
+    ),
+  ),
+  automatic: Type.Optional(
+    Type.Boolean({
+      description:
+        'True for a standing approval: it also answers for spends of the agent that name no allowance. Needs `agent`, `answers`, and `merchants` or `payee_ids`.',
+    }),
+  ),
+};
+
 /** The body that creates an allowance. */
 export const CreateAllowanceBody = Fields(
   {
@@ -117,6 +139,7 @@ export const CreateAllowanceBody = Fields(
     ...BOUNDS,
     expires_at: Type.Optional(EXPIRES_AT),
     ...WORDS,
+    ...STANDING,
     labels: Type.Optional(LabelsIn),
     key: Type.Optional(KEY),
     name: Type.Optional(AllowanceName),
@@ -133,6 +156,76 @@ export const CreateAllowanceBody = Fields(
   },
 );
 export type CreateAllowance = Static<typeof CreateAllowanceBody>;
+
+const {
+  parent: _parent,
+  budget: _budget,
+  key: _key,
+  answers: _answers,
+  automatic: _automatic,
+  labels: _labels,
+  ...REQUESTED
+} = CreateAllowanceBody.properties;
+
+/** The body by which an agent requests an allowance. */
+export const RequestAllowanceBody = Fields(
+  {
+    ...REQUESTED,
+    agent: Type.Optional(AgentRef({ description: 'Who is to use it. A workspace key must name the agent.' })),
+    currency: Currency(),
+    purpose: LongText(
+      { min: 1, max: MAX_PURPOSE },
+      {
+        description: 'What it is for, for the person who decides. It vouches for no spend.',
+        examples: ['Compute for the load test of release 4.2'],
+      },
+    ),
+    expires_at: Type.Optional(
+      InstantIn({ description: `At most 366 days ahead; ${REQUESTED_DAYS} days if omitted.` }),
+    ),
+  },
+  {
+    $id: 'RequestAllowanceRequest',
+    examples: [
+      {
+        agent: 'infra-bot',
+        currency: 'EUR',
+        amount_minor: 20_000,
+        purpose: 'Compute for the load test of release 4.2',
+      },
+    ],
+  },
+);
+export type RequestAllowance = Static<typeof RequestAllowanceBody>;
+
+/** The body by which a person decides a requested allowance. */
+export const DecideAllowanceBody = Fields(
+  {
+    action: OneOf(['ALLOW', 'DENY']),
+    comment: Type.Optional(LongText({ max: TEXT_LENGTHS.description })),
+    purpose: Type.Optional(
+      LongText(
+        { min: 1, max: MAX_PURPOSE },
+        { description: 'In your own words. It vouches for the spends; what was requested never does.' },
+      ),
+    ),
+    amount_minor: Type.Optional(AmountMinor({ description: 'At most what was requested.' })),
+    expires_at: Type.Optional(InstantIn({ description: 'At the latest what was requested.' })),
+    per_spend_limit_minor: Type.Optional(AmountMinor({ description: 'At most what was requested.' })),
+    max_count: Type.Optional(
+      WholeNumber({ min: 1, max: MAX_ALLOWANCE_COUNT }, { description: 'At most what was requested.' }),
+    ),
+    merchants: Type.Optional(
+      list(Line({ max: TEXT_LENGTHS.merchant }), 100, 'Some of those that were requested; any if none were.'),
+    ),
+    payee_ids: Type.Optional(list(PayeeId(), 100, 'Some of those that were requested; any if none were.')),
+    answers: Type.Optional(
+      Answers('The reasons of a REVIEW that it answers ahead, for spends that are made under it.'),
+    ),
+  },
+  { $id: 'DecideAllowanceRequest', examples: [{ action: 'ALLOW', purpose: 'The load test of release 4.2' }] },
+);
+export type DecideAllowance = Static<typeof DecideAllowanceBody>;
 
 /** The fields that an administrator can change. */
 export const UpdateAllowanceBody = Fields(
@@ -166,6 +259,37 @@ export const DecisionAllowanceBody = Fields(
   { $id: 'DecisionAllowance' },
 );
 export type DecisionAllowance = Static<typeof DecisionAllowanceBody>;
+
+/** The standing approval that was used in place of a review, as a decision names it. */
+export const StandingApprovalBody = Fields(
+  {
+    id: Id('allowance'),
+    answers: Type.Array(OneOf(REASON_CODES), { description: 'The reasons of a REVIEW that it answered.' }),
+  },
+  { $id: 'StandingApproval' },
+);
+
+/** The body by which a review makes a standing approval of the same spends. */
+export const StandingApprovalIn = Fields(
+  {
+    amount_minor: AMOUNT,
+    period: Type.Optional(
+      OneOf(BUDGET_PERIODS, {
+        description: 'The calendar period (UTC) that the amount is for; `MONTH` by default.',
+      }),
+    ),
+    expires_at: InstantIn({ description: 'It answers before this time, at most 366 days ahead.' }),
+    per_spend_limit_minor: Type.Optional(
+      AmountMinor({ description: 'The most that a single spend may take, in minor units.' }),
+    ),
+  },
+  {
+    $id: 'NewStandingApproval',
+    description:
+      'With ALLOW: answers the same reasons ahead for later spends of the agent, in the currency and at the merchant of the decision, and to the payee if the request names one.',
+  },
+);
+export type NewStandingApproval = Static<typeof StandingApprovalIn>;
 
 /** An allowance, as the API answers it. */
 export const AllowanceBody = Fields(

@@ -2,7 +2,9 @@ import { Type } from 'typebox';
 import {
   AllowanceBody,
   CreateAllowanceBody,
+  DecideAllowanceBody,
   NewAllowanceBody,
+  RequestAllowanceBody,
   RevokeAllowanceBody,
   UpdateAllowanceBody,
 } from '../allowances/fields.ts';
@@ -19,6 +21,7 @@ import {
   page,
   QueryBoolean,
   QuerySeveral,
+  WaitSeconds,
 } from '../schema.ts';
 import { ALLOWANCE_STATUSES, MAX_ALLOWANCE_DEPTH, MAX_ALLOWANCES_AT_ONCE } from '../values/allowances.ts';
 
@@ -87,7 +90,7 @@ export const routes = {
         schema: Fields({ data: Type.Array(NewAllowanceBody) }, { $id: 'CreatedAllowances' }),
       },
     },
-    errors: ['not_found', 'allowance_exists', 'allowance_not_open'],
+    errors: ['not_found', 'allowance_exists', 'allowance_limit', 'allowance_not_open'],
   }),
   listAllowances: route({
     method: 'GET',
@@ -115,8 +118,55 @@ export const routes = {
     scopes: ['read'],
     agentKey: 'own',
     params: IdParams,
+    query: Fields({
+      wait_seconds: Type.Optional(
+        WaitSeconds('Wait up to this long for the decision on a requested allowance before responding.'),
+      ),
+    }),
     responses: { 200: allowance },
     errors: ['not_found'],
+  }),
+  requestAllowance: route({
+    method: 'POST',
+    path: '/v1/allowances/request',
+    operationId: 'requestAllowance',
+    tag: 'Allowances',
+    summary: 'Request an allowance',
+    description:
+      'A person decides it; until then it permits nothing, and without a decision it expires at `decide_by`. A workspace key must name the agent. The same `external_id` with the same body from the same creator answers 200 with the allowance that exists, and `idempotent-replay: true`. Ask with `GET /v1/allowances/:id?wait_seconds` what was decided.',
+    scopes: ['authorize'],
+    body: RequestAllowanceBody,
+    responses: {
+      201: { description: 'The requested allowance.', schema: AllowanceBody },
+      200: {
+        description: 'The allowance that this `external_id` requested before.',
+        schema: AllowanceBody,
+        headers: { 'idempotent-replay': '`true`' },
+      },
+    },
+    errors: [
+      'agent_mismatch',
+      'allowance_mismatch',
+      'not_found',
+      'allowance_exists',
+      'allowance_limit',
+      'agent_required',
+    ],
+  }),
+  decideAllowance: route({
+    method: 'POST',
+    path: '/v1/allowances/:id/decide',
+    operationId: 'decideAllowance',
+    tag: 'Allowances',
+    summary: 'Decide a requested allowance',
+    description:
+      "ALLOW may lower the amount and the limits, name fewer merchants and payees, and end it earlier. Only a `purpose` that is sent here vouches for spends. A reviewer decides up to the authority's `reviewer_allowance_limit_minor`, an administrator beyond. The decision is final.",
+    scopes: ['review'],
+    weighs: false,
+    params: IdParams,
+    body: DecideAllowanceBody,
+    responses: { 200: allowance },
+    errors: ['not_found', 'self_review_forbidden', 'not_reviewable', 'review_final'],
   }),
   updateAllowance: route({
     method: 'PATCH',
@@ -172,6 +222,7 @@ export const routes = {
       'agent_mismatch',
       'allowance_mismatch',
       'allowance_exists',
+      'allowance_limit',
       'allowance_not_open',
       'allowance_invalid',
     ],

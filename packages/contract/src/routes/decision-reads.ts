@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { DecisionFilterFields, ListQuery } from '../decision-filters.ts';
 import { DecisionBody } from '../decisions.ts';
 import { CSV_TYPE, route } from '../route.ts';
-import { Fields, Formed, OneOf, page, QueryInteger } from '../schema.ts';
+import { Fields, Formed, OneOf, page, WaitSeconds } from '../schema.ts';
 import { MAX_LOOKED_AT } from '../values/decisions.ts';
 
 export const EXPORT_TYPES = { csv: CSV_TYPE, jsonl: 'application/x-ndjson' } as const;
@@ -84,15 +84,10 @@ const IdParams = Fields({ id: Type.String() });
 
 const inWords = (columns: readonly string[]) => columns.map((column) => `\`${column}\``).join(', ');
 
-const MAX_WAIT_SECONDS = 25;
-
 /** The query of `GET /v1/decisions/:id`. */
 const DecisionQuery = Fields({
   wait_seconds: Type.Optional(
-    QueryInteger(
-      { min: 1, max: MAX_WAIT_SECONDS },
-      { description: 'Wait up to this long for a change of its review or outcome before responding.' },
-    ),
+    WaitSeconds('Wait up to this long for a change of its review or outcome before responding.'),
   ),
 });
 

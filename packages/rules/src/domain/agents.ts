@@ -18,6 +18,8 @@ export interface Agent {
   directory_version: number;
   /** The `seq` of the last event that answered a question of its decisions; 0: none did. Follows from the chain. */
   answers_version: number;
+  /** The event of the newest change of its standing approvals; 0: it never had one. */
+  allowances_version: number;
   created_at: string;
   updated_at: string;
 }
@@ -25,7 +27,7 @@ export interface Agent {
 /** An agent as the API returns it. */
 export function agentBody(
   agent: Agent,
-): { id: string } & Omit<Agent, 'agent_id' | 'directory_version' | 'answers_version'> {
-  const { agent_id, directory_version, answers_version, ...rest } = agent;
+): { id: string } & Omit<Agent, 'agent_id' | 'directory_version' | 'answers_version' | 'allowances_version'> {
+  const { agent_id, directory_version, answers_version, allowances_version, ...rest } = agent;
   return { id: agent_id, ...rest };
 }

@@ -173,7 +173,7 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   }
   if (agent !== undefined) {
     // Sealed as before there were directories where there is none.
-    const { directory_version, answers_version, ...rest } = agent;
+    const { directory_version, answers_version, allowances_version, ...rest } = agent;
     form.agent = directory_version === 0 ? rest : { ...rest, directory_version };
   }
   if (authority !== undefined) {

@@ -49,6 +49,7 @@ function made(given: { capability: Capability | null }) {
       authority_hash: null,
       directory_version: 0,
       answers_version: 0,
+      allowances_version: 0,
       status: 'active',
       created_at: '2026-11-22T08:00:00.000Z',
       updated_at: '2026-11-22T08:00:00.000Z',

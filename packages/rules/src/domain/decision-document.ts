@@ -24,6 +24,8 @@ export interface DecisionParts {
   questions: readonly DecisionQuestion[];
   /** The allowance that it was made under. */
   allowance: NonNullable<Decision['allowance']> | null;
+  /** The standing approval that was used in place of a review. */
+  standing_approval?: NonNullable<Decision['standing_approval']> | undefined;
   reservation: Reservation;
   capability: Capability | null;
   created_at: string;
@@ -71,6 +73,7 @@ export function composeDecision(parts: DecisionParts): Decision {
     trace: request.trace ?? null,
     limitable: request.limitable ?? false,
     min_amount_minor: request.min_amount_minor ?? null,
+    ...(parts.standing_approval === undefined ? {} : { standing_approval: parts.standing_approval }),
     // Its labels' keys may be those of marks, so it comes after all of them.
     ...(parts.allowance === null ? {} : { allowance: parts.allowance }),
     context: request.context ?? null,

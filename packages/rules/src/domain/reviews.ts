@@ -54,10 +54,10 @@ export function reviewDataHash(review: ReviewRow): Buffer {
  * keys without a principal count as two requesters.
  */
 export function isOwnRequest(
-  requested_by: { key_id: string; principal_id: string | null },
+  requested_by: { key_id: string | null; principal_id: string | null },
   reviewer: { key_id: string | null; principal_id: string | null },
 ): boolean {
-  if (requested_by.key_id === reviewer.key_id) return true;
+  if (requested_by.key_id !== null && requested_by.key_id === reviewer.key_id) return true;
   return (requested_by.principal_id ?? '') !== '' && requested_by.principal_id === reviewer.principal_id;
 }
 

@@ -1,5 +1,5 @@
 import type { Authority } from '@purser/contract/authority';
-import type { Assessment, SpendRequest, StageFinding } from '@purser/contract/decisions';
+import type { Assessment, Decision, SpendRequest, StageFinding } from '@purser/contract/decisions';
 import type { ReasonCode } from '@purser/contract/reasons';
 import { CONTRACT_STAGES, STAGES, type Stage } from '@purser/contract/stages';
 import { storedAssessment } from '../domain/assessment.ts';
@@ -19,7 +19,8 @@ import { judgeMerchant } from './merchants.ts';
 import { newMerchantJudges } from './new-merchant.ts';
 import { judgePurpose } from './purpose.ts';
 import { judgeSharedBudgets } from './shared-budgets.ts';
-import { type DecideFacts, type Found, type Judge, type JudgesOf, NO_JUDGES, skipped } from './stage.ts';
+import { type DecideFacts, type Judge, type JudgedBy, type JudgesOf, NO_JUDGES, skipped } from './stage.ts';
+import { answerAhead } from './standing-approvals.ts';
 import { judgeActionType, judgeActiveHours, judgeCurrency, judgeValidity } from './terms.ts';
 import { judgeVelocity } from './velocity.ts';
 
@@ -27,6 +28,8 @@ import { judgeVelocity } from './velocity.ts';
 export interface Verdict extends PublishedVerdict {
   /** The amount held against the budget: after capping, 0 on DENY. */
   held_amount_minor: number;
+  /** The standing approval that was used in place of a review. */
+  standing_approval?: NonNullable<Decision['standing_approval']>;
 }
 
 const SEVERITY: Record<StageOutcome, number> = { DENY: 3, REVIEW: 2, LIMIT: 1, PASS: 0, SKIPPED: 0 };
@@ -48,8 +51,10 @@ export function decide(facts: DecideFacts): Verdict {
   return verdictOf(facts, judgeStages(facts));
 }
 
-/** Derives the verdict from the results of the stages. */
-export function verdictOf({ request, assessment }: DecideFacts, { judged, amount_minor }: AllFound): Verdict {
+/** Derives the verdict from the results of the stages. Some of them may be answered ahead. */
+export function verdictOf(facts: DecideFacts, { judged: found, amount_minor }: AllFound): Verdict {
+  const { request, assessment } = facts;
+  const { judged, ...answered } = answerAhead(facts, found, amount_minor);
   const findings = judged.map(findingOf);
 
   // Array.prototype.sort is stable, so findings of one severity keep the order of the stages.
@@ -70,13 +75,8 @@ export function verdictOf({ request, assessment }: DecideFacts, { judged, amount
     policy_trace: findings,
     explanation: explain(request, reasons, findings),
     purpose: storedAssessment(assessment ?? noPurpose()),
+    ...answered,
   };
-}
-
-/** The result of one judge of a stage. */
-export interface JudgedBy {
-  stage: Stage;
-  found: Found;
 }
 
 /** The results of all stages, in order. */

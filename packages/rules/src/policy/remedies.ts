@@ -2,8 +2,8 @@ import type { Remedy } from '@purser/contract/decisions';
 import type { ReasonCode } from '@purser/contract/reasons';
 import type { Stage } from '@purser/contract/stages';
 import type { DecisionKind } from '../domain/decisions.ts';
-import { decide, type JudgedBy, judgeStages, type Verdict, verdictOf } from './decide.ts';
-import { type DecideFacts, type Found, leastAccepted } from './stage.ts';
+import { decide, judgeStages, type Verdict, verdictOf } from './decide.ts';
+import { type DecideFacts, type Found, type JudgedBy, leastAccepted } from './stage.ts';
 import { factsAt, factsBesideHold, factsInCurrency, factsUnderAnother, factsWithAmount } from './what-if.ts';
 
 const NO_REMEDIES: readonly Remedy[] = [];

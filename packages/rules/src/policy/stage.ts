@@ -1,6 +1,7 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Assessment, SpendRequest, StageFinding } from '@purser/contract/decisions';
 import type { ReasonCode } from '@purser/contract/reasons';
+import type { Stage } from '@purser/contract/stages';
 import type { LoadedAllowance } from '../counters/allowances.ts';
 import type { LoadedBudget } from '../counters/shared-budgets.ts';
 import type { BudgetCounter } from '../domain/budget.ts';
@@ -29,12 +30,25 @@ export interface DecideFacts {
   allowances?: readonly LoadedAllowance[];
   /** The findings of an earlier answer about its allowances, in place of `allowances`. */
   replayed_allowances?: readonly Found[];
+  /**
+   * The agent's standing approvals, the one that expires first in front, and whether the review policy lets a review of an
+   * amount be answered ahead. Omitted: nothing is.
+   */
+  answers_ahead?: { standing: readonly LoadedAllowance[]; mayAnswer: (amount_minor: number) => boolean };
+  /** The sentences of what an earlier answer says was answered ahead, by their place, in place of `answers_ahead`. */
+  replayed_answers?: ReadonlyMap<string, string>;
   /** Made for the purpose of `authority`; null exactly where there is no authority. */
   assessment: Assessment | null;
   /** True if the agent is known to have paid the payee that the request names, or else its merchant. */
   is_known_merchant: boolean;
   /** When it is decided; milliseconds since 1970 UTC. */
   now_ms: number;
+}
+
+/** The result of one judge of a stage. */
+export interface JudgedBy {
+  stage: Stage;
+  found: Found;
 }
 
 /** The result of a stage. Omitted fields are null in the trace, except `name`, which is omitted there too. */

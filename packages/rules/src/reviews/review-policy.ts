@@ -68,6 +68,12 @@ export function tierOf(policy: ReviewPolicy, currency: string, held_minor: numbe
   };
 }
 
+/** Returns whether a review policy leaves a review of this amount to one approval that nobody has to sign. */
+export function mayBeAnswered(policy: ReviewPolicy, currency: string, amount_minor: number): boolean {
+  const tier = tierOf(policy, currency, amount_minor);
+  return tier === null || (tier.approvals === 1 && tier.signed !== true);
+}
+
 /** The version and the tier of the review policy in a decision; empty where none applies to it. */
 export type ReviewTerms = Pick<Decision, 'review_tier' | 'review_policy_version'>;
 

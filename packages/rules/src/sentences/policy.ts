@@ -143,6 +143,7 @@ export const POLICY = {
   reduced_to_shared: (amount: string, left: string, budget: string) =>
     `Requested ${amount}, reduced to the ${left} left of ${budget}.`,
 
+  answered_ahead: (id: string, by: string, day: string) => `Answered by ${id}, ${by}, until ${day}.`,
   allowance_required: () => 'The policy requires an allowance, and the request names none.',
   allowance_undecided: (name: string) => `The allowance ${quoted(name)} waits for a decision.`,
   allowance_denied: (name: string, time: string) =>

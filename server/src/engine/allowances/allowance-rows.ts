@@ -123,6 +123,53 @@ export async function loadByExternalIds(
   return result.rows;
 }
 
+/** The condition that an allowance `a` is a standing approval in force, or a request that nobody has decided. */
+const WAITS_OR_STANDS = `((a.automatic and a.status = 'OPEN' and a.expires_at > clock_timestamp())
+  or (a.status = 'REQUESTED' and a.decide_by > clock_timestamp()))`;
+
+/** Returns the standing approvals in force of these agents, by id or slug, and their undecided requests. */
+export async function loadAllowancesOfAgents(
+  db: Queryable,
+  wanted: readonly InWorkspace<{ ref: string }>[],
+): Promise<InWorkspace<Allowance>[]> {
+  const result = await db.query<InWorkspace<Allowance>>({
+    name: 'load_allowances_of_agents',
+    text: `select a.workspace_id, ${ALLOWANCE_COLUMNS} from unnest($1::text[], $2::text[]) as w(workspace_id, ref)
+      join agents g on g.workspace_id = w.workspace_id and (g.agent_id = w.ref or g.slug = w.ref)
+      join allowances a on a.workspace_id = w.workspace_id and a.agent_id = g.agent_id and ${WAITS_OR_STANDS}`,
+    values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.ref)],
+  });
+  return result.rows;
+}
+
+/** The standing approvals of an agent at a version of them. */
+export interface StandingApprovals {
+  version: number;
+  /** Those in force when they were read, the one that expires first in front. */
+  allowances: readonly Allowance[];
+}
+
+/** Returns the standing approvals of an agent as they are now. */
+export async function loadStandingApprovals(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
+): Promise<StandingApprovals> {
+  const result = await db.query<Allowance & { workspace_id: string; version: number }>({
+    name: 'load_standing_approvals',
+    text: `select g.allowances_version as version, ${ALLOWANCE_COLUMNS} from agents g
+      left join allowances a on a.workspace_id = g.workspace_id and a.agent_id = g.agent_id and a.automatic
+        and a.status = 'OPEN' and a.expires_at > clock_timestamp()
+      where g.workspace_id = $1 and g.agent_id = $2 order by a.expires_at, a.allowance_id`,
+    values: [workspace_id, agent_id],
+  });
+  const allowances = result.rows.filter(({ allowance_id }) => allowance_id !== null);
+  return {
+    version: result.rows[0]?.version ?? 0,
+    allowances: allowances.map(({ workspace_id: _known, version: _same, ...allowance }) => allowance),
+  };
+}
+
 /** Returns how many open allowances that agents made are below each of these, which have none above. */
 export async function countOpenBelow(
   db: Queryable,
@@ -211,6 +258,29 @@ export async function listUses(
     name: 'list_allowance_uses',
     text: `select allowance_id, decision_id from allowance_decisions where workspace_id = $1 and decision_id = any($2)`,
     values: [workspace_id, decision_ids],
+  });
+  return result.rows;
+}
+
+/** Returns every agent of a workspace with the version of its standing approvals, and the ids of all that it ever had. */
+export async function listStandingOfAgents(
+  db: Queryable,
+  workspace_id: string,
+): Promise<{ agent_id: string; version: number; allowance_ids: string[] }[]> {
+  const result = await db.query<{
+    workspace_id: string;
+    agent_id: string;
+    version: number;
+    allowance_ids: string[];
+  }>({
+    name: 'list_standing_of_agents',
+    text: `select g.agent_id, g.allowances_version as version,
+        coalesce(array_agg(a.allowance_id) filter (where a.allowance_id is not null), '{}') as allowance_ids
+      from agents g
+      left join allowances a on a.workspace_id = g.workspace_id and a.agent_id = g.agent_id and a.automatic
+      where g.workspace_id = $1 group by g.agent_id, g.allowances_version
+      having g.allowances_version <> 0 or count(a.allowance_id) > 0`,
+    values: [workspace_id],
   });
   return result.rows;
 }

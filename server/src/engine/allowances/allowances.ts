@@ -1,12 +1,13 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { AllowanceIssuer } from '@purser/rules/allowances/issuers';
-import { type Allowance, termsOf } from '@purser/rules/counters/allowances';
+import { type Allowance, endsMs, termsOf } from '@purser/rules/counters/allowances';
 import type { AllowanceLabel, AllowanceUse, ExternalId } from './allowance-rows.ts';
 
 /** The rows that a batch loads for its allowances. */
 interface LoadedAllowances {
   allowances: readonly Allowance[];
   allowances_of_decisions: readonly Allowance[];
+  allowances_of_agents: readonly Allowance[];
   allowances_by_external_id: readonly Allowance[];
   open_allowances_below: readonly { root_id: string; count: number }[];
   allowance_issuers: readonly AllowanceIssuer[];
@@ -38,6 +39,7 @@ export class Allowances {
     const all = [
       ...loaded.allowances,
       ...loaded.allowances_of_decisions,
+      ...loaded.allowances_of_agents,
       ...loaded.allowances_by_external_id,
     ];
     this.#allowances = new Map(all.map((each) => [each.allowance_id, each]));
@@ -69,6 +71,17 @@ export class Allowances {
   byExternalId({ maker, external_id }: ExternalId): Allowance | undefined {
     return [...this.#allowances.values()].find(
       (each) => each.external_id === external_id && makerOf(each) === maker,
+    );
+  }
+
+  /**
+   * The standing approvals in force, or the undecided requests, of an agent. The command must need `allowances_of_agents`.
+   */
+  ofAgent(agent_id: string, kind: 'standing' | 'requested', now_ms: number): Allowance[] {
+    const isOf = (each: Allowance) =>
+      kind === 'requested' ? each.status === 'REQUESTED' : each.automatic && each.status === 'OPEN';
+    return [...this.#allowances.values()].filter(
+      (each) => each.agent_id === agent_id && isOf(each) && endsMs(each) > now_ms,
     );
   }
 

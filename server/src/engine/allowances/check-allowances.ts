@@ -1,7 +1,14 @@
 import { type Allowance, termsOf } from '@purser/rules/counters/allowances';
 import { pushTo } from '@purser/rules/values/maps';
 import type { Queryable } from '../storage/database.ts';
-import { type AllowanceLabel, listAllowances, listLabels, listUses, loadChains } from './allowance-rows.ts';
+import {
+  type AllowanceLabel,
+  listAllowances,
+  listLabels,
+  listStandingOfAgents,
+  listUses,
+  loadChains,
+} from './allowance-rows.ts';
 
 const ROWS_AT_ONCE = 200;
 
@@ -22,7 +29,8 @@ interface MadeUnder {
 }
 
 /** The ids of the allowances that a decision names, in the text that was cut out of its document. */
-const NAMED = /^,"min_amount_minor":(?:null|\d+),"allowance":\{"id":"(alw_[0-9A-Z]{26})"/;
+const NAMED =
+  /^,"min_amount_minor":(?:null|\d+)(?:,"standing_approval":\{"id":"(alw_[0-9A-Z]{26})","answers":\[[A-Z_",]*\]\})?(?:,"allowance":\{"id":"(alw_[0-9A-Z]{26})")?/;
 
 /** Reports decisions of a page for which it is not noted right which allowances they were made under. */
 export async function checkUses(
@@ -30,17 +38,18 @@ export async function checkUses(
   events: readonly MadeUnder[],
 ): Promise<void> {
   const named = events.flatMap(({ seq, subject_id: decision_id, under }) => {
-    const id = NAMED.exec(under ?? '')?.[1];
-    return id === undefined ? [] : [{ seq, decision_id, id }];
+    const [, standing, allowance] = NAMED.exec(under ?? '') ?? [];
+    const ids = [standing, allowance].flatMap((id) => id ?? []);
+    return ids.length === 0 ? [] : [{ seq, decision_id, ids }];
   });
   if (named.length === 0) return;
-  const rows = await loadChains(db, workspace_id, [...new Set(named.map(({ id }) => id))]);
+  const rows = await loadChains(db, workspace_id, [...new Set(named.flatMap((each) => each.ids))]);
   const uses = new Map<string, string[]>();
-  const ids = named.map(({ decision_id }) => decision_id);
-  for (const { decision_id, allowance_id } of await listUses(db, workspace_id, ids))
+  const made = named.map(({ decision_id }) => decision_id);
+  for (const { decision_id, allowance_id } of await listUses(db, workspace_id, made))
     pushTo(uses, decision_id, allowance_id);
-  for (const { seq, decision_id, id } of named) {
-    const expected = new Set(rows.get(id)?.path ?? [id]);
+  for (const { seq, decision_id, ids } of named) {
+    const expected = new Set(ids.flatMap((id) => rows.get(id)?.path ?? [id]));
     const noted = uses.get(decision_id) ?? [];
     const right = noted.filter((each) => expected.has(each));
     tally.found.allowance_decisions += right.length;
@@ -90,5 +99,21 @@ export async function* checkedAllowances({
     const last = rows.at(-1);
     if (last === undefined) return;
     after = last.allowance_id;
+  }
+}
+
+/** Reports agents whose version of standing approvals is not the newest event of one of these. */
+export async function checkStandingVersions({
+  db,
+  workspace_id,
+  sealed,
+  findings,
+}: Verified & { sealed: ReadonlyMap<string, { seq: number }> }): Promise<void> {
+  for (const { agent_id, version, allowance_ids } of await listStandingOfAgents(db, workspace_id)) {
+    const seq = sealed.get(`agent ${agent_id}`)?.seq;
+    const newest = Math.max(0, ...allowance_ids.map((id) => sealed.get(`allowance ${id}`)?.seq ?? 0));
+    if (seq === undefined || version === newest) continue;
+    const detail = `The row of agent ${agent_id} names another event than the newest of its standing approvals.`;
+    findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail });
   }
 }

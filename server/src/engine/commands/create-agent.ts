@@ -50,6 +50,7 @@ export const createAgent: Command<CreateAgentInput, Agent> = {
       authority_hash: null,
       directory_version: 0,
       answers_version: 0,
+      allowances_version: 0,
       created_at: set.now,
       updated_at: set.now,
     };

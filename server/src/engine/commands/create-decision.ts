@@ -1,6 +1,6 @@
 import type { Decision, Reservation } from '@purser/contract/decisions';
 import type { Capability } from '@purser/contract/records';
-import { countersOfAllowance } from '@purser/rules/counters/allowances';
+import { countersOfAllowance, earliestExpiry, type LoadedAllowance } from '@purser/rules/counters/allowances';
 import type { Agent } from '@purser/rules/domain/agents';
 import { budgetStatus, periodOf } from '@purser/rules/domain/budget';
 import { capabilityExpiry, newCapability } from '@purser/rules/domain/capabilities';
@@ -14,7 +14,7 @@ import { withSlots } from '@purser/rules/policy/counters';
 import { decide, type Verdict } from '@purser/rules/policy/decide';
 import { remediesOf, smallerAmountOf } from '@purser/rules/policy/remedies';
 import { countedLimits, loadedBudgets } from '@purser/rules/policy/shared-budgets';
-import { type ReviewTerms, reviewTerms } from '@purser/rules/reviews/review-policy';
+import { mayBeAnswered, type ReviewTerms, reviewTerms } from '@purser/rules/reviews/review-policy';
 import { type Command, type CommandResult, done, refuse } from '../lane/command.ts';
 import type { WorkingSet } from '../lane/working-set.ts';
 import { publishReachedLimits } from '../limits/reached-limits.ts';
@@ -25,10 +25,16 @@ import {
   questionsWithCounts,
 } from '../questions/asked-questions.ts';
 import { parseReviewPolicy } from '../storage/reviews/review-policies.ts';
-import { allowedUntil, budgetsNamed, chainOf, namedAllowance } from './allowances/chain.ts';
+import {
+  allowancesCounted,
+  allowancesOf,
+  budgetsNamed,
+  chainOf,
+  namedAllowance,
+  standingOf,
+} from './allowances/chain.ts';
 
 import {
-  type Assessed,
   alertingLimits,
   type CreateDecisionInput,
   type CreatedDecision,
@@ -75,7 +81,7 @@ function replayOf(set: WorkingSet, { agent_id }: Agent, input: CreateDecisionInp
 }
 
 function knownAuthority(set: WorkingSet, agent: Agent): KnownAuthority | null {
-  const { agent_id, directory_version, answers_version } = agent;
+  const { agent_id, directory_version, answers_version, allowances_version } = agent;
   const current = set.authority(agent_id);
   return (
     current && {
@@ -83,6 +89,7 @@ function knownAuthority(set: WorkingSet, agent: Agent): KnownAuthority | null {
       authority: current.authority,
       directory_version,
       answers_version,
+      allowances_version,
     }
   );
 }
@@ -90,12 +97,13 @@ function knownAuthority(set: WorkingSet, agent: Agent): KnownAuthority | null {
 function isAssessedFor(
   set: WorkingSet,
   agent: Agent,
-  assessed: Assessed | null,
+  { assessed, standing }: Pick<CreateDecisionInput, 'assessed' | 'standing'>,
   { hash, directory_version }: KnownAuthority,
 ): boolean {
   return (
     assessed?.authority_hash === hash &&
     assessed.directory.version === directory_version &&
+    (standing?.version ?? 0) === agent.allowances_version &&
     hasSameAnswers(set, agent, assessed)
   );
 }
@@ -123,6 +131,14 @@ function factsOf(
         ? []
         : loadedBudgets(budgetsNamed(input) ?? [], set.shared_budgets.all(), set.counters),
     ...(chain === undefined ? {} : { allowances: loadedAllowances(chainOf(set, chain), set.counters) }),
+    answers_ahead: {
+      standing: loadedAllowances(
+        standingOf(input).flatMap(({ allowance_id }) => set.allowances.get(allowance_id) ?? []),
+        set.counters,
+      ),
+      mayAnswer: (amount_minor: number) =>
+        mayBeAnswered(parseReviewPolicy(set.reviewPolicy()), request.action.currency, amount_minor),
+    },
     assessment,
     is_known_merchant: merchant !== undefined && set.isKnownMerchant(merchant),
     now_ms: set.now_ms,
@@ -150,16 +166,18 @@ interface DecidedSpend {
   agent: Agent;
   facts: Facts;
   verdict: Verdict;
+  /** The allowances that it counts in: those that it was made under, and the standing approval that was used. */
+  counts_in: readonly LoadedAllowance[];
 }
 
 /** The capability that the decision issues: an ALLOW in ENFORCE has one. */
 function issueCapability(
-  { decision_id, agent, facts, verdict }: DecidedSpend,
+  { decision_id, agent, facts, verdict, counts_in }: DecidedSpend,
   capability_ttl_seconds: number,
 ): Capability | null {
   const { authority, request, now_ms } = facts;
   if (agent.mode !== 'ENFORCE' || verdict.decision !== 'ALLOW' || authority === null) return null;
-  const expires_at = capabilityExpiry(now_ms, capability_ttl_seconds, authority, allowedUntil(facts));
+  const expires_at = capabilityExpiry(now_ms, capability_ttl_seconds, authority, earliestExpiry(counts_in));
   const action = { ...request.action, amount_minor: verdict.held_amount_minor };
   return newCapability(decision_id, action, now_ms, expires_at);
 }
@@ -186,7 +204,7 @@ function giveNotice(set: WorkingSet, made: Decision): void {
 /** Holds the money of a decision against its month. Returns the hold, with the limits that it counts in. */
 function reserve(
   set: WorkingSet,
-  { decision_id, agent, facts, verdict }: DecidedSpend,
+  { decision_id, agent, facts, verdict, counts_in }: DecidedSpend,
   capability: Capability | null,
   review_ttl_seconds: number,
 ): Reservation {
@@ -200,7 +218,7 @@ function reserve(
   const limit_minor = in_its_currency ? (authority.monthly_budget_minor ?? null) : null;
   const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
   // What an allowance in another currency denied says nothing about it either.
-  const allowances = (facts.allowances ?? []).filter((each) => each.currency === currency);
+  const allowances = counts_in.filter((each) => each.currency === currency);
   const counted = in_its_currency ? countedLimits({ ...facts, allowances }, own) : [];
   const limits = counted.length === 0 ? {} : { limits: counted };
   if (decision === 'DENY') return { ...noReservation(currency, period, budget, limit_minor), ...limits };
@@ -218,7 +236,7 @@ function reserve(
       capability,
       set.now_ms,
       authority?.review_ttl_seconds ?? review_ttl_seconds,
-      allowedUntil(facts),
+      earliestExpiry(counts_in),
     ),
     budget: budgetStatus(held, limit_minor),
     ...limits,
@@ -242,14 +260,14 @@ export function makeCreateDecision(
       counters: [
         ...countersAssessed(input).values(),
         ...countersOfSmaller(input).values(),
-        ...(input.chain?.allowances.flatMap(countersOfAllowance) ?? []),
+        ...allowancesOf(input).flatMap(countersOfAllowance),
       ],
       idempotency: { agent_id: input.agent_id, idempotency_key: input.idempotency_key },
       known_merchant: merchantAsked(input),
       limit_alerts: alertingLimits(input),
       questions: questionsOf(input),
       shared_budgets: budgetsNamed(input),
-      allowances: input.chain?.allowances.map(({ allowance_id }) => allowance_id),
+      allowances: allowancesOf(input).map(({ allowance_id }) => allowance_id),
       review_policy: true,
       webhooks: true,
       notice_bursts_of: [input.agent_id],
@@ -261,7 +279,7 @@ export function makeCreateDecision(
       const answered = whyNotAsked(set, agent, input) ?? replayOf(set, agent, input);
       if (answered !== null) return answered;
       const known = knownAuthority(set, agent);
-      if (known !== null && !isAssessedFor(set, agent, input.assessed, known))
+      if (known !== null && !isAssessedFor(set, agent, input, known))
         return { kind: 'stale', current: known };
       const facts = factsOf(set, agent, input, known);
       const verdict = decide(facts);
@@ -270,7 +288,7 @@ export function makeCreateDecision(
 
       // After this point the decision is made: nothing may refuse it.
       const decision_id = set.newId('decision');
-      const decided = { decision_id, agent, facts, verdict };
+      const decided = { decision_id, agent, facts, verdict, counts_in: allowancesCounted(facts, verdict) };
       const capability = issueCapability(decided, options.capability_ttl_seconds);
       const reservation = reserve(set, decided, capability, options.review_ttl_seconds);
       const made = composeDecision({
@@ -284,6 +302,7 @@ export function makeCreateDecision(
         directory_version: agent.directory_version,
         questions: known === null ? [] : questionsWithCounts(set, input),
         allowance: namedAllowance(facts),
+        standing_approval: verdict.standing_approval,
         review_terms: termsInForce(set, agent, verdict, reservation),
         reservation,
         capability,
@@ -299,14 +318,13 @@ export function makeCreateDecision(
       const row = decisionRow(made, { idempotency_key, request_hash, document });
       const event_id = set.addDecision(row, made);
       countAsked(set, made);
-      set.allowances.noteUses(decision_id, facts.allowances ?? []);
+      set.allowances.noteUses(decision_id, decided.counts_in);
       set.publish('decision.created', document, event_id);
       giveNotice(set, made);
       const { decision, reason_code } = verdict;
       publishReachedLimits(set, made, facts.authority, origin);
-      const { mode } = agent;
       const capability_id = capability?.capability_id ?? null;
-      const told = { decision, mode, reason_code, capability_id, authority: known };
+      const told = { decision, mode: agent.mode, reason_code, capability_id, authority: known };
       return done({ replayed: false, document, decided: told });
     },
   };

@@ -19,6 +19,7 @@ import { knownMerchantKey } from '@purser/rules/policy/known-merchants';
 import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
 import type { DecideFacts } from '@purser/rules/policy/stage';
 import { valueIn } from '@purser/rules/values/maps';
+import type { StandingApprovals } from '../allowances/allowance-rows.ts';
 import type { AssessedQuestions } from '../questions/asked-questions.ts';
 import type { AlertingLimit } from '../storage/notices/limit-alerts.ts';
 import type { AllowanceChain } from './allowances/chain.ts';
@@ -37,6 +38,8 @@ export interface CreateDecisionInput {
   chain?: AllowanceChain;
   /** The card authorization that it is made of, where nobody asked. */
   observed?: NonNullable<Decision['observed']>;
+  /** The standing approvals of the agent; omitted where it never had one. */
+  standing?: StandingApprovals;
   /** A smaller amount that may be offered instead, so that what it would repeat is looked for too. */
   also_minor?: number;
 }
@@ -59,6 +62,7 @@ export interface KnownAuthority {
   authority: Authority;
   directory_version: number;
   answers_version: number;
+  allowances_version: number;
 }
 
 /** The input to retry a decision with: the authority in force, and `also_minor` where that is lacking. */

@@ -1,6 +1,7 @@
 import { type KnownAnswers, NO_ANSWERS } from '@purser/rules/domain/question-history';
 import { type Directory, EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import { LRUCache } from 'lru-cache';
+import { loadStandingApprovals, type StandingApprovals } from '../allowances/allowance-rows.ts';
 import type { Queryable } from '../storage/database.ts';
 import { loadAnswers } from '../storage/derived/questions.ts';
 import { loadDirectory } from '../storage/merchant-entries.ts';
@@ -12,6 +13,10 @@ type VersionOf<Kept> = (workspace_id: string, agent_id: string, version: number)
 export type DirectoryOf = VersionOf<Directory>;
 /** The answers to an agent's questions. */
 export type AnswersOf = VersionOf<KnownAnswers>;
+
+/** The standing approvals of an agent. */
+export type StandingApprovalsOf = VersionOf<StandingApprovals>;
+const NO_STANDING_APPROVALS: StandingApprovals = { version: 0, allowances: [] };
 
 /** Entries or answers of all agents together, about 0.5 KB each. */
 const MAX_CACHED = 200_000;
@@ -49,4 +54,12 @@ export function makeDirectories(db: Queryable): DirectoryOf {
 /** Makes the look-up of answers. */
 export function makeAnswers(db: Queryable): AnswersOf {
   return makeVersions(db, loadAnswers, { nothing: NO_ANSWERS, sizeOf: ({ answers }) => answers.size });
+}
+
+/** Makes the look-up of standing approvals. */
+export function makeStandingApprovals(db: Queryable): StandingApprovalsOf {
+  return makeVersions(db, loadStandingApprovals, {
+    nothing: NO_STANDING_APPROVALS,
+    sizeOf: ({ allowances }) => allowances.length * 2,
+  });
 }

@@ -10,6 +10,7 @@ import type { SigningKeyRow } from '@purser/rules/signing/records/signing-key';
 import {
   countOpenBelow,
   loadAllowances,
+  loadAllowancesOfAgents,
   loadAllowancesOfDecisions,
   loadByExternalIds,
 } from '../allowances/allowance-rows.ts';
@@ -185,6 +186,7 @@ const LOADS = {
     changed: ({ allowances }) => allowances.changes.keys(),
   }),
   allowances_of_decisions: load((needs) => by('decision_id', needs.allowances_of), loadAllowancesOfDecisions),
+  allowances_of_agents: load((needs) => by('ref', needs.allowances_of_agents), loadAllowancesOfAgents),
   allowances_by_external_id: load((needs) => needs.allowance_external_ids ?? NONE, loadByExternalIds),
   open_allowances_below: load((needs) => by('root_id', needs.open_allowances_below), countOpenBelow),
   allowance_issuers: load((needs) => by('issuer_id', needs.allowance_issuers), loadIssuers),

@@ -19,6 +19,8 @@ export interface Needs {
   allowances_of?: readonly string[];
   /** Allowances by the external ids that their makers gave them. */
   allowance_external_ids?: readonly ExternalId[];
+  /** The standing approvals in force of these agents, by id or slug, and their undecided requests. */
+  allowances_of_agents?: readonly string[];
   /** How many open allowances of agents are below these, which have none above. */
   open_allowances_below?: readonly string[];
   /** Issuers of signed allowances. */

@@ -4,7 +4,7 @@ import { containing, type SortedPage } from './pages.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS =
-  'agent_id, slug, name, mode, status, authority_version, authority_hash, directory_version, answers_version, created_at, updated_at';
+  'agent_id, slug, name, mode, status, authority_version, authority_hash, directory_version, answers_version, allowances_version, created_at, updated_at';
 
 /** Returns the agents with these ids or slugs; unknown ones are left out. */
 export async function loadAgents(
@@ -156,6 +156,7 @@ export const putAgents = makeInsert<Agent>(
     authority_hash: 'text',
     directory_version: 'integer',
     answers_version: 'bigint',
+    allowances_version: 'bigint',
     created_at: 'timestamptz',
     updated_at: 'timestamptz',
   },
@@ -169,6 +170,7 @@ export const putAgents = makeInsert<Agent>(
       'authority_hash',
       'directory_version',
       'answers_version',
+      'allowances_version',
       'updated_at',
     ],
   },

@@ -90,7 +90,7 @@ export async function getAuthority(
 
 /** An authority, and the versions of the agent's listed merchants and answered questions. */
 type SpendingAuthority = Pick<AuthorityRow, 'hash' | 'authority'> &
-  Pick<Agent, 'directory_version' | 'answers_version'>;
+  Pick<Agent, 'directory_version' | 'answers_version' | 'allowances_version'>;
 
 /**
  * Returns the authority that a new spend would be decided by now; undefined if the agent is not active, has none, or
@@ -105,7 +105,7 @@ export async function getSpendingAuthority(
   const result = await db.query<SpendingAuthority>({
     // This statement is not prepared: a plan made while the tables were empty may read all keys, and planning costs
     // little compared with the call to a model that follows.
-    text: `select v.hash, v.authority, a.directory_version, a.answers_version
+    text: `select v.hash, v.authority, a.directory_version, a.answers_version, a.allowances_version
       from agents a join authorities v on v.workspace_id = $1 and v.agent_id = a.agent_id and v.version = a.authority_version
       where a.workspace_id = $1 and a.agent_id = $2 and a.status = 'active'
         and not exists (select 1 from idempotency_keys k

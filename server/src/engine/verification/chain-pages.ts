@@ -45,7 +45,8 @@ export async function loadChain(
           then d.document end as held_document,
         strpos(d.document, '"answered":null}') > 0 as asks,
         case when strpos(d.document, ',"allowance":{"id":"alw_') > 0
-          then substr(d.document, strpos(d.document, ',"min_amount_minor":'), 120) end as under,
+            or strpos(d.document, ',"standing_approval":{"id":"alw_') > 0
+          then substr(d.document, strpos(d.document, ',"min_amount_minor":'), 400) end as under,
         case when d.created_at <= e.occurred_at then sha256(convert_to(
           '{"agent_id":"' || d.agent_id
           || '","created_at":"' || to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')

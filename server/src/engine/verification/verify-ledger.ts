@@ -12,7 +12,7 @@ import {
 } from '@purser/rules/domain/ledger';
 import { type ApprovalsVerdict, SigningHistory } from '@purser/rules/signing/history';
 import type pg from 'pg';
-import { checkUses } from '../allowances/check-allowances.ts';
+import { checkStandingVersions, checkUses } from '../allowances/check-allowances.ts';
 import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { primedRows } from '../storage/derived/counter-checks.ts';
@@ -389,6 +389,7 @@ async function checkWhole(walk: Walk, head: StoredHead | undefined): Promise<voi
     await checkCounters(db, workspace_id, tally.counters, walk.previous.seq, findings);
   }
   await checkQuestions(walk);
+  await checkStandingVersions(walk);
   await checkFeedback(db, workspace_id, tally.learnt, walk.previous.seq, findings);
   await checkLiveRows({ ...walk, head });
   await checkOrphans(walk);

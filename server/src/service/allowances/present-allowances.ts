@@ -9,7 +9,7 @@ import { counterChanges } from '@purser/rules/counters/counted-in';
 import { Counters } from '@purser/rules/counters/counters-in-memory';
 import { afterExpiry } from '@purser/rules/domain/decision-states';
 import { allowanceStandings, loadedAllowances } from '@purser/rules/policy/allowances';
-import type { FoundAllowance } from '../../engine/allowances/find-allowances.ts';
+import { type FoundAllowance, readAllowances } from '../../engine/allowances/find-allowances.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { loadCountedDueHolds } from '../../engine/storage/decision-states.ts';
 import { loadWholeCounters } from '../../engine/storage/derived/counters.ts';
@@ -79,4 +79,15 @@ export async function presentAllowances(
   return loadedAllowances(rows, counters).map((each, i) =>
     allowanceBody({ ...(rows[i] as FoundAllowance), ...each }, now_ms),
   );
+}
+
+/** Returns one allowance as it is now; it must exist. */
+export async function shownAllowance(
+  db: Queryable,
+  workspace_id: string,
+  allowance_id: string,
+): Promise<ShownAllowance> {
+  const rows = await readAllowances(db, workspace_id, [allowance_id]);
+  const [body] = await presentAllowances(db, workspace_id, rows);
+  return body as ShownAllowance;
 }

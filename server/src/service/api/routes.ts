@@ -13,7 +13,7 @@ import { type Cursors, makeCursors } from '../http/cursors.ts';
 import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
 import type { Call, Route } from '../http/route.ts';
 import { type Core, newId, newKey, newToken } from '../installation/runtime.ts';
-import { keyHint, type MakeKeyValue } from '../installation/secrets.ts';
+import { makeKeyValues } from '../installation/secrets.ts';
 import { type ForgotPassword, makeForgotPassword } from '../mail/forgot-password.ts';
 import { makePeople, type PeopleConfig, type PeopleServices } from '../people/make-people.ts';
 import { makeOidcSignIn } from '../people/oidc-people.ts';
@@ -133,10 +133,8 @@ function makeRouteParts(core: Core, config: RouteConfig) {
     assessLevels: makeAssessLevels(config.purpose_merchants_file ?? []),
     createReview: makeCreateReview({ capability_ttl_seconds }),
     readChain: makeReadChain(core.db),
-    makeKeyValue: (): ReturnType<MakeKeyValue> => {
-      const value = newKey();
-      return { value, stored: { ...core.secrets.keyDigests(value)[0], hint: keyHint(value) } };
-    },
+    makeKeyValue: makeKeyValues(core.secrets, newKey),
+    review_ttl_seconds,
     ...makeTimes(core),
   };
 }
@@ -183,12 +181,12 @@ function makeSpendRoutes(
 /** Makes the routes of agents, their authorities, and what tries an authority out. */
 function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts): Route[] {
   const { assess, assess_time, assessLevels, createDecision, createReview, cursors, replay_time } = parts;
-  const { readChain, makeKeyValue } = parts;
+  const { readChain } = parts;
   return [
     ...makeAgentRoutes({ db, lane, cursors }),
     ...makeAuthorityRoutes({ db, lane, cursors }),
     ...makeBudgetRoutes({ db, lane, cursors }),
-    ...makeAllowanceRoutes({ db, lane, cursors, readChain, makeKeyValue }),
+    ...makeAllowanceRoutes({ db, lane, findAgentId: makeFindAgentId(db), ...parts }),
     ...makeIssuerRoutes({ db, lane, cursors, readChain }),
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
     ...makeQuestionRoutes({ db, lists_db, lane, cursors }),

@@ -55,12 +55,13 @@ export function makeAuthorityCache(): AuthorityCache {
     remember(agent_id, current) {
       if (current === null) known.delete(agent_id);
       else {
-        const { authority, directory_version, answers_version } = current;
+        const { authority, directory_version, answers_version, allowances_version } = current;
         const before = latest(agent_id);
         if (
           before?.authority === authority &&
           before.directory_version === directory_version &&
-          before.answers_version === answers_version
+          before.answers_version === answers_version &&
+          before.allowances_version === allowances_version
         )
           return;
         setBounded(known, agent_id, { ...current, authority: new WeakRef(authority) });

@@ -131,6 +131,7 @@ export class AuthorityTest {
       idempotency_key,
       request_hash: sha256(idempotency_key),
       ...(allowances === undefined ? {} : { chain: { allowances, budgets: [] } }),
+      standing: this.#agent.standing(),
       assessed: { authority_hash, authority, directory: EMPTY_DIRECTORY, answers, assessment, questions },
     });
     if (result.kind !== 'done') throw new Error(`a test step was ${result.kind}`);

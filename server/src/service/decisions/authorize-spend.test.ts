@@ -13,6 +13,7 @@ const authority = (n: number): KnownAuthority => ({
   authority: { purpose: { objective: `Objective ${n}` }, currency: 'EUR' },
   directory_version: 0,
   answers_version: 0,
+  allowances_version: 0,
 });
 const assessed = ({ hash, authority }: KnownAuthority): Assessed => ({
   authority_hash: hash,
@@ -54,6 +55,7 @@ function wayThrough(holding: readonly KnownAuthority[]) {
     findAgentId: async () => 'agt_1',
     authorities,
     preAssess: (_spend, known) => (known === undefined ? null : assessed(known)),
+    standingOf: () => ({ version: 0, allowances: [] }),
     readChain: async () => undefined,
     countDecision: () => {},
   });

@@ -13,6 +13,7 @@ import type {
   KnownAuthority,
   StaleDecision,
 } from '../../engine/commands/create-decision.ts';
+import type { StandingApprovalsOf } from '../../engine/directory/directories.ts';
 import { type Command, Stale } from '../../engine/lane/command.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
 import type { ReadChain } from '../allowances/chains.ts';
@@ -43,6 +44,7 @@ export interface AuthorizeSpendOptions {
   findAgentId: FindAgentId;
   authorities: AuthorityCache;
   readChain: ReadChain;
+  standingOf: StandingApprovalsOf;
   preAssess: PreAssess;
   countDecision: (decision: DecisionKind, mode: Mode, reason: ReasonCode) => void;
 }
@@ -90,7 +92,8 @@ const MAX_ATTEMPTS = 5;
 export function makeAuthorizeSpend(
   options: AuthorizeSpendOptions,
 ): (spend: AskedSpend) => Promise<CreatedDecision> {
-  const { lane, createDecision, findAgentId, authorities, readChain, preAssess, countDecision } = options;
+  const { lane, createDecision, findAgentId, authorities, readChain, standingOf, preAssess, countDecision } =
+    options;
 
   async function agentOf(
     { workspace_id, kind, agent_id }: Caller,
@@ -116,7 +119,10 @@ export function makeAuthorizeSpend(
     let smaller: Pick<CreateDecisionInput, 'also_minor'> = {};
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // The assessment for the authority in force still holds.
-      if (smaller.also_minor === undefined) assessed = await preAssess(spend, authorities.latest(agent_id));
+      const known = authorities.latest(agent_id);
+      if (smaller.also_minor === undefined) assessed = await preAssess(spend, known);
+      const version = known?.allowances_version ?? 0;
+      const standing = version === 0 ? {} : { standing: await standingOf(workspace_id, agent_id, version) };
       const input = {
         agent_id,
         bound,
@@ -125,6 +131,7 @@ export function makeAuthorizeSpend(
         request_hash,
         assessed,
         ...chained,
+        ...standing,
         ...smaller,
       };
       const result = await lane.submit(workspace_id, createDecision, input, origin);

@@ -13,6 +13,7 @@ import type { Outcome } from '@purser/rules/domain/outcomes';
 import { answerOf, type KnownAnswers, type QuestionRow } from '@purser/rules/domain/question-history';
 import { canonicalJson } from '@purser/rules/values/canonical-json';
 import { makeIdsAt } from '@purser/rules/values/ids';
+import type { StandingApprovals } from '../../engine/allowances/allowance-rows.ts';
 import type { Command, CommandResult } from '../../engine/lane/command.ts';
 import { type Loaded, nothingLoaded } from '../../engine/lane/tables.ts';
 import { WorkingSet } from '../../engine/lane/working-set.ts';
@@ -43,6 +44,7 @@ export class ImaginedAgent {
   readonly #questions = new Map<string, QuestionRow>();
   readonly #allowances = new Map<string, Allowance>();
   #answers_version = 0;
+  #allowances_version = 0;
   #head = { seq: 0, hash: GENESIS.hash };
   #at_ms = 0;
   #newId = newIdsAt(0);
@@ -97,6 +99,13 @@ export class ImaginedAgent {
     return result;
   }
 
+  /** Its standing approvals, the one that expires first in front. */
+  standing(): StandingApprovals {
+    const automatic = [...this.#allowances.values()].filter((each) => each.automatic);
+    const allowances = automatic.sort((a, b) => (a.expires_at < b.expires_at ? -1 : 1));
+    return { version: this.#allowances_version, allowances };
+  }
+
   /** The rows that the lane would load from the database. */
   #loaded(named: readonly string[], now_ms: number): Loaded {
     return {
@@ -136,6 +145,7 @@ export class ImaginedAgent {
       authority_hash: this.authority_hash,
       directory_version: 0,
       answers_version: this.#answers_version,
+      allowances_version: this.#allowances_version,
       created_at: BEGAN_AT,
       updated_at: BEGAN_AT,
     };
@@ -170,6 +180,7 @@ export class ImaginedAgent {
       if (!this.#known_merchants.has(name)) this.#known_merchants.set(name, known);
     this.#outcomes.push(...changes.outcomes);
     for (const [name, question] of questions.changes) this.#questions.set(name, question);
+    this.#allowances_version = changes.agents.get(AGENT_ID)?.allowances_version ?? this.#allowances_version;
     this.#answers_version = changes.agents.get(AGENT_ID)?.answers_version ?? this.#answers_version;
   }
 }

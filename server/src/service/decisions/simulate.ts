@@ -13,6 +13,7 @@ import { foundAgain } from '@purser/rules/policy/allowances';
 import { decide } from '@purser/rules/policy/decide';
 import type { KnownMerchantRow } from '@purser/rules/policy/known-merchants';
 import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
+import { answersIn } from '@purser/rules/policy/standing-approvals';
 import type { AssessLevels } from '@purser/rules/purpose/built-in-assessor';
 import { valueIn } from '@purser/rules/values/maps';
 import { AttentionTable, isFoundWrong, once } from './attention.ts';
@@ -47,14 +48,16 @@ function counterBefore({ reservation }: Decision): BudgetCounter {
  * Returns what the answer found about the allowances that the spend was made under: how much was left of them was nobody's but theirs.
  */
 function replayedAllowances(original: Decision, authority: Authority | null) {
-  const { allowance, policy_trace, reservation } = original;
-  if (allowance === undefined) return {};
+  const { allowance, standing_approval, policy_trace, reservation } = original;
+  const answers = answersIn(policy_trace);
+  const answered = answers.size === 0 ? {} : { replayed_answers: answers };
+  if (allowance === undefined) return standing_approval === undefined ? {} : answered;
   // Where the authority named no shared budgets, those that were judged are its allowances'.
   const has_own_budgets = authority?.budgets !== undefined;
   const found = policy_trace.filter(
     ({ stage }) => stage === 'allowance' || (stage === 'shared_budget' && !has_own_budgets),
   );
-  return { replayed_allowances: found.map((each) => foundAgain(each, reservation)) };
+  return { ...answered, replayed_allowances: found.map((each) => foundAgain(each, reservation)) };
 }
 
 /** The spend that a decision was asked for. */

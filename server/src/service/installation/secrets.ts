@@ -248,3 +248,14 @@ export function makeApiKey(randomBelow: (limit: number) => number): string {
 export function keyHint(key: string): string {
   return `sk_…${key.slice(-4)}`;
 }
+
+/** Makes the function that makes the values of keys. */
+export function makeKeyValues(
+  { keyDigests }: Pick<Secrets, 'keyDigests'>,
+  newKey: () => string,
+): MakeKeyValue {
+  return () => {
+    const value = newKey();
+    return { value, stored: { ...keyDigests(value)[0], hint: keyHint(value) } };
+  };
+}

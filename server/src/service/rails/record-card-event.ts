@@ -17,6 +17,7 @@ import type {
   StaleDecision,
 } from '../../engine/commands/create-decision.ts';
 import { makeRecordRailEvent, type Watch } from '../../engine/commands/rails/record-rail-event.ts';
+import type { StandingApprovalsOf } from '../../engine/directory/directories.ts';
 import { type Command, Stale } from '../../engine/lane/command.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
 import { type FoundWatch, findAsked, findWatch } from '../../engine/rails/watch-rows.ts';
@@ -30,6 +31,7 @@ export interface RecordCardEventOptions {
   lane: Lane;
   createDecision: Command<CreateDecisionInput, CreatedDecision, StaleDecision>;
   authorities: AuthorityCache;
+  standingOf: StandingApprovalsOf;
   preAssess: PreAssess;
   countDecision: (decision: DecisionKind, mode: Mode, reason: ReasonCode) => void;
 }
@@ -80,11 +82,13 @@ class Watcher {
     const request = requestOf(spend);
     const idempotency_key = observedKey(kind, authorization);
     const { also_minor } = prepared;
+    const { preAssess, authorities, standingOf } = this.#options;
+    const known = authorities.latest(agent_id);
     if (also_minor === undefined) {
       const asked = { workspace_id, agent_id, idempotency_key, request };
-      const { preAssess, authorities } = this.#options;
-      prepared.assessed = await preAssess(asked, authorities.latest(agent_id));
+      prepared.assessed = await preAssess(asked, known);
     }
+    const version = known?.allowances_version ?? 0;
     return {
       agent_id,
       bound: false,
@@ -92,6 +96,7 @@ class Watcher {
       idempotency_key,
       request_hash: sha256(canonicalJson(request)),
       assessed: prepared.assessed,
+      ...(version === 0 ? {} : { standing: await standingOf(workspace_id, agent_id, version) }),
       observed: { rail_id, authorization, occurred_at: spend.occurred_at },
       ...(also_minor === undefined ? {} : { also_minor }),
     };

@@ -25,6 +25,16 @@ function rememberingOf(
   return { remember, agent_id: decision.agent.id, is_reviewer: !caller.scopes.includes('admin') };
 }
 
+/** The standing approval that a review asks for. */
+function standingAsked(
+  { body: { standing_approval: body }, caller }: ReviewCall,
+  decision: Decision | undefined,
+): Pick<CreateReviewInput, 'standing_approval'> {
+  if (body === undefined || decision === undefined) return {};
+  const is_reviewer = !caller.scopes.includes('admin');
+  return { standing_approval: { body, agent_id: decision.agent.id, is_reviewer } };
+}
+
 /** Reads what the review policy needs of a decision and its reviewer. */
 async function readTier(
   db: pg.Pool,
@@ -49,6 +59,7 @@ export async function readReview(db: pg.Pool, call: ReviewCall): Promise<CreateR
     ...(await readTier(db, call.caller, asked?.decision)),
     ...{ action, reason_code, comment, supersedes, named },
     remember: rememberingOf(call, asked?.decision),
+    ...standingAsked(call, asked?.decision),
     signature: null,
     slack_account: null,
   };

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { StandingApprovalIn } from '../../allowances/fields.ts';
 import { TEXT_LENGTHS } from '../../limits.ts';
 import { LabelBody, RecordedReviewBody, ReviewBody } from '../../records.ts';
 import { REMEMBERED } from '../../reviews/reasons.ts';
@@ -46,6 +47,7 @@ const ReviewRequest = Fields(
       IdIn('review', { description: 'In SHADOW: the current review, which this one replaces.' }),
     ),
     signature: Type.Optional(SignatureIn()),
+    standing_approval: Type.Optional(StandingApprovalIn),
   },
   { $id: 'ReviewRequest' },
 );
@@ -86,6 +88,7 @@ export const routes = {
       'authority_changed',
       'budget_frozen',
       'allowance_not_open',
+      'allowance_limit',
       'merchant_limit',
     ],
   }),

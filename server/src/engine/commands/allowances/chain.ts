@@ -1,7 +1,10 @@
 import type { Authority } from '@purser/contract/authority';
-import type { Decision } from '@purser/contract/decisions';
-import { type Allowance, earliestExpiry, termsOf } from '@purser/rules/counters/allowances';
+import type { Decision, SpendRequest } from '@purser/contract/decisions';
+import { type Allowance, type LoadedAllowance, termsOf } from '@purser/rules/counters/allowances';
+import { whyOutside } from '@purser/rules/policy/allowances';
+import type { Verdict } from '@purser/rules/policy/decide';
 import type { DecideFacts } from '@purser/rules/policy/stage';
+import type { StandingApprovals } from '../../allowances/allowance-rows.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 
 /** An allowance and all above it, the nearest first, as they were read; their places never change. */
@@ -9,6 +12,12 @@ export interface AllowanceChain {
   allowances: readonly Allowance[];
   /** The slugs of the shared budgets that they count in. */
   budgets: readonly string[];
+}
+
+/** A spend with the standing approvals of its agent. */
+interface AskedSpend {
+  request: SpendRequest;
+  standing?: StandingApprovals;
 }
 
 /** A spend with what it was assessed for and the allowances that it is made under. */
@@ -30,9 +39,24 @@ export function budgetsNamed({ assessed, chain }: ChainedSpend): readonly string
 export const chainOf = (set: WorkingSet, { allowances }: AllowanceChain): Allowance[] =>
   set.allowances.all(allowances.map(({ allowance_id }) => allowance_id));
 
-/** When the first of the allowances ends that the spend counts in; undefined where it counts in none. */
-export const allowedUntil = ({ allowances = [] }: Pick<DecideFacts, 'allowances'>) =>
-  earliestExpiry(allowances);
+/** The standing approvals of the agent that are for such a spend, the one that expires first in front. */
+export const standingOf = ({ standing, request }: AskedSpend): readonly Allowance[] =>
+  standing?.allowances.filter((each) => whyOutside(each, request.action) === null) ?? [];
+
+/** All allowances that a spend may count in, as they were read. */
+export const allowancesOf = (input: AskedSpend & { chain?: AllowanceChain }): readonly Allowance[] => [
+  ...(input.chain?.allowances ?? []),
+  ...standingOf(input),
+];
+
+/** The allowances that a decided spend counts in: those that it was made under, and the standing approval that was used. */
+export function allowancesCounted(
+  { allowances = [], answers_ahead }: Pick<DecideFacts, 'allowances' | 'answers_ahead'>,
+  { standing_approval }: Pick<Verdict, 'standing_approval'>,
+): readonly LoadedAllowance[] {
+  const used = answers_ahead?.standing.find(({ allowance_id }) => allowance_id === standing_approval?.id);
+  return used === undefined ? allowances : [...allowances, used];
+}
 
 /** The allowance of a spend as its decision names it; null where it is made under none. */
 export function namedAllowance({

@@ -1,18 +1,14 @@
 import type { CreateAllowance } from '@purser/contract/allowances/fields';
 import { MAX_OPEN_CHILDREN } from '@purser/contract/values/allowances';
-import {
-  type Allowance,
-  allowanceStatusAt,
-  countersOfAllowance,
-  termsOf,
-} from '@purser/rules/counters/allowances';
+import { type Allowance, allowanceStatusAt, countersOfAllowance } from '@purser/rules/counters/allowances';
 import type { Origin } from '@purser/rules/domain/audit';
 import { loadedAllowances, whyNotOpen } from '@purser/rules/policy/allowances';
 import { rootOf } from '../../allowances/allowances.ts';
 import { type Command, type CommandResult, done, type Refusal, refuse } from '../../lane/command.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import { addKey, type NewKey, type NewKeyValue } from './add-key.ts';
-import { boundsOf, type Made, whyNotMade } from './new-allowance.ts';
+import { type Made, whyNotMade } from './new-allowance.ts';
+import { addAllowance, newRow, whyNoStanding } from './record-allowance.ts';
 
 export interface NewAllowance {
   body: CreateAllowance;
@@ -46,27 +42,7 @@ export interface CreatedAllowance {
 }
 
 /** Fields that no agent may set: they widen what a spend may be, or count elsewhere. */
-const NOT_OF_AGENTS = ['purpose', 'expected_items', 'budget'] as const;
-
-/** An allowance as the audit list shows it. */
-export function auditedAllowance(allowance: Allowance) {
-  const { agent_id, budget_id, parent_id, currency, amount_minor, period, expires_at, name, status } =
-    allowance;
-  const { labels, purpose = null } = termsOf(allowance);
-  return {
-    name,
-    status,
-    agent_id,
-    budget_id,
-    parent_id,
-    currency,
-    amount_minor,
-    period,
-    expires_at,
-    labels,
-    purpose,
-  };
-}
+const NOT_OF_AGENTS = ['purpose', 'expected_items', 'answers', 'automatic', 'budget'] as const;
 
 function whyNotOfAgent({ body, prefix }: NewAllowance, { agent_id }: CreateAllowancesInput): Refusal | null {
   if (agent_id === null) return null;
@@ -146,41 +122,15 @@ export function makeOne(
     const message = `There are ${MAX_OPEN_CHILDREN} open allowances of agents below ${rootOf(parent)}.`;
     return refuse('allowance_limit', message);
   }
-  const allowance_id = set.newId('allowance');
   return done({
     replayed: false,
     key: null,
-    allowance: {
-      allowance_id,
-      path: [allowance_id, ...(parent?.path ?? [])],
-      ...boundsOf(made),
-      status: 'OPEN',
+    allowance: newRow(set, made, origin, {
       vouches: !is_of_agent,
       external_id,
       body_hash: external_id === null ? null : body_hash,
-      source: 'API',
-      created_at: set.now,
-      created_by_key_id: origin.actor.key_id,
-      created_by_principal_id: origin.actor.principal_id,
       made_by_agent: is_of_agent,
-      issuer_id: null,
-      decide_by: null,
-      request: null,
-      decided: null,
-      revoked: null,
-      told_period: null,
-      told_percent: null,
-    },
-  });
-}
-
-/** Records a new allowance. */
-export function addAllowance(set: WorkingSet, allowance: Allowance, origin: Origin): void {
-  set.allowances.add(allowance);
-  set.audit('allowance.created', { type: 'allowance', id: allowance.allowance_id }, origin, {
-    from: null,
-    to: auditedAllowance(allowance),
-    state: { allowance },
+    }),
   });
 }
 
@@ -211,6 +161,9 @@ export const createAllowances: Command<CreateAllowancesInput, CreatedAllowance[]
     shared_budgets: allowances.some(({ body }) => body.budget !== undefined) ? [] : undefined,
     allowances: allowances.flatMap(({ above }) => above.map((each) => each.allowance_id)),
     counters: allowances.flatMap(({ above }) => above.slice(0, 1).flatMap(countersOfAllowance)),
+    allowances_of_agents: allowances.flatMap(({ body }) =>
+      body.automatic === true ? (body.agent ?? []) : [],
+    ),
     allowance_external_ids: allowances.flatMap(({ body: { external_id } }) =>
       external_id === undefined ? [] : { maker, external_id },
     ),
@@ -235,6 +188,9 @@ export const createAllowances: Command<CreateAllowancesInput, CreatedAllowance[]
       if (given.body.external_id !== undefined)
         by_id.set(given.body.external_id, { hash: given.body_hash, made: one.value });
     }
+    const fresh = made.flatMap(({ allowance, replayed }) => (replayed ? [] : allowance));
+    const refusal = whyNoStanding(set, fresh);
+    if (refusal !== null) return { kind: 'refused', refusal };
     // After this point all of them are made: nothing may refuse them.
     return done(
       made.map((each, i) => {

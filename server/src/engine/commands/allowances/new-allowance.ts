@@ -88,6 +88,17 @@ const keyOfAgent: Rule = ({ body, agent, parent }) =>
     ? ['key', 'needs an agent: name one with agent, or make the key with POST /v1/api-keys']
     : null;
 
+const standing: Rule = ({ body }) => {
+  if (body.automatic !== true) return null;
+  if (body.parent !== undefined || body.budget !== undefined)
+    return ['automatic', 'goes with neither parent nor budget'];
+  const has_answers = (body.answers ?? []).length > 0;
+  const is_bound = body.merchants !== undefined || body.payee_ids !== undefined;
+  return body.agent !== undefined && has_answers && is_bound
+    ? null
+    : ['automatic', 'needs agent, answers, and merchants or payee_ids'];
+};
+
 const itemsOfPurpose: Rule = ({ body: { expected_items, purpose } }) =>
   expected_items !== undefined && purpose === undefined ? ['expected_items', 'needs purpose'] : null;
 
@@ -102,6 +113,7 @@ const RULES: readonly Rule[] = [
   labelled,
   itemsOfPurpose,
   keyOfAgent,
+  standing,
 ];
 
 /** The problem with an amount beside the parent's of the same period; null if there is none. */
@@ -140,14 +152,14 @@ export function whyNotMade(made: Made, prefix: string): Refusal | null {
 
 /** The fields that the body gives, with those that it inherits. The body was found right by `whyNotMade`. */
 export function boundsOf({ body, agent, budget, parent }: Made): Bounds {
-  const { merchants, payee_ids, action_types, purpose, expected_items, labels } = body;
+  const { merchants, payee_ids, action_types, purpose, expected_items, labels, answers = [] } = body;
   const terms: AllowanceTerms = {
     ...(merchants === undefined ? {} : { merchants }),
     ...(payee_ids === undefined ? {} : { payee_ids }),
     ...(action_types === undefined ? {} : { action_types }),
     ...(purpose === undefined ? {} : { purpose }),
     ...(expected_items === undefined ? {} : { expected_items }),
-    answers: [],
+    answers,
     labels: { ...(parent === null ? {} : termsOf(parent).labels), ...labels },
   };
   return {
@@ -162,7 +174,7 @@ export function boundsOf({ body, agent, budget, parent }: Made): Bounds {
     max_count: body.max_count ?? null,
     expires_at: (body.expires_at ?? parent?.expires_at) as string,
     terms: JSON.stringify(terms),
-    automatic: false,
+    automatic: body.automatic ?? false,
     name: body.name ?? null,
   };
 }

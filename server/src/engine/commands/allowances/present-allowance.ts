@@ -3,7 +3,8 @@ import { type AllowanceIssuer, principalOfIssuer } from '@purser/rules/allowance
 import { type Allowance, countersOfAllowance } from '@purser/rules/counters/allowances';
 import { type Command, done, refuse } from '../../lane/command.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
-import { addAllowance, type CreatedAllowance, makeOne, type One } from './create-allowances.ts';
+import { type CreatedAllowance, makeOne, type One } from './create-allowances.ts';
+import { addAllowance, whyNoStanding } from './record-allowance.ts';
 
 export interface PresentAllowanceInput {
   /** The issuer whose signature was found good. */
@@ -53,6 +54,7 @@ export const presentAllowance: Command<PresentAllowanceInput, CreatedAllowance> 
   needs: ({ issuer_id, claims: { jti, allowance }, above, agent_id }) => ({
     agents: [allowance.agent, agent_id].flatMap((each) => each ?? []),
     allowances: above.map((each) => each.allowance_id),
+    allowances_of_agents: allowance.automatic === true ? [allowance.agent].flatMap((each) => each ?? []) : [],
     counters: above.slice(0, 1).flatMap(countersOfAllowance),
     allowance_external_ids: [{ maker: principalOfIssuer(issuer_id), external_id: jti }],
     allowance_issuers: [issuer_id],
@@ -107,6 +109,8 @@ export const presentAllowance: Command<PresentAllowanceInput, CreatedAllowance> 
       created_by_key_id: null,
       created_by_principal_id: maker,
     };
+    const too_many = whyNoStanding(set, [allowance]);
+    if (too_many !== null) return { kind: 'refused', refusal: too_many };
     addAllowance(set, allowance, origin);
     return done({ allowance, key: null, replayed: false });
   },

@@ -1,9 +1,11 @@
 import type { Allowance } from '@purser/rules/counters/allowances';
 import { type Command, done, refuse } from '../../lane/command.ts';
-import { auditedAllowance } from './create-allowances.ts';
+import { changeAllowance } from './record-allowance.ts';
 
 export interface RevokeAllowanceInput {
   allowance_id: string;
+  /** The agent of a standing approval; null for every other allowance. */
+  standing_of: string | null;
   reason: string | null;
   /** True for an agent key, which can revoke only what agents made. */
   is_by_agent: boolean;
@@ -15,7 +17,10 @@ export interface RevokeAllowanceInput {
  */
 export const revokeAllowance: Command<RevokeAllowanceInput, Allowance> = {
   name: 'revokeAllowance',
-  needs: ({ allowance_id }) => ({ allowances: [allowance_id] }),
+  needs: ({ allowance_id, standing_of }) => ({
+    allowances: [allowance_id],
+    agents: standing_of === null ? [] : [standing_of],
+  }),
   apply(set, { allowance_id, reason, is_by_agent }, origin) {
     const before = set.allowances.get(allowance_id);
     if (before === undefined) return refuse('not_found', 'No such allowance.');
@@ -25,10 +30,7 @@ export const revokeAllowance: Command<RevokeAllowanceInput, Allowance> = {
     const { key_id, principal_id } = origin.actor;
     const revoked = { reason, by: { key_id, principal_id }, at: set.now };
     const after: Allowance = { ...before, status: 'REVOKED', revoked: JSON.stringify(revoked) };
-    set.allowances.put(after);
-    const [from, to] = [auditedAllowance(before), { ...auditedAllowance(after), reason }];
-    const target = { type: 'allowance', id: allowance_id } as const;
-    set.audit('allowance.revoked', target, origin, { from, to, state: { allowance: after } });
+    changeAllowance(set, { before, after, more: { reason } }, origin, 'allowance.revoked');
     return done(after);
   },
 };

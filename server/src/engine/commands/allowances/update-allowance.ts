@@ -1,12 +1,14 @@
 import type { Allowance } from '@purser/rules/counters/allowances';
 import { whyNotOpen } from '@purser/rules/policy/allowances';
 import { type Command, done, refuse } from '../../lane/command.ts';
-import { auditedAllowance } from './create-allowances.ts';
 import { expiryProblem, overParent } from './new-allowance.ts';
+import { auditedAllowance, changeAllowance } from './record-allowance.ts';
 
 export interface UpdateAllowanceInput {
   /** Its own id and those of all above it, the nearest first. */
   path: readonly string[];
+  /** The agent of a standing approval; null for every other allowance. */
+  standing_of: string | null;
   changes: Partial<Pick<Allowance, 'amount_minor' | 'expires_at'>> & { name?: string };
 }
 
@@ -16,7 +18,7 @@ export interface UpdateAllowanceInput {
  */
 export const updateAllowance: Command<UpdateAllowanceInput, Allowance> = {
   name: 'updateAllowance',
-  needs: ({ path }) => ({ allowances: path }),
+  needs: ({ path, standing_of }) => ({ allowances: path, agents: standing_of === null ? [] : [standing_of] }),
   apply(set, { path, changes }, origin) {
     const [before, parent = null] = set.allowances.all(path);
     if (before === undefined) return refuse('not_found', 'No such allowance.');
@@ -30,9 +32,7 @@ export const updateAllowance: Command<UpdateAllowanceInput, Allowance> = {
     if (wrong !== null) return refuse('invalid_request', wrong.join(': '));
     const [from, to] = [auditedAllowance(before), auditedAllowance(after)];
     if (JSON.stringify(from) === JSON.stringify(to)) return done(before);
-    set.allowances.put(after);
-    const target = { type: 'allowance', id: after.allowance_id } as const;
-    set.audit('allowance.updated', target, origin, { from, to, state: { allowance: after } });
+    changeAllowance(set, { before, after }, origin, 'allowance.updated');
     return done(after);
   },
 };

@@ -9,6 +9,7 @@ import { recordedTerms } from './recorded-terms.ts';
 import { whyNotRemembered } from './remember.ts';
 import type { ReviewCase } from './review-case.ts';
 import { MAKER_FORBIDDEN, separatesMakers } from './separation.ts';
+import { whyNotStanding } from './standing-approval.ts';
 
 /** One reason to refuse a review; null where it does not apply. */
 export type Check = (given: ReviewCase) => Refusal | null;
@@ -92,6 +93,8 @@ const notPayable: Check = ({ set, input, decision, state, agent, authority }) =>
 const notRemembered: Check = ({ set, decision, agent, input }) =>
   whyNotRemembered(set, decision, agent, input);
 
+const notStanding: Check = (given) => whyNotStanding(given);
+
 /** All checks. Their order is public: the first that applies is the answer. */
 const CHECKS: readonly Check[] = [
   // insufficient_scope of a click in Slack
@@ -114,6 +117,8 @@ const CHECKS: readonly Check[] = [
   notPayable,
   // insufficient_scope, invalid_request or merchant_limit of the listing
   notRemembered,
+  // invalid_request, insufficient_scope or allowance_limit of the standing approval
+  notStanding,
 ];
 
 /** Returns why a review is refused: the first check that applies; null: it may be recorded. */

@@ -1,6 +1,6 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { Capability } from '@purser/contract/records';
-import { earliestExpiry } from '@purser/rules/counters/allowances';
+import { type Allowance, earliestExpiry } from '@purser/rules/counters/allowances';
 import type { Agent } from '@purser/rules/domain/agents';
 import type { Origin } from '@purser/rules/domain/audit';
 import { capabilityExpiry, capabilityStatusAt } from '@purser/rules/domain/capabilities';
@@ -15,11 +15,13 @@ import { type Command, done, refuse } from '../../lane/command.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import type { Needs } from '../../needs/needs.ts';
 import { answerQuestions, questionsAnswered } from '../../questions/answers-of-records.ts';
+import { addAllowance } from '../allowances/record-allowance.ts';
 import { whyRefused } from './checks.ts';
 import { recordedTerms } from './recorded-terms.ts';
 import { rememberMerchant } from './remember.ts';
 import type { CreateReviewInput, ReadTier, ReviewCase } from './review-case.ts';
 import { isMakerOf, reviewerOf } from './separation.ts';
+import { standingRow } from './standing-approval.ts';
 import { standingOf } from './voices.ts';
 
 export interface CreatedReview {
@@ -27,6 +29,8 @@ export interface CreatedReview {
   effective_decision: DecisionKind;
   /** The issued capability; null if there is none. */
   capability: Capability | null;
+  /** The standing approval that was made with it; null: none was. */
+  standing: Allowance | null;
 }
 
 type DecisionRecord = NonNullable<ReturnType<WorkingSet['records']['decision']>>;
@@ -126,12 +130,15 @@ const needsOf = ({
   remember,
   signature,
   slack_account,
+  standing_approval,
   ...tier
 }: CreateReviewInput): Needs => ({
   signing_keys: signature !== null,
   slack_links: slack_account !== null,
   decisions: [decision_id],
-  ...(remember === null ? {} : { agents: [remember.agent_id], listed_merchants_of: [remember.agent_id] }),
+  ...(remember === null ? {} : { listed_merchants_of: [remember.agent_id] }),
+  agents: [remember, standing_approval ?? null].flatMap((each) => each?.agent_id ?? []),
+  allowances_of_agents: standing_approval === undefined ? [] : [standing_approval.agent_id],
   questions,
   authorities_of: [decision_id],
   allowances_of: [decision_id],
@@ -179,13 +186,15 @@ export function makeCreateReview(options: {
       answerQuestions(set, decision, reviewBody(review));
       if (review.remember !== null && input.remember !== null)
         rememberMerchant(set, decision, input.remember, origin);
+      const standing = standingRow(given);
+      if (standing !== null) addAllowance(set, standing, origin);
       const effective_decision = effectiveNow(decision, after);
       const capability = issuedBy(review, decision, after, agent, set.now_ms);
       const issued = capability === null ? {} : { capability };
       const body = { ...reviewBody(review), effective_decision, ...issued };
       const data = recordEventData(body, { ...decision, effective_decision });
       set.publish('decision.review.recorded', data, event_id);
-      return done({ review, effective_decision, capability });
+      return done({ review, effective_decision, capability, standing });
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { NewStandingApproval } from '@purser/contract/allowances/fields';
 import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
 import type { Review } from '@purser/contract/records';
@@ -16,6 +17,15 @@ export interface Remembering {
   /** The agent of the decision. */
   agent_id: string;
   /** The caller is no administrator, and may do this only where the authority says so. */
+  is_reviewer: boolean;
+}
+
+/** A standing approval that a review asks for. */
+export interface MadeStanding {
+  body: NewStandingApproval;
+  /** The agent of the decision. */
+  agent_id: string;
+  /** The caller is no administrator, and may do this only as far as the authority lets reviewers. */
   is_reviewer: boolean;
 }
 
@@ -44,6 +54,8 @@ export interface CreateReviewInput extends ReadDecision, ReadTier {
   supersedes: string | null;
   /** The listing of the merchant that the review asks for; null: none. */
   remember: Remembering | null;
+  /** The standing approval that an ALLOW makes. */
+  standing_approval?: MadeStanding;
   /** The questions that a DENY answers; null: those that it is about by default. */
   named: readonly string[] | null;
   /** The reviewer's signature, and the `data_hash` of the decision's event; null where there is none. */

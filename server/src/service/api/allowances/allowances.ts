@@ -15,14 +15,17 @@ import {
   createAllowances,
   type NewAllowance,
 } from '../../../engine/commands/allowances/create-allowances.ts';
+import { requestAllowance } from '../../../engine/commands/allowances/request-allowance.ts';
 import { revokeAllowance } from '../../../engine/commands/allowances/revoke-allowance.ts';
 import { updateAllowance } from '../../../engine/commands/allowances/update-allowance.ts';
+import { decideAllowance } from '../../../engine/commands/reviews/decide-allowance.ts';
 import type { Lane } from '../../../engine/lane/lane.ts';
 import { getAgent } from '../../../engine/storage/agents.ts';
 import { loadSharedBudgets } from '../../../engine/storage/shared-budgets.ts';
 import type { ReadChain } from '../../allowances/chains.ts';
 import { maySee } from '../../allowances/may-see.ts';
-import { presentAllowances } from '../../allowances/present-allowances.ts';
+import { presentAllowances, shownAllowance } from '../../allowances/present-allowances.ts';
+import type { FindAgentId } from '../../decisions/authority-cache.ts';
 import { agentScopeOf } from '../../decisions/present-decisions.ts';
 import { type Cursors, pageOf } from '../../http/cursors.ts';
 import { type CallOf, type Route, serve } from '../../http/route.ts';
@@ -35,6 +38,8 @@ interface Options {
   cursors: Cursors;
   readChain: ReadChain;
   makeKeyValue: MakeKeyValue;
+  findAgentId: FindAgentId;
+  review_ttl_seconds: number;
 }
 
 const notFound = (field = '') => new ApiError('not_found', `${field}No such allowance.`);
@@ -44,11 +49,6 @@ async function visible(db: pg.Pool, caller: Caller, id: string): Promise<FoundAl
   const [found] = await readAllowances(db, caller.workspace_id, [id]);
   if (found === undefined || !maySee(caller, found)) throw notFound();
   return found;
-}
-
-async function shown(db: pg.Pool, workspace_id: string, id: string) {
-  const [body] = await presentAllowances(db, workspace_id, await readAllowances(db, workspace_id, [id]));
-  return body as NonNullable<typeof body>;
 }
 
 /** Reads what new allowances are parts of. Throws ApiError `not_found` where the caller may use no such allowance. */
@@ -73,9 +73,12 @@ async function newAllowances(
   return made;
 }
 
+/** The key, or else the person: each has external ids of its own. */
+const makerOfCaller = ({ key_id, principal_id }: Caller) => (key_id ?? principal_id) as string;
+
 const inputOf = (caller: Caller, allowances: readonly NewAllowance[]) => ({
   allowances,
-  maker: (caller.key_id ?? caller.principal_id) as string,
+  maker: makerOfCaller(caller),
   acting_principal: caller.principal_id,
   agent_id: agentScopeOf(caller),
 });
@@ -95,7 +98,7 @@ const handleCreate = (options: Options) =>
     const input = inputOf(call.caller, allowances);
     const [made] = await lane.submit(workspace_id, createAllowances, input, originOf(call));
     if (made === undefined) throw new Error('no allowance was made');
-    const body = await shown(db, workspace_id, made.allowance.allowance_id);
+    const body = await shownAllowance(db, workspace_id, made.allowance.allowance_id);
     if (made.replayed) return { status: 200, body, headers: { 'idempotent-replay': 'true' } };
     return { status: 201, body: { ...body, ...shownKey(made, allowances[0]) } };
   });
@@ -120,6 +123,63 @@ const handleCreateSeveral = (options: Options) =>
       ...shownKey(each, allowances[i]),
     }));
     return { status: 201, body: { data } };
+  });
+
+/** The agent of a standing approval; null for every other allowance. */
+const standingOf = ({ automatic, agent_id }: FoundAllowance) => (automatic ? agent_id : null);
+
+const handleRequest = ({ db, lane, findAgentId, review_ttl_seconds: ttl_seconds }: Options) =>
+  serve(routes.requestAllowance)(async (call) => {
+    const { caller, body: asked } = call;
+    const { workspace_id } = caller;
+    if (allowanceOf(caller) !== null)
+      throw new ApiError(
+        'allowance_mismatch',
+        'This key is bound to an allowance and spends under no other.',
+      );
+    const own = agentScopeOf(caller);
+    if (own === null && asked.agent === undefined)
+      throw new ApiError('agent_required', 'This key is not bound to an agent: name one with `agent`.');
+    const named = asked.agent === undefined ? own : await findAgentId(workspace_id, asked.agent);
+    if (own !== null && named !== own)
+      throw new ApiError('agent_mismatch', 'agent: this key is bound to another agent.');
+    if (named === undefined || named === null) throw new ApiError('not_found', 'agent: no such agent.');
+    const body_hash = recordHash(asked).toString('hex');
+    const maker = makerOfCaller(caller);
+    const input = { agent_id: named, body: asked, body_hash, maker, ttl_seconds };
+    const { allowance, replayed } = await lane.submit(workspace_id, requestAllowance, input, originOf(call));
+    const body = await shownAllowance(db, workspace_id, allowance.allowance_id);
+    return replayed ? { status: 200, body, headers: { 'idempotent-replay': 'true' } } : { status: 201, body };
+  });
+
+const handleDecide = ({ db, lane }: Options) =>
+  serve(routes.decideAllowance)(async (call) => {
+    const { workspace_id, scopes } = call.caller;
+    const { allowance_id, agent_id, created_by_key_id } = await visible(db, call.caller, call.params.id);
+    const input = {
+      allowance_id,
+      agent_id,
+      requesting_key_id: created_by_key_id,
+      decision: call.body,
+      is_admin: scopes.includes('admin'),
+    };
+    await lane.submit(workspace_id, decideAllowance, input, originOf(call));
+    return { status: 200, body: await shownAllowance(db, workspace_id, allowance_id) };
+  });
+
+/** The interval at which a requested allowance is read again while a request waits for its decision. */
+const LOOK_AGAIN_MS = 500;
+
+const handleGet = ({ db }: Options) =>
+  serve(routes.getAllowance, { shares: 'reads' })(async (call) => {
+    const { caller, params, query } = call;
+    const { allowance_id } = await visible(db, caller, params.id);
+    let body = await shownAllowance(db, caller.workspace_id, allowance_id);
+    for (let waits = ((query.wait_seconds ?? 0) * 1000) / LOOK_AGAIN_MS; waits > 0; waits--) {
+      if (body.status !== 'REQUESTED' || !(await call.hold(LOOK_AGAIN_MS))) break;
+      body = await shownAllowance(db, caller.workspace_id, allowance_id);
+    }
+    return { status: 200, body };
   });
 
 type ListCall = CallOf<typeof routes.listAllowances>;
@@ -174,23 +234,25 @@ export function makeAllowanceRoutes(options: Options): Route[] {
     handleCreate(options),
     handleCreateSeveral(options),
     handleList(options),
-    serve(routes.getAllowance, { shares: 'reads' })(async ({ caller, params }) => {
-      const { allowance_id } = await visible(db, caller, params.id);
-      return { status: 200, body: await shown(db, caller.workspace_id, allowance_id) };
-    }),
+    handleGet(options),
+    handleRequest(options),
+    handleDecide(options),
     serve(routes.updateAllowance)(async (call) => {
       const { workspace_id } = call.caller;
-      const { path } = await visible(db, call.caller, call.params.id);
-      await lane.submit(workspace_id, updateAllowance, { path, changes: call.body }, originOf(call));
-      return { status: 200, body: await shown(db, workspace_id, call.params.id) };
+      const found = await visible(db, call.caller, call.params.id);
+      const input = { path: found.path, standing_of: standingOf(found), changes: call.body };
+      await lane.submit(workspace_id, updateAllowance, input, originOf(call));
+      return { status: 200, body: await shownAllowance(db, workspace_id, call.params.id) };
     }),
     serve(routes.revokeAllowance)(async (call) => {
       const { workspace_id } = call.caller;
-      const { allowance_id } = await visible(db, call.caller, call.params.id);
+      const found = await visible(db, call.caller, call.params.id);
+      const { allowance_id } = found;
       const is_by_agent = agentScopeOf(call.caller) !== null;
-      const input = { allowance_id, reason: call.body.reason ?? null, is_by_agent };
+      const standing_of = standingOf(found);
+      const input = { allowance_id, standing_of, reason: call.body.reason ?? null, is_by_agent };
       await lane.submit(workspace_id, revokeAllowance, input, originOf(call));
-      return { status: 200, body: await shown(db, workspace_id, allowance_id) };
+      return { status: 200, body: await shownAllowance(db, workspace_id, allowance_id) };
     }),
   ];
 }

@@ -1,5 +1,10 @@
 import type { Assess } from '@purser/rules/domain/assessment';
-import { makeAnswers, makeDirectories } from '../../../engine/directory/directories.ts';
+import {
+  makeAnswers,
+  makeDirectories,
+  makeStandingApprovals,
+  type StandingApprovalsOf,
+} from '../../../engine/directory/directories.ts';
 import { type AuthorityCache, makeAuthorityCache } from '../../decisions/authority-cache.ts';
 import type { PreAssess } from '../../decisions/authorize-spend.ts';
 import { makePreAssess } from '../../decisions/pre-assess.ts';
@@ -10,6 +15,7 @@ import type { WorkTime } from '../../scheduling/work-time.ts';
 /** The parts that spends are assessed with, whether an agent asks or a card is watched. */
 export interface SpendParts {
   authorities: AuthorityCache;
+  standingOf: StandingApprovalsOf;
   preAssess: PreAssess;
 }
 
@@ -22,6 +28,7 @@ export function makeSpendParts(
   const { db } = core;
   return {
     authorities: makeAuthorityCache(),
+    standingOf: makeStandingApprovals(db),
     preAssess:
       preAssess ??
       makePreAssess({

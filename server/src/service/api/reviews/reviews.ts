@@ -12,6 +12,7 @@ import { getDecision } from '../../../engine/storage/decisions.ts';
 import { listLabels } from '../../../engine/storage/labels.ts';
 import { loadReviewsOfDecisions } from '../../../engine/storage/reviews.ts';
 import { isWithinAllowance } from '../../allowances/may-see.ts';
+import { shownAllowance } from '../../allowances/present-allowances.ts';
 import { agentScopeOf } from '../../decisions/present-decisions.ts';
 import { type CallOf, type Route, serve } from '../../http/route.ts';
 import { originOf } from '../../people/callers.ts';
@@ -40,14 +41,16 @@ export function makeReviewRoutes(options: {
     serve(routes.createReview, { isWeighty: ({ body }) => body.remember !== undefined })(async (call) => {
       const { workspace_id } = call.caller;
       const signature = await takeSignature(db, signing, call);
-      const { review, effective_decision, capability } = await lane.submit(
+      const { review, effective_decision, capability, standing } = await lane.submit(
         workspace_id,
         createReview,
         { ...(await readReview(db, call)), signature },
         originOf(call),
       );
       const issued = capability === null ? {} : { capability };
-      return { status: 201, body: { ...reviewBody(review), effective_decision, ...issued } };
+      const made =
+        standing === null ? {} : { allowance: await shownAllowance(db, workspace_id, standing.allowance_id) };
+      return { status: 201, body: { ...reviewBody(review), effective_decision, ...issued, ...made } };
     }),
     serve(routes.listReviews, { shares: 'reads' })(async (call) => {
       await mustSee(call);
