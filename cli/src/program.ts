@@ -19,7 +19,7 @@ import type { Context } from './context.ts';
 import { ask, type TailOptions, tail } from './decisions.ts';
 import { type EventType, type ListenOptions, listen, trigger } from './events.ts';
 import { CommandError, EXIT, told } from './failure.ts';
-import { type ProposeOptions, propose } from './history.ts';
+import { addHistory } from './history-commands.ts';
 import { type ImportOptions, importFile } from './import-file.ts';
 import { CLIENTS, type McpClient, printConfiguration, serve } from './mcp.ts';
 import { addModels } from './models.ts';
@@ -228,23 +228,6 @@ function addImport(program: Command, context: Context, run: Run): void {
     .option('-y, --yes', 'do not ask')
     .option(...JSON_FLAG)
     .action(run((file: string, options: ImportOptions) => importFile(context, file, options)));
-}
-
-function addHistory(program: Command, context: Context, run: Run): void {
-  program
-    .command('history')
-    .description('what imported lines say')
-    .command('propose <agent>')
-    .description(
-      'write the authority that the lines suggest to a file, with the reason for each value; exits 2 if it stops more than it should',
-    )
-    .requiredOption('-f, --file <file>', 'file to write')
-    .option('--import <import_id...>', 'only lines of these imports')
-    .option('--feed <name>', 'only lines of this account or rail')
-    .option('--objective <text>', 'what the agent is for, if it has no authority yet')
-    .option('--force', 'overwrite an existing file')
-    .option(...JSON_FLAG)
-    .action(run((agent: string, options: ProposeOptions) => propose(context, agent, options)));
 }
 
 function addChannels(program: Command, context: Context, run: Run): void {

@@ -42,6 +42,7 @@ const SCREENS: Record<string, Screen> = {
   '/budgets': () => import('./screens/budgets/Budgets.tsx'),
   '/report': () => import('./screens/report/Report.tsx'),
   '/history': () => import('./screens/history/History.tsx'),
+  '/coverage': () => import('./screens/history/Coverage.tsx'),
   '/history/report': () => import('./screens/history/HistoryReport.tsx'),
   '/reviews': () => import('./screens/inbox/Inbox.tsx'),
   '/review-policy': () => import('./screens/review-policy/ReviewPolicy.tsx'),

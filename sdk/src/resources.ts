@@ -562,6 +562,14 @@ export class Reports extends Resource {
   allowancesCsv(query: t.GetAllowanceReportQuery, options?: Options): APIPromise<Response> {
     return this.call('GET', '/v1/reports/allowances', { query, options, streamed: true, accept: 'text/csv' });
   }
+  /** How much of what was paid was asked for. */
+  coverage(query?: t.GetCoverageReportQuery, options?: Options): APIPromise<t.CoverageReport> {
+    return this.call('GET', '/v1/reports/coverage', { query, options });
+  }
+  /** Its days as CSV, unread. */
+  coverageCsv(query?: t.GetCoverageReportQuery, options?: Options): APIPromise<Response> {
+    return this.call('GET', '/v1/reports/coverage', { query, options, streamed: true, accept: 'text/csv' });
+  }
   /** How the monthly budget of an agent is used up. */
   agentBurnDown(id: string, options?: Options): APIPromise<t.BurnDowns> {
     return this.call('GET', '/v1/agents/:id/burn-down', { params: { id }, options });
@@ -851,6 +859,14 @@ export class Lines extends Resource {
   /** Those recorded last come first. */
   list(query?: t.ListLinesQuery, options?: Options): PagePromise<t.Line> {
     return this.pages('/v1/lines', { query, options });
+  }
+  /** Says what a line is: matched with a decision, or not, or left out. The newest resolution holds. */
+  resolve(id: string, body: t.LineResolutionRequest, options?: Options): APIPromise<t.LineResolution> {
+    return this.call('POST', '/v1/lines/:id/resolutions', { params: { id }, body, options });
+  }
+  /** Lists people's statements about it, oldest first. */
+  listResolutions(id: string, options?: Options): PagePromise<t.LineResolution> {
+    return this.pages('/v1/lines/:id/resolutions', { params: { id }, options });
   }
 }
 

@@ -64,7 +64,7 @@ test('there is one method for every route of the API but the door, and none besi
       /^(workspace|changes|inbox|reviewPolicy)\.retrieve$|^workspace\.(resume|createSample|removeSample)$|^me\.(endAway|notifications|slack|unlinkSlack)$|^reviewPolicy\.versions$/.test(
         name,
       ) ||
-      /\.(list|shadow|shadowCsv|csv|overview|spending|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^reports\.allowances(Csv)?$|^me\.retrieve$|^apiKeys\.current$|^signingKeys\.begin$/.test(
+      /\.(list|shadow|shadowCsv|csv|overview|spending|coverage|coverageCsv|events|eventsCsv|checkpoints|verify|export|listSessions|endOtherSessions|listPasskeys)$|^reports\.allowances(Csv)?$|^me\.retrieve$|^apiKeys\.current$|^signingKeys\.begin$/.test(
         name,
       )
     )
@@ -88,7 +88,7 @@ test('there is one method for every route of the API but the door, and none besi
       );
     // The same route in another form.
     const is_form =
-      /^(decisions\.retrieveChanged|reports\.(shadow|allowances)Csv|audit\.csv|ledger\.eventsCsv)$/.test(
+      /^(decisions\.retrieveChanged|reports\.(shadow|allowances|coverage)Csv|audit\.csv|ledger\.eventsCsv)$/.test(
         name,
       );
     expect(sent.size - before, `${name} is a route of its own`).toBe(is_form ? 0 : 1);

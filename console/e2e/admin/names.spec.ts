@@ -42,6 +42,7 @@ const NAVIGATION = [
   'Budgets',
   'Shadow report',
   'History',
+  'Coverage',
   'Webhooks',
   'Ledger',
   'Audit',

@@ -193,6 +193,7 @@ const GO: readonly (readonly [key: string, heading: string])[] = [
   ['b', 'Budgets'],
   ['r', 'Shadow report'],
   ['h', 'History'],
+  ['c', 'Coverage'],
   ['w', 'Webhooks'],
   ['l', 'Ledger'],
   ['u', 'Audit'],

@@ -14,6 +14,7 @@ export const SCREENS: readonly ScreenAt[] = [
   ['/report', 'Shadow report'],
   ['/history', 'History'],
   ['/history/report', 'What would have happened'],
+  ['/coverage', 'Coverage'],
   ['/keys', 'Keys'],
   ['/notifications', 'Notifications'],
   ['/webhooks', 'Webhooks'],

@@ -61,6 +61,8 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'import.finished': true,
   'import.deleted': true,
   'lines.recorded': false,
+  'line.resolution.recorded': false,
+  'line.unmatched': false,
   'instrument.assigned': true,
   'rail_authorization.recorded': false,
   'decision_link.created': true,

@@ -11,7 +11,7 @@ const labels = (text: string) =>
 describe('the palette', () => {
   test('shows every screen before anything is typed', () => {
     expect(labels('')).toContain('Inbox');
-    expect(labels('')).toHaveLength(16);
+    expect(labels('')).toHaveLength(17);
   });
   test.each([
     ['dec_01M81RDG1Z4EM2G6EQ2F72K3NH', '/decisions/dec_01M81RDG1Z4EM2G6EQ2F72K3NH'],

@@ -25,6 +25,7 @@ const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] =
   ['Budgets', '/budgets', 'g b'],
   ['Shadow report', '/report', 'g r'],
   ['History', '/history', 'g h'],
+  ['Coverage', '/coverage', 'g c'],
   ['Notifications', '/notifications', 'g n'],
   ['Webhooks', '/webhooks', 'g w'],
   ['Ledger', '/ledger', 'g l'],

@@ -78,6 +78,11 @@ export const ERRORS = {
     when: 'The file is being read already; wait until it is, or has failed.',
     retry: true,
   },
+  line_not_matchable: {
+    status: 409,
+    when: 'The line is a refund, the decision is of another agent, or it is matched with another line.',
+    retry: false,
+  },
   line_limit: { status: 409, when: 'The workspace has as many lines as it may have.', retry: false },
   not_reviewable: { status: 409, when: 'Only a REVIEW decision can be reviewed.', retry: false },
   review_final: {

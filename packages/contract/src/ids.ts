@@ -31,6 +31,7 @@ export const ID_PREFIXES = {
   line: 'lin',
   rail: 'rail',
   rail_authorization: 'rau',
+  line_resolution: 'rsl',
   decision_link: 'lnk',
   allowance_issuer: 'iss',
 } as const;

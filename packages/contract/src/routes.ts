@@ -12,6 +12,7 @@ import { routes as decisionLinks } from './routes/decision-links.ts';
 import { routes as decisionReads } from './routes/decision-reads.ts';
 import { routes as decisions } from './routes/decisions.ts';
 import { routes as health } from './routes/health.ts';
+import { routes as coverage } from './routes/history/coverage.ts';
 import { routes as imports } from './routes/history/imports.ts';
 import { routes as lines } from './routes/history/lines.ts';
 import { routes as rails } from './routes/history/rails.ts';
@@ -70,6 +71,7 @@ export const ROUTES = {
   ...imports,
   ...lines,
   ...historyReport,
+  ...coverage,
   ...rails,
   ...apiKeys,
   ...webhooks,

@@ -1,6 +1,7 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { ReachedBudgetBody, ReachedLimitBody } from './budgets.ts';
 import { DecisionBody } from './decisions.ts';
+import { UnmatchedSpendBody } from './history/coverage.ts';
 import { REASON_CODES } from './reasons.ts';
 import { LabelBody, OutcomeBody, RecordedReviewBody } from './records.ts';
 import { Fields, Id, OneOf, Timestamp } from './schema.ts';
@@ -60,6 +61,10 @@ export const WEBHOOK_EVENTS = {
   'limit.threshold.reached': {
     summary: EVENT_ROWS['limit.threshold.reached'].summary,
     body: Event('LimitThresholdReachedEvent', 'limit.threshold.reached', ReachedLimitBody),
+  },
+  'spend.unmatched': {
+    summary: EVENT_ROWS['spend.unmatched'].summary,
+    body: Event('SpendUnmatchedEvent', 'spend.unmatched', UnmatchedSpendBody),
   },
   'webhook.test': {
     summary: 'A test event was requested for an endpoint',

@@ -338,6 +338,11 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
     [404, 'not_found'],
   ],
   'GET /v1/lines rail': [['rail'], EMPTY],
+  'POST /v1/lines/:id/resolutions decision_id': [['decision'], [400, 'invalid_request', 'decision_id']],
+  'GET /v1/reports/coverage agent': [
+    ['agent', 'slug'],
+    [404, 'not_found'],
+  ],
   'GET /v1/lines agent': [
     ['agent', 'slug'],
     [404, 'not_found'],

@@ -14,7 +14,7 @@ type Fakes = Awaited<ReturnType<typeof startFakes>>;
 
 let fakes: Fakes;
 const READY = {
-  skipped_events: { report: 0, learning: 2, search: 0 },
+  skipped_events: { report: 0, learning: 2, search: 0, coverage: 0 },
   clock_ahead_seconds: 0,
   mail: 'UNUSED' as const,
   database: { engine: 'postgres' as const, nodes: [] },

@@ -41,6 +41,8 @@ import { deleteImport } from '../../src/engine/commands/history/delete-import.ts
 import { finishImport } from '../../src/engine/commands/history/finish-import.ts';
 import { recordLines } from '../../src/engine/commands/history/record-lines.ts';
 import { startImport } from '../../src/engine/commands/history/start-import.ts';
+import { createLineResolution } from '../../src/engine/commands/matching/create-line-resolution.ts';
+import { reportUnmatched } from '../../src/engine/commands/matching/report-unmatched.ts';
 import { listMerchants } from '../../src/engine/commands/merchants/list-merchants.ts';
 import { unlistMerchant } from '../../src/engine/commands/merchants/unlist-merchant.ts';
 import { noteKeyUses } from '../../src/engine/commands/note-key-uses.ts';
@@ -345,6 +347,14 @@ const lineOf = (n: number, amount_minor: number) => ({
   identity: `identity ${n}`,
   line_number: n,
 });
+
+const lineIdOf = async (seen: Seen, n: number): Promise<string> => {
+  const { rows } = await superuser.query(
+    'select line_id from lines where workspace_id = $1 order by line_id',
+    [seen.workspace_id],
+  );
+  return pick(rows, n)?.line_id ?? 'lin_00000000000000000000000000';
+};
 
 /** Every command of the service: how its input is made of the choices. */
 const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
@@ -1044,6 +1054,28 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       },
     };
   },
+  createLineResolution: async (seen, step) => {
+    const decision_id = step.b % 4 === 0 ? (pick(seen.decisions, step.c)?.decision_id ?? null) : null;
+    const action = decision_id === null ? (['UNMATCH', 'EXCLUDE', 'INCLUDE'] as const)[step.c % 3] : 'MATCH';
+    return {
+      command: createLineResolution,
+      input: {
+        line_id: await lineIdOf(seen, step.a),
+        action,
+        decision_id,
+        requesting_key_id: null,
+        comment: null,
+      },
+    };
+  },
+  reportUnmatched: async (seen, step) => ({
+    command: reportUnmatched,
+    input: {
+      spends: [
+        { line: { line_id: await lineIdOf(seen, step.a) }, state: 'NEVER_ASKED', nearest: [] },
+      ] as never,
+    },
+  }),
   createInvitation: (seen, step) => ({
     command: inviteMember,
     input: {

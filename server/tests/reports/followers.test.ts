@@ -77,7 +77,7 @@ describe('what clients send', () => {
     expect(added_up.status).toBe(200);
     expect(added_up.body.labels).toEqual(tail.body.labels);
     expect(tail.body.labels.matrix.PURPOSE_ALIGNED.PURPOSE_MISALIGNED).toBe(1);
-    expect(await countSkippedEvents(core.db)).toEqual({ report: 0, learning: 0, search: 0 });
+    expect(await countSkippedEvents(core.db)).toEqual({ report: 0, learning: 0, search: 0, coverage: 0 });
   });
 
   test('as one endless word stops no learning: what is labelled afterwards is learnt', async () => {
@@ -118,7 +118,7 @@ describe('an event that cannot be added up', () => {
       await s.sql('alter table report_counters drop constraint never');
     }
     expect(told).toMatchObject([{ follower: 'report', workspace_id: s.workspace_id, seq: begin + 24 }]);
-    expect(await countSkippedEvents(core.db)).toEqual({ report: 1, learning: 0, search: 0 });
+    expect(await countSkippedEvents(core.db)).toEqual({ report: 1, learning: 0, search: 0, coverage: 0 });
     const { rows } = await s.sql("select reason from skipped_events where follower = 'report'");
     expect(rows[0].reason).toContain('never');
     const names = await s.sql(
@@ -129,7 +129,12 @@ describe('an event that cannot be added up', () => {
     const readiness = () => again.call('GET', '/readyz', { key: null });
     // A busy machine may not be ready at once.
     await until(async () => (await readiness()).status === 200);
-    expect((await readiness()).body.detail.skipped_events).toEqual({ report: 1, learning: 0, search: 0 });
+    expect((await readiness()).body.detail.skipped_events).toEqual({
+      report: 1,
+      learning: 0,
+      search: 0,
+      coverage: 0,
+    });
     await again.halt();
   });
 

@@ -141,6 +141,17 @@ const ofRail = (body?: unknown) => async (world: World) => ({
   ...(body === undefined ? {} : { body }),
 });
 
+/** A line of its own. */
+async function lineOf(world: World): Promise<string> {
+  const path = `/v1/lines?import=${await imported(world)}`;
+  const lines = await world.service.call('GET', path, { key: world.setup });
+  return lines.body.data[0].line_id;
+}
+const ofLine = (tail: string, body?: unknown) => async (world: World) => ({
+  path: `/v1/lines/${await lineOf(world)}${tail}`,
+  ...(body === undefined ? {} : { body }),
+});
+
 const ofChannel = (tail: string, body?: unknown) => async (world: World) => ({
   path: `/v1/channels/${await world.channel()}${tail}`,
   ...(body === undefined ? {} : { body }),
@@ -745,14 +756,27 @@ const ROUTE_CASES: Record<string, RouteCase> = {
   'GET /v1/lines': { scopes: ['read'], request: fixed('/v1/lines'), status: 200, names: 'nothing' },
   'GET /v1/lines/:id': {
     scopes: ['read'],
-    async request(world) {
-      const lines = await world.service.call('GET', `/v1/lines?import=${await imported(world)}`, {
-        key: world.setup,
-      });
-      return { path: `/v1/lines/${lines.body.data[0].line_id}` };
-    },
+    request: ofLine(''),
     status: 200,
     names: 'one thing',
+  },
+  'POST /v1/lines/:id/resolutions': {
+    scopes: ['review'],
+    request: ofLine('/resolutions', { action: 'EXCLUDE', comment: 'A fee.' }),
+    status: 201,
+    names: 'one thing',
+  },
+  'GET /v1/lines/:id/resolutions': {
+    scopes: ['read'],
+    request: ofLine('/resolutions'),
+    status: 200,
+    names: 'one thing',
+  },
+  'GET /v1/reports/coverage': {
+    scopes: ['read'],
+    request: fixed('/v1/reports/coverage'),
+    status: 200,
+    names: 'nothing',
   },
   'POST /v1/history/replay': {
     scopes: ['read'],

@@ -1,15 +1,17 @@
 import type { QuestionKind } from '@purser/contract/purpose/questions';
-import { OPERATOR } from '@purser/rules/domain/audit';
+import { OPERATOR, SYSTEM } from '@purser/rules/domain/audit';
 import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
 import {
   stripeAuthorization,
   stripeEvent,
   stripeTransaction,
 } from '../../../packages/rail-events/tests/vendor-objects.ts';
+import { reportUnmatched } from '../../src/engine/commands/matching/report-unmatched.ts';
 import { setPlan } from '../../src/engine/commands/set-plan.ts';
 import { aggregateFeedback } from '../../src/engine/feedback/aggregate-feedback.ts';
 import { followNext, type SkippedEvent } from '../../src/engine/followers/follow-chains.ts';
 import { getWatermark } from '../../src/engine/followers/follower-rows.ts';
+import { followLines } from '../../src/engine/matching/follow-lines.ts';
 import { type VerifyOptions, verifyLedger } from '../../src/engine/verification/verify-ledger.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
 import { slackCodesOf } from '../../src/service/slack/slack-parts.ts';
@@ -404,6 +406,25 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   };
   await file([line, line, { ...line, instrument: 'sepa:main', external_reference: 'r1' }]);
   await s.call('DELETE', `/v1/imports/${await file([{ ...line, external_reference: 'deleted' }])}`);
+  // One that was asked for, one that nobody asked for, and what people said of a third.
+  const of_today = { ...line, occurred_at: new Date(Date.now() + 5_000).toISOString() };
+  const asked_for = await asks('shadow', 4_300, { action: { merchant: of_today.merchant } });
+  const rows = [4_300, 4_400, 4_500].map((amount_minor) => ({
+    ...of_today,
+    amount_minor,
+    external_reference: `now${amount_minor}`,
+  }));
+  const { data: of_file } = await ok(s, 'GET', `/v1/lines?import=${await file(rows)}`, undefined);
+  const excluded = of_file.find((each: { amount_minor: number }) => each.amount_minor === 4_500);
+  await post(`/v1/lines/${excluded.line_id}/resolutions`, { action: 'EXCLUDE', comment: 'A fee.' });
+  const never = of_file.find((each: { amount_minor: number }) => each.amount_minor === 4_400);
+  const unmatched = {
+    line: never,
+    state: 'NEVER_ASKED' as const,
+    nearest: [{ decision_id: asked_for.decision_id, why: 'It is for less.' }],
+  };
+  const by_system = { actor: SYSTEM, request_id: null, client_address: null };
+  await core.lane.submit(workspace_id, reportUnmatched, { spends: [unmatched] }, by_system);
   for (const agent of ['shadow', 'enforce'])
     await ok(s, 'PUT', '/v1/instruments/sepa:main', { agent, from: '2026-01-01T00:00:00Z' });
   const columns = { occurred_at: 'Date', amount: 'Amount', merchant: 'Name' };
@@ -466,12 +487,12 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
 
   await hasty.halt();
   await s.halt();
-  while ((await getWatermark(core.db, 'learning', workspace_id)) < last_seq) {
-    const onSkip = ({ error }: SkippedEvent) => {
-      throw error;
-    };
-    await followNext(core.followers_db, aggregateFeedback, workspace_id, { onSkip });
-  }
+  const onSkip = ({ error }: SkippedEvent) => {
+    throw error;
+  };
+  for (const follower of [aggregateFeedback, followLines])
+    while ((await getWatermark(core.db, follower.name, workspace_id)) < last_seq)
+      await followNext(core.followers_db, follower, workspace_id, { onSkip });
   return {
     core,
     workspace_id,

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import { expect } from 'vitest';
 import { AUTHORITY, CAPABILITY_TOKEN, freshKey, makeKey, spend } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
-import { takesMinutes } from '../support/until.ts';
+import { takesMinutes, until } from '../support/until.ts';
 
 takesMinutes(5);
 
@@ -14,7 +14,7 @@ test('every type of event is delivered, and listed, in the form that the OpenAPI
   const endpoint = await s.call('POST', '/v1/webhooks', { body: { url: 'http://127.0.0.1:9/' } });
   const told = {
     url: 'http://127.0.0.1:9/budgets',
-    events: ['budget.threshold.reached', 'limit.threshold.reached'],
+    events: ['budget.threshold.reached', 'limit.threshold.reached', 'spend.unmatched'],
   };
   await s.call('POST', '/v1/webhooks', { body: told });
   const budget = { slug: 'team', currency: 'EUR', period: 'MONTH', limit_minor: 6_000 };
@@ -38,6 +38,24 @@ test('every type of event is delivered, and listed, in the form that the OpenAPI
   await s.call('POST', `${path}/labels`, { body: { label: 'PURPOSE_ALIGNED' } });
   await s.call('POST', `${path}/outcomes`, { body: { type: 'SPEND_EXECUTED', amount_minor: 5_000 } });
   await s.call('POST', `/v1/webhooks/${endpoint.body.id}/test`);
+
+  await s.call('PATCH', '/v1/workspace', { body: { coverage: { grace_seconds: 0 } } });
+  const imported = await s.call('POST', '/v1/imports', {
+    body: { file_name: 'lines', source: 'lines', agent: 'buyer' },
+  });
+  const line = {
+    merchant: 'Casino',
+    amount_minor: 700,
+    currency: 'EUR',
+    occurred_at: new Date().toISOString(),
+  };
+  await s.call('PUT', `/v1/imports/${imported.body.id}/content`, {
+    raw: JSON.stringify(line),
+    headers: { 'content-type': 'application/x-ndjson' },
+  });
+  await until(
+    async () => (await s.sql("select from webhook_events where type = 'spend.unmatched'")).rowCount === 1,
+  );
 
   const { rows } = await s.sql('select type, payload from webhook_events order by event_id');
   expect(rows.map((row) => row.type).sort()).toEqual([...DELIVERED_EVENT_TYPES].sort());

@@ -39,6 +39,7 @@ const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: 
     ['/budgets', 'Budgets', 'budgets'],
     ['/report', 'Shadow report', 'report'],
     ['/history', 'History', 'history'],
+    ['/coverage', 'Coverage', 'coverage'],
   ],
   [
     ['/notifications', 'Notifications', 'notifications'],

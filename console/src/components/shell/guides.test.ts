@@ -10,6 +10,7 @@ test('the guide of a screen is there, and a screen without one has no link', () 
     'Shadow report',
     'History',
     'What would have happened',
+    'Coverage',
     'Ledger',
     'Audit',
     'Team',

@@ -9,6 +9,7 @@ const GUIDES: Readonly<Record<string, string>> = {
   Budgets: 'for-finance',
   'Shadow report': 'reading-the-report',
   History: 'before-you-integrate',
+  Coverage: 'before-you-integrate',
   'What would have happened': 'before-you-integrate',
   Notifications: 'notifications',
   Webhooks: 'webhooks',

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { AmountMinor, Id, Nullable, OneOf, Timestamp } from '../schema.ts';
+import { COVERAGE_RULES, LINE_STATES } from '../values/coverage.ts';
 import { LINE_KINDS, LINE_PRECISIONS } from '../values/history.ts';
 
 const AgentName = Type.Object({ id: Id('agent'), slug: Type.String() }, { additionalProperties: false });
@@ -32,6 +33,21 @@ export const LineBody = Type.Object(
     description: Nullable(Type.String()),
     category: Nullable(Type.String()),
     agent: Nullable(AgentName),
+    coverage: Nullable(
+      Type.Object(
+        {
+          state: OneOf(LINE_STATES),
+          rule: Nullable(OneOf(COVERAGE_RULES, { description: 'Null where a person matched it.' })),
+          decision_id: Nullable(Type.String()),
+          resolution_id: Nullable(Type.String()),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'Whether a decision asked for it; null for refunds, and until it was compared, which takes seconds. `HISTORY`: it was paid before its agent was created.',
+        },
+      ),
+    ),
     recorded_at: Timestamp(),
   },
   {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { CoverageSettingsBody, CoverageSettingsChange } from '../history/coverage.ts';
 import { TEXT_LENGTHS } from '../limits.ts';
 import { route } from '../route.ts';
 import {
@@ -54,6 +55,7 @@ export const WorkspaceBody = Fields(
       description:
         'The time zone in which the console shows days. Monthly budgets and the days of reports stay UTC.',
     }),
+    coverage: CoverageSettingsBody,
     sample: Type.Boolean({
       description: 'True for a workspace of invented data: see `POST /v1/workspace/sample`.',
     }),
@@ -120,6 +122,7 @@ const UpdateBody = Fields(
     time_zone: Type.Optional(
       TimeZone({ description: 'The time zone in which the console shows days; `UTC` at first.' }),
     ),
+    coverage: Type.Optional(CoverageSettingsChange),
   },
   { examples: [{ name: 'Staging' }] },
 );

@@ -45,7 +45,7 @@ export type Stop = 'DENY' | 'REVIEW_PENDING' | 'REVIEW_DENIED';
 export const STOPS = ['DENY', 'REVIEW_PENDING', 'REVIEW_DENIED'] as const satisfies readonly Stop[];
 
 /** The followers of each workspace's chain: `report` for the shadow report, `learning` for the feedback, `search` for what is found. */
-export const FOLLOWERS = ['report', 'learning', 'search'] as const;
+export const FOLLOWERS = ['report', 'learning', 'search', 'coverage'] as const;
 export type FollowerName = (typeof FOLLOWERS)[number];
 
 /** Why a decision was left out of a replay. */

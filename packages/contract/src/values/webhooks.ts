@@ -44,6 +44,12 @@ export const EVENT_ROWS = {
     label: "An agent's budget or velocity limit reaches an alert percentage",
     by_default: false,
   },
+  'spend.unmatched': {
+    summary:
+      'A payment that no decision asked for, or that was not allowed, was found among lines of a payment rail',
+    label: 'A payment was never asked for, or not allowed',
+    by_default: false,
+  },
 } satisfies Record<string, EventRow>;
 export type WebhookEventType = keyof typeof EVENT_ROWS;
 export const WEBHOOK_EVENT_TYPES = Object.keys(EVENT_ROWS) as WebhookEventType[];

@@ -162,13 +162,14 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     ...form
   } = state as Record<string, unknown> & AuditedState;
   if (workspace !== undefined) {
-    // Sealed as before there were a separation of duties, a time zone and samples where these are the default.
-    const { separation_of_duties, time_zone, sample, ...rest } = workspace;
+    // Sealed as before there were a separation of duties, a time zone, samples and coverage where these are the default.
+    const { separation_of_duties, time_zone, sample, coverage, ...rest } = workspace;
     form.workspace = {
       ...rest,
       ...(separation_of_duties === 'AUTO' ? {} : { separation_of_duties }),
       ...(time_zone === 'UTC' ? {} : { time_zone }),
       ...(sample ? { sample } : {}),
+      ...(coverage === null ? {} : { coverage }),
     };
   }
   if (agent !== undefined) {

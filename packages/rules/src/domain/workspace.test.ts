@@ -16,6 +16,7 @@ function workspace(plan: Plan, trial_plan: Plan | null): Workspace {
     trial_ends_at: trial_plan === null ? null : ENDS,
     separation_of_duties: 'AUTO',
     time_zone: 'UTC',
+    coverage: null,
     sample: false,
     created_at: '2026-11-01T00:00:00.000Z',
   };

@@ -20,6 +20,8 @@ export interface Workspace {
   time_zone: string;
   /** It holds invented data, and may be removed as a whole. Never changed. */
   sample: boolean;
+  /** How lines are compared with decisions, as RFC 8785 text; null: by default. */
+  coverage: string | null;
   created_at: string;
 }
 

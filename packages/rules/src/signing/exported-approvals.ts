@@ -1,5 +1,5 @@
 import type { Decision } from '@purser/contract/decisions';
-import { type LedgerBreak, type LedgerEvent, shownHash } from '../domain/ledger.ts';
+import { isAdministrative, type LedgerBreak, type LedgerEvent, shownHash } from '../domain/ledger.ts';
 import {
   type ApprovalsVerdict,
   type DecisionFacts,
@@ -34,7 +34,7 @@ export class ExportedApprovals {
     if (!this.#is_whole || !is_sealed) return null;
     if (type === 'decision.created' && data.decision === 'REVIEW') this.#begin(event, String(document));
     else if (type === 'reservation.expired') this.#reviewable.delete(String(data.decision_id));
-    else if (typeof data.state === 'string')
+    else if (isAdministrative(event) && typeof data.state === 'string')
       return this.#history.audited(seq, String(data.created_at), JSON.parse(data.state));
     return null;
   }

@@ -34,6 +34,7 @@ export const createWorkspace: Command<CreateWorkspaceInput, { workspace: Workspa
       trial_ends_at: trial_days === null ? null : new Date(set.now_ms + trial_days * DAY_MS).toISOString(),
       separation_of_duties: 'AUTO',
       time_zone: 'UTC',
+      coverage: null,
       sample: input.sample,
       created_at: set.now,
     };

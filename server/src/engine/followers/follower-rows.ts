@@ -6,6 +6,7 @@ const WATERMARKS: Record<FollowerName, string> = {
   report: 'report_watermarks',
   learning: 'feedback_watermarks',
   search: 'search_watermarks',
+  coverage: 'coverage_watermarks',
 };
 
 /**

@@ -7,6 +7,7 @@ const TABLES: Record<FollowerName, readonly [string, ...string[]]> = {
   report: ['report_watermarks', 'report_counters', 'report_counted'],
   learning: ['feedback_watermarks', 'feedback', 'decision_lessons'],
   search: ['search_watermarks', 'search_texts'],
+  coverage: ['coverage_watermarks', 'line_matches', 'asked_spends'],
 };
 
 /** A follower of a workspace that begins again, and how many events it had skipped. */

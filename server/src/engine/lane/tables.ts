@@ -17,6 +17,8 @@ import {
 import type { Allowances } from '../allowances/allowances.ts';
 import { loadIssuers } from '../allowances/issuer-rows.ts';
 import type { HistoryChanges } from '../history/imported-lines.ts';
+import { loadLineFacts, loadMatchedLines, loadUnmatchedLines } from '../matching/resolution-rows.ts';
+import type { CoverageChanges } from '../matching/resolved-lines.ts';
 import type { Needs } from '../needs/needs.ts';
 import {
   loadAuthorizationsOfDecisions,
@@ -227,6 +229,9 @@ const LOADS = {
   import_progress: load((needs) => by('import_id', needs.imports), loadImportProgress),
   lines: load(({ lines }) => lines ?? NONE, loadLinesByIdentity),
   assignments: load((needs) => by('instrument', needs.instruments), loadAssignments),
+  line_facts: load((needs) => by('line_id', needs.line_facts), loadLineFacts),
+  matched_lines: load((needs) => by('decision_id', needs.matched_with), loadMatchedLines),
+  unmatched_lines: load((needs) => by('line_id', needs.unmatched_lines), loadUnmatchedLines),
   rails: load((needs) => by('rail_id', needs.rails), loadRails),
   rail_authorizations: load(({ rail_authorizations }) => rail_authorizations ?? NONE, loadRailAuthorizations),
   authorizations_of_decisions: load(
@@ -321,6 +326,7 @@ export interface ChangedSet {
   decision_links: { changes: ReadonlyMap<string, DecisionLinkRow> };
   signing_keys: { changes: ReadonlyMap<string, SigningKeyRow> };
   imported: { changes: HistoryChanges };
+  resolved_lines: { changes: CoverageChanges };
   rails: { changes: RailChanges };
   slack_links: { changes: ReadonlyMap<string, SlackLink> };
   questions: { changes: ReadonlyMap<string, QuestionRow>; events: readonly QuestionEvent[] };

@@ -21,6 +21,7 @@ import { NO_REVIEW_POLICY } from '@purser/rules/reviews/review-policy';
 import type { NewId } from '@purser/rules/values/ids';
 import { Allowances } from '../allowances/allowances.ts';
 import { ImportedLines } from '../history/imported-lines.ts';
+import { ResolvedLines } from '../matching/resolved-lines.ts';
 import { Rails } from '../rails/rails.ts';
 import { DecisionLinks } from '../sharing/decision-links.ts';
 import { SigningKeys } from '../signing/signing-keys.ts';
@@ -76,6 +77,7 @@ export class WorkingSet {
   readonly signing_keys: SigningKeys;
   readonly imported: ImportedLines;
   readonly rails: Rails;
+  readonly resolved_lines: ResolvedLines;
   readonly decision_links: DecisionLinks;
   readonly slack_links: SlackLinks;
   /** Usage over time. */
@@ -124,6 +126,7 @@ export class WorkingSet {
     this.signing_keys = new SigningKeys(loaded.signing_keys, noteChange);
     this.imported = new ImportedLines(loaded, noteChange);
     this.rails = new Rails(this, loaded, noteChange);
+    this.resolved_lines = new ResolvedLines(loaded, noteChange);
     this.slack_links = new SlackLinks(loaded.slack_links, noteChange);
     this.counters = new Counters([...loaded.counters, ...loaded.budget_counters]);
     this.#first_seq = head.seq;

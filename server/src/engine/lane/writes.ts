@@ -1,6 +1,7 @@
 import { insertAllowanceLabels, insertAllowanceUses, putAllowances } from '../allowances/allowance-rows.ts';
 import { putIssuers } from '../allowances/issuer-rows.ts';
 import { insertRailAuthorizations } from '../rails/authorization-rows.ts';
+import { insertLineResolutions, insertUnmatchedLines } from '../matching/resolution-rows.ts';
 import { deleteRails, putRails } from '../rails/rail-rows.ts';
 import { putDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { putSigningKeys } from '../signing/signing-key-rows.ts';
@@ -118,6 +119,8 @@ const WRITES: readonly Put[] = [
   put(insertRailAuthorizations, ({ rails }) => rails.changes.authorizations),
   put(putRails, ({ rails }) => rails.changes.rails.values()),
   put(deleteRails, ({ rails }) => [...rails.changes.deleted].map((rail_id) => ({ rail_id }))),
+  put(insertLineResolutions, ({ resolved_lines }) => resolved_lines.changes.resolutions),
+  put(insertUnmatchedLines, ({ resolved_lines }) => resolved_lines.changes.unmatched),
   put(deleteImports, ({ imported }) => idsOf(imported.changes.deleted_imports)),
   put(putSlackLinks, ({ slack_links }) => slack_links.changes.values()),
   put(insertAuditRecords, ({ changes }) => changes.audit),

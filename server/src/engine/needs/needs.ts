@@ -96,6 +96,12 @@ export interface Needs {
   authorizations_of?: readonly string[];
   /** The lines of these card authorizations. */
   authorization_lines?: readonly { feed: string; authorization_id: string }[];
+  /** Lines by id, with whose they are. */
+  line_facts?: readonly string[];
+  /** The lines that people matched with these decisions. */
+  matched_with?: readonly string[];
+  /** Which of these lines were reported as unmatched. */
+  unmatched_lines?: readonly string[];
   /** The accounts in Slack that members linked, ended links included. */
   slack_links?: boolean;
 }

@@ -4,7 +4,7 @@ import type { Client, Queryable } from './database.ts';
 import { type InWorkspace, makeInsert } from './rows.ts';
 
 const COLUMNS =
-  'workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, separation_of_duties, time_zone, sample, created_at';
+  'workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, separation_of_duties, time_zone, sample, coverage, created_at';
 
 /** The head of a chain that the lane has locked, with the database's clock read under the lock. */
 export interface LockedHead extends LedgerHead {
@@ -154,6 +154,7 @@ export const putWorkspaces = makeInsert<Omit<Workspace, 'workspace_id'>>(
     separation_of_duties: 'text',
     time_zone: 'text',
     sample: 'boolean',
+    coverage: 'text',
     created_at: 'timestamptz',
   },
   {
@@ -167,6 +168,7 @@ export const putWorkspaces = makeInsert<Omit<Workspace, 'workspace_id'>>(
       'trial_ends_at',
       'separation_of_duties',
       'time_zone',
+      'coverage',
     ],
   },
 );

@@ -1,6 +1,6 @@
 import type { Decision } from '@purser/contract/decisions';
 import { decisionDataHash } from '@purser/rules/domain/decisions';
-import { recordHash, shownHash } from '@purser/rules/domain/ledger';
+import { isAdministrative, recordHash, shownHash } from '@purser/rules/domain/ledger';
 import {
   type DecisionFacts,
   factsOf,
@@ -84,7 +84,12 @@ export function checkApprovals(
     } else if (isReview(event)) {
       const found = history.unsigned(seq, String(data?.action), decisions.get(String(data?.decision_id)));
       if (found !== null) findings.add(found);
-    } else if (typeof data?.state === 'string' && is_whole && recordHash(data).equals(event.data_hash)) {
+    } else if (
+      isAdministrative(event) &&
+      typeof data?.state === 'string' &&
+      is_whole &&
+      recordHash(data).equals(event.data_hash)
+    ) {
       const found = history.audited(seq, String(data.created_at), JSON.parse(data.state));
       if (found !== null) findings.add(found);
     }

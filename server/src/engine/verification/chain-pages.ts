@@ -197,6 +197,12 @@ const ORPHANS: Record<OrphanTable, string> = {
   lines: `select line_id as name from lines l where workspace_id = $1
     and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.seq = l.seq
       and e.type = 'lines.recorded')`,
+  line_resolutions: `select resolution_id as name from line_resolutions r where workspace_id = $1
+    and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.type = 'line.resolution.recorded'
+      and e.subject_id = r.resolution_id)`,
+  unmatched_lines: `select line_id as name from unmatched_lines u where workspace_id = $1
+    and not exists (select 1 from ledger_events e where e.workspace_id = $1 and e.type = 'line.unmatched'
+      and e.subject_id = u.line_id)`,
   allowance_labels: `select allowance_id || ' ' || key as name from allowance_labels l where workspace_id = $1
     and not exists (select 1 from allowances a where a.workspace_id = $1 and a.allowance_id = l.allowance_id
       and strpos(a.terms, to_json(l.key)::text || ':' || to_json(l.value)::text) > 0)`,
@@ -221,6 +227,8 @@ export const NAME_OF_ORPHAN = {
   question_events: 'record of question',
   rail_authorizations: 'fact of authorization',
   lines: 'line',
+  line_resolutions: 'resolution of a line',
+  unmatched_lines: 'report of an unmatched line',
   allowance_labels: 'label of allowance',
   allowance_decisions: 'use of allowance',
   api_key_digests: 'digest of api_key',

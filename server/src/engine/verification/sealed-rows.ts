@@ -11,6 +11,7 @@ import { sealedOutcome } from '@purser/rules/domain/outcomes';
 import { sealedReview } from '@purser/rules/domain/reviews';
 import { isPage, type LineRow, pageDataHash, sealedPage } from '@purser/rules/history/lines';
 import { loadRailAuthorizationsById } from '../rails/authorization-rows.ts';
+import { loadLineResolutions, loadUnmatchedLines } from '../matching/resolution-rows.ts';
 import { loadAuditRecords } from '../storage/audit.ts';
 import { loadConsumptions } from '../storage/consumptions.ts';
 import type { Queryable } from '../storage/database.ts';
@@ -22,6 +23,7 @@ import { loadLabels } from '../storage/labels.ts';
 import { loadOutcomes } from '../storage/outcomes.ts';
 import { loadNotes } from '../storage/reviewing/notes.ts';
 import { loadReviews } from '../storage/reviews.ts';
+import { withoutWorkspace } from '../storage/rows.ts';
 
 /** The current row that an event is about. */
 export interface SealedRow {
@@ -152,6 +154,15 @@ export async function loadSealedRows(
   );
   await take('rail_authorization.recorded', 'rail_authorization_id', (ids) =>
     loadRailAuthorizationsById(db, workspace_id, ids),
+  );
+  await take('line.resolution.recorded', 'resolution_id', (ids) =>
+    loadLineResolutions(db, workspace_id, ids),
+  );
+  await take('line.unmatched', 'line_id', (ids) =>
+    loadUnmatchedLines(
+      db,
+      ids.map((line_id) => ({ workspace_id, line_id })),
+    ).then((rows) => rows.map(withoutWorkspace)),
   );
   const administrative = events.filter(isAdministrative).map((event) => event.seq);
   if (administrative.length > 0) {

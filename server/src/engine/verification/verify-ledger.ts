@@ -13,6 +13,7 @@ import {
 import { type ApprovalsVerdict, SigningHistory } from '@purser/rules/signing/history';
 import type pg from 'pg';
 import { checkStandingVersions, checkUses } from '../allowances/check-allowances.ts';
+import { checkCoverage } from '../matching/check-coverage.ts';
 import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { primedRows } from '../storage/derived/counter-checks.ts';
@@ -326,6 +327,8 @@ function rebuild(
     else if (event.type === 'capability.consumed') tally.found.consumptions += 1;
     else if (event.type === 'reservation.expired') tally.found.expired_reservations += 1;
     else if (event.type === 'rail_authorization.recorded') tally.found.rail_authorizations += 1;
+    else if (event.type === 'line.resolution.recorded') tally.found.line_resolutions += 1;
+    else if (event.type === 'line.unmatched') tally.found.unmatched_lines += 1;
   }
   return hashes;
 }
@@ -390,6 +393,7 @@ async function checkWhole(walk: Walk, head: StoredHead | undefined): Promise<voi
   }
   await checkQuestions(walk);
   await checkStandingVersions(walk);
+  if (findings.soFarIntact()) await checkCoverage(db, workspace_id, walk.previous.seq, findings);
   await checkFeedback(db, workspace_id, tally.learnt, walk.previous.seq, findings);
   await checkLiveRows({ ...walk, head });
   await checkOrphans(walk);

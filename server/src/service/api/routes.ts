@@ -37,6 +37,7 @@ import { makeCapabilityRoutes } from './capabilities.ts';
 import { makeChangeRoutes } from './changes.ts';
 import { makeDecisionReadRoutes } from './decision-reads.ts';
 import { makeDecisionRoutes } from './decisions.ts';
+import { makeCoverageRoutes } from './history/coverage.ts';
 import { makeImportRoutes } from './history/imports.ts';
 import { makeLineRoutes } from './history/lines.ts';
 import { makeReportRoutesOfLines } from './history/report.ts';
@@ -198,7 +199,7 @@ function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts):
 
 /** Makes the routes of what rails say was paid. */
 function makeLineAndImportRoutes(
-  { db, lists_db, lane, metrics }: Core,
+  { db, lists_db, reports_db, lane, metrics }: Core,
   config: RouteConfig,
   { cursors, assess, replay_time }: RouteParts,
 ): Route[] {
@@ -213,6 +214,7 @@ function makeLineAndImportRoutes(
     }),
     ...makeLineRoutes({ db, lists_db, lane, cursors }),
     ...makeReportRoutesOfLines({ db, lists_db, assess, replay_time }),
+    ...makeCoverageRoutes({ db, reports_db, lane }),
   ];
 }
 

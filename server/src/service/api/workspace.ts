@@ -11,6 +11,7 @@ import {
   type WorkspaceStop,
 } from '@purser/rules/domain/workspace';
 import { ApiError } from '@purser/rules/errors';
+import { coverageSettings } from '@purser/rules/matching/settings';
 import { csvLine } from '@purser/rules/values/csv';
 import type pg from 'pg';
 import type { Static } from 'typebox';
@@ -70,7 +71,7 @@ export function makeWorkspaceRoutes(options: WorkspaceRouteOptions): Route[] {
   return [
     serve(routes.getWorkspace, { shares: 'reads' })(handleGet(options)),
     serve(routes.updateWorkspace, {
-      isWeighty: ({ body: { name, time_zone, ...changes } }) => Object.keys(changes).length > 0,
+      isWeighty: ({ body: { name, time_zone, coverage, ...changes } }) => Object.keys(changes).length > 0,
     })(handleUpdate(options)),
     serve(routes.stopWorkspace)(async (call) => stopOrResume(options, call, call.body)),
     serve(routes.resumeWorkspace)(async (call) => stopOrResume(options, call, { reason: null })),
@@ -167,6 +168,7 @@ async function bodyOf(
     stopped,
     separation_of_duties: workspace.separation_of_duties,
     time_zone: workspace.time_zone,
+    coverage: coverageSettings(workspace),
     sample: workspace.sample,
     created_at: workspace.created_at,
   };

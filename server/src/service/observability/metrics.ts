@@ -1,6 +1,7 @@
 import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
 import { MODES } from '@purser/contract/values/agents';
 import { CHANNEL_TYPES, NOTICE_STATUSES } from '@purser/contract/values/channels';
+import { LINE_STATES, type LineState } from '@purser/contract/values/coverage';
 import { DECISIONS } from '@purser/contract/values/decisions';
 import {
   LINE_RESULTS,
@@ -73,6 +74,8 @@ export interface Metrics {
   watchNodes(read: () => readonly WatchedNode[]): void;
   /** Sets how many events each follower of the chain has skipped, as the table says. */
   setSkippedEvents(skipped: SkippedEvents): void;
+  /** Sets how many lines there are in each state; those that are not named have none. */
+  setCoverage(counts: readonly { state: LineState; lines: number }[]): void;
   /** Returns the text of `GET /metrics`, of this process. */
   text(): Promise<string>;
   /** Returns the same for `AggregatorRegistry.aggregate`, which adds up what several processes count. */
@@ -228,9 +231,22 @@ function makeHistoryMetrics(registry: Registry) {
     registers: [registry],
   });
   for (const kind of RAIL_KINDS) for (const result of RAIL_EVENT_RESULTS) events.inc({ kind, result }, 0);
+  const coverage = new Gauge({
+    name: 'purser_coverage_lines',
+    help: 'Lines of payment rails by whether a decision asked for them, as last counted.',
+    labelNames: ['state'] as const,
+    aggregator: 'max',
+    registers: [registry],
+  });
+  const setCoverage: Metrics['setCoverage'] = (counts) => {
+    const by_state = new Map(counts.map(({ state, lines: count }) => [state, count]));
+    for (const state of LINE_STATES) coverage.set({ state }, by_state.get(state) ?? 0);
+  };
+  setCoverage([]);
   return {
     countImportLines: (result, count) => lines.inc({ result }, count),
     countRailEvent: (kind, result) => events.inc({ kind, result }),
+    setCoverage,
   } satisfies Partial<Metrics>;
 }
 

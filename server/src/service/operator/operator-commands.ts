@@ -20,7 +20,12 @@ export interface OperatorCommandOptions {
   print: (text: string) => void;
 }
 
-const NAMES = { report: 'the shadow report', learning: 'the feedback', search: 'the search index' };
+const NAMES = {
+  report: 'the shadow report',
+  learning: 'the feedback',
+  search: 'the search index',
+  coverage: 'the coverage',
+};
 
 /** Adds the operator's commands that mend what an alert tells of: and `backup`. */
 export function addOperatorCommands(program: Command, { operate, print }: OperatorCommandOptions): void {

@@ -4,6 +4,12 @@ import {
   MAX_PAGES_PER_ROUND as LEARN_PAGES,
 } from '../../engine/feedback/aggregate-feedback.ts';
 import { makeFollowerRound } from '../../engine/followers/follow-chains.ts';
+import { countCoverage } from '../../engine/matching/coverage-report.ts';
+import {
+  MAX_FULL_PAGES_PER_ROUND as COVERAGE_FULL_PAGES,
+  MAX_PAGES_PER_ROUND as COVERAGE_PAGES,
+  followLines,
+} from '../../engine/matching/follow-lines.ts';
 import {
   MAX_PAGES_PER_ROUND as ROLL_UP_PAGES,
   rollUpDecisions,
@@ -39,6 +45,7 @@ import { makeReservationSweep } from './expire-reservations.ts';
 import { makeKnownMerchantsBackfill } from './fill-known-merchants.ts';
 import { type Loop, startLoop } from './loop.ts';
 import type { KeyUses } from './note-key-uses.ts';
+import { makeReportUnmatched } from './report-unmatched.ts';
 import type { KeyRewrapping } from './rewrap-keys.ts';
 import { sweepOldCounters } from './sweep-counters.ts';
 
@@ -49,6 +56,9 @@ const LEARN_PAUSE_MS = 1_000;
 const ROLL_UP_PAUSE_MS = 2_000;
 /** A new decision is found after a pause or two. */
 const INDEX_PAUSE_MS = 1_000;
+/** A line is compared after a pause or two. */
+const COVERAGE_PAUSE_MS = 1_000;
+const UNMATCHED_PAUSE_MS = 5_000;
 const FILL_PAUSE_MS = 2_000;
 const PRUNE_PAUSE_MS = 60_000;
 const MAIL_PAUSE_MS = 1_000;
@@ -150,6 +160,17 @@ function startFollowers(loop: StartLoop, { followers_db: pool, log }: Core): Loo
         log,
       }),
     ),
+    loop(
+      'follow-lines',
+      COVERAGE_PAUSE_MS,
+      makeFollowerRound({
+        pool,
+        follower: followLines,
+        max_pages: COVERAGE_PAGES,
+        max_full_pages: COVERAGE_FULL_PAGES,
+        log,
+      }),
+    ),
   ];
 }
 
@@ -182,6 +203,8 @@ export function startWorkers(
     loop('watch-clock', CLOCK_PAUSE_MS, core.readClock),
     loop('sweep-reservations', SWEEP_PAUSE_MS, makeReservationSweep({ db, lane, log }), believed),
     ...startFollowers(loop, core),
+    loop('report-unmatched', UNMATCHED_PAUSE_MS, makeReportUnmatched({ db, lane }), isSettled),
+    loop('count-coverage', PRUNE_PAUSE_MS, async () => core.metrics.setCoverage(await countCoverage(db))),
     loop('fill-known-merchants', FILL_PAUSE_MS, makeKnownMerchantsBackfill({ pool, log })),
     loop('prune-webhooks', PRUNE_PAUSE_MS, () => pruneOldWebhooks(webhooks_db), isSettled),
     loop('prune-sign-ins', PRUNE_PAUSE_MS, () => pruneOldSignIns(db), isSettled),

@@ -17,6 +17,7 @@ import {
   QueryInteger,
   QuerySeveral,
 } from '../../schema.ts';
+import { LINE_STATES } from '../../values/coverage.ts';
 import { LINE_KINDS } from '../../values/history.ts';
 
 const AgentName = (words: { description: string }) =>
@@ -42,6 +43,9 @@ export const LineFilterQuery = {
   ),
   agent: Type.Optional(AgentName({ description: 'Lines of this agent; `none`: lines that are nobody’s.' })),
   kind: Type.Optional(QuerySeveral(OneOf(LINE_KINDS))),
+  state: Type.Optional(
+    QuerySeveral(OneOf(LINE_STATES), { description: 'Whether a decision asked for them.' }),
+  ),
   merchant: Type.Optional(Line({ max: 200 }, { description: 'Exactly this merchant.' })),
   instrument: Type.Optional(InstrumentName()),
   currency: Type.Optional(QuerySeveral(Currency())),

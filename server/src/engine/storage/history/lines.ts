@@ -1,3 +1,4 @@
+import type { CoverageRule, LineState } from '@purser/contract/values/coverage';
 import type { LineKind } from '@purser/contract/values/history';
 import type { LineRow } from '@purser/rules/history/lines';
 import type { InstrumentAssignment } from '@purser/rules/imports/import-rows';
@@ -88,6 +89,8 @@ export interface LineFilters {
   /** Ids of agents; empty: lines that are nobody's. */
   agent_ids?: readonly string[];
   kind?: readonly LineKind[];
+  /** States at the time of the query. */
+  state?: readonly LineState[];
   merchant?: string;
   instrument?: string;
   currency?: readonly string[];
@@ -98,22 +101,31 @@ export interface LineFilters {
   to?: string;
 }
 
-/** A line with whose it is. */
+/** A line with whose it is, and whether it was asked for as of now; null: it was not compared. */
 export interface FoundLine extends LineRow {
   agent_id: string | null;
   slug: string | null;
+  state: LineState | null;
+  rule: CoverageRule | null;
+  decision_id: string | null;
+  resolution_id: string | null;
 }
 
 /** How many lines one page looks at, so that no filter reads all. */
 const MAX_LINES_LOOKED_AT = 20_000;
 
 /** Whose a line is: of the newest assignment of its instrument whose time has come, or else of its import. */
-const AGENT_OF = `coalesce(
+export const AGENT_OF = `coalesce(
   (select n.agent_id from instrument_assignments n where n.workspace_id = l.workspace_id
     and n.instrument = l.instrument and n.from_at <= l.occurred_at order by n.version desc limit 1),
   (select i.agent_id from imports i where i.workspace_id = l.workspace_id and i.import_id = l.import_id))`;
 
-function conditionsOf(filters: LineFilters, parameters: Parameters): string[] {
+/** SQL: the state of a row `m` of line_matches as of now; `grace`: the parameter with the seconds of grace. */
+export const stateNow = (grace: string) =>
+  `case when m.state = 'NEVER_ASKED' and m.ends_at + make_interval(secs => ${grace}) > (select clock_timestamp())
+    then 'WAITING' else m.state end`;
+
+function conditionsOf(filters: LineFilters, parameters: Parameters, grace: string): string[] {
   const { agent_ids, q } = filters;
   const when = (value: unknown, condition: (name: string) => string) =>
     value === undefined ? [] : [condition(parameters.add(value))];
@@ -121,6 +133,13 @@ function conditionsOf(filters: LineFilters, parameters: Parameters): string[] {
     ...when(filters.rail, (name) => `l.rail_id = ${name}`),
     ...when(filters.feed, (name) => `l.feed = any(${name})`),
     ...when(filters.kind, (name) => `l.kind = any(${name})`),
+    ...when(
+      filters.state,
+      (
+        name,
+      ) => `exists (select from line_matches m where m.workspace_id = l.workspace_id and m.line_id = l.line_id
+        and ${stateNow(grace)} = any(${name}))`,
+    ),
     ...when(filters.merchant, (name) => `l.merchant = ${name}`),
     ...when(filters.instrument, (name) => `l.instrument = ${name}`),
     ...when(filters.currency, (name) => `l.currency = any(${name})`),
@@ -144,15 +163,17 @@ export async function findLines(
   workspace_id: string,
   filters: LineFilters,
   page: { after: string | null; limit: number },
+  grace_seconds = 0,
 ): Promise<{ rows: FoundLine[]; next: string | null }> {
   const parameters = new Parameters();
   const workspace = parameters.add(workspace_id);
+  const grace = parameters.add(grace_seconds);
   const after = page.after === null ? '' : `and line_id < ${parameters.add(page.after)}`;
   const looked_at = `select * from lines where workspace_id = ${workspace} ${after}
     ${filters.imports === undefined ? '' : `and import_id = any(${parameters.add(filters.imports)})`}
     order by line_id desc limit ${MAX_LINES_LOOKED_AT}`;
   const agents = filters.agent_ids === undefined ? 'l.*' : `l.*, ${AGENT_OF} as agent_id`;
-  const conditions = conditionsOf(filters, parameters);
+  const conditions = conditionsOf(filters, parameters, grace);
   const result = await db.query<
     FoundLine & { workspace_id: string; last_looked_at: string; looked_at: number }
   >({
@@ -161,8 +182,10 @@ export async function findLines(
       found as (select * from (select ${agents} from looked_at l) as l
         ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
         order by line_id desc limit ${page.limit + 1})
-      select l.*, e.*, ${filters.agent_ids === undefined ? `${AGENT_OF} as agent_id,` : ''} g.slug
+      select l.*, e.*, ${filters.agent_ids === undefined ? `${AGENT_OF} as agent_id,` : ''} g.slug,
+        ${stateNow(grace)} as state, m.rule, m.decision_id, m.resolution_id
       from ends e left join found l on true
+      left join line_matches m on m.workspace_id = l.workspace_id and m.line_id = l.line_id
       left join agents g on g.workspace_id = l.workspace_id
         and g.agent_id = ${filters.agent_ids === undefined ? AGENT_OF : 'l.agent_id'}
       order by l.line_id desc`,
@@ -177,20 +200,22 @@ export async function findLines(
   return { rows: shown, next: next ?? null };
 }
 
-/** Returns a line with whose it is. */
-export async function getLine(
+/** Returns these lines with whose they are, and whether they were asked for, in the order of their ids. */
+export async function getLines(
   db: Queryable,
   workspace_id: string,
-  line_id: string,
-): Promise<FoundLine | undefined> {
+  line_ids: readonly string[],
+  grace_seconds: number,
+): Promise<FoundLine[]> {
   const result = await db.query<FoundLine & { workspace_id: string }>({
-    name: 'get_line',
-    text: `select l.*, g.slug from (select l.*, ${AGENT_OF} as agent_id from lines l
-        where workspace_id = $1 and line_id = $2) as l
-      left join agents g on g.workspace_id = l.workspace_id and g.agent_id = l.agent_id`,
-    values: [workspace_id, line_id],
+    name: 'get_lines',
+    text: `select l.*, g.slug, ${stateNow('$3')} as state, m.rule, m.decision_id, m.resolution_id
+      from (select l.*, ${AGENT_OF} as agent_id from lines l where workspace_id = $1 and line_id = any($2)) as l
+      left join line_matches m on m.workspace_id = l.workspace_id and m.line_id = l.line_id
+      left join agents g on g.workspace_id = l.workspace_id and g.agent_id = l.agent_id order by l.line_id`,
+    values: [workspace_id, line_ids, grace_seconds],
   });
-  return result.rows[0];
+  return result.rows;
 }
 
 const ASSIGNMENT = 'instrument, version, from_at, agent_id, created_at, key_id, principal_id';

@@ -2,6 +2,7 @@ import type { InstrumentBody, LineBody } from '@purser/contract/history/lines';
 import { routes } from '@purser/contract/routes/history/lines';
 import { ApiError } from '@purser/rules/errors';
 import { SINCE_EVER } from '@purser/rules/imports/import-rows';
+import { coverageSettings } from '@purser/rules/matching/settings';
 import type pg from 'pg';
 import { assignInstrument } from '../../../engine/commands/history/assign-instrument.ts';
 import type { Lane } from '../../../engine/lane/lane.ts';
@@ -12,10 +13,11 @@ import {
   type FoundLine,
   findLines,
   getInstrument,
-  getLine,
+  getLines,
   type LineFilters,
   listInstruments,
 } from '../../../engine/storage/history/lines.ts';
+import { loadWorkspace } from '../../../engine/storage/workspaces.ts';
 import { type Cursors, pageOf } from '../../http/cursors.ts';
 import { type CallOf, type Handler, type Route, serve } from '../../http/route.ts';
 import { originOf } from '../../people/callers.ts';
@@ -30,8 +32,9 @@ export interface LineRouteOptions {
 const agentOf = (agent_id: string | null, slug: string | null) =>
   agent_id === null || slug === null ? null : { id: agent_id, slug };
 
-function lineBody(line: FoundLine): LineBody {
-  const { agent_id, slug, authorization_id, identity, seq, ...shown } = line;
+/** A line as the API shows it. */
+export function lineBody(line: FoundLine): LineBody {
+  const { agent_id, slug, authorization_id, state, rule, decision_id, resolution_id, ...shown } = line;
   return {
     line_id: shown.line_id,
     feed: shown.feed,
@@ -53,6 +56,7 @@ function lineBody(line: FoundLine): LineBody {
     description: shown.description,
     category: shown.category,
     agent: agentOf(agent_id, slug),
+    coverage: state === null ? null : { state, rule, decision_id, resolution_id },
     recorded_at: shown.recorded_at,
   };
 }
@@ -64,12 +68,19 @@ const instrumentBody = ({ instrument, agent_id, slug, from_at, lines }: FoundIns
   lines,
 });
 
+/** How long after a payment it is not yet called unasked, in seconds. */
+export async function graceOf(db: Queryable, workspace_id: string): Promise<number> {
+  const workspace = await loadWorkspace(db, workspace_id);
+  return coverageSettings(workspace ?? { coverage: null }).grace_seconds;
+}
+
 /** The routes of lines, and of whose their instruments are. */
 export function makeLineRoutes(options: LineRouteOptions): Route[] {
   return [
     serve(routes.listLines, { shares: 'lists' })(handleList(options)),
     serve(routes.getLine, { shares: 'reads' })(async ({ caller, params }) => {
-      const line = await getLine(options.db, caller.workspace_id, params.id);
+      const grace_seconds = await graceOf(options.db, caller.workspace_id);
+      const [line] = await getLines(options.db, caller.workspace_id, [params.id], grace_seconds);
       if (line === undefined) throw new ApiError('not_found', 'No such line.');
       return { status: 200, body: lineBody(line) };
     }),
@@ -99,7 +110,8 @@ function handleList({ db, lists_db, cursors }: LineRouteOptions): Handler<typeof
     const list = ['listLines', workspace_id, query];
     const after = cursors.open(list, cursor) as string | null;
     const filters = await lineFilters(db, workspace_id, query);
-    const { rows, next } = await findLines(lists_db, workspace_id, filters, { after, limit });
+    const grace_seconds = await graceOf(db, workspace_id);
+    const { rows, next } = await findLines(lists_db, workspace_id, filters, { after, limit }, grace_seconds);
     const next_cursor = next === null ? null : cursors.seal(list, next);
     return { status: 200, body: { data: rows.map(lineBody), next_cursor } };
   };
