@@ -19,8 +19,8 @@ import type { Context } from './context.ts';
 import { ask, type TailOptions, tail } from './decisions.ts';
 import { type EventType, type ListenOptions, listen, trigger } from './events.ts';
 import { CommandError, EXIT, told } from './failure.ts';
-import { addHistory } from './history-commands.ts';
-import { type ImportOptions, importFile } from './import-file.ts';
+import { addHistory } from './history/history-commands.ts';
+import { type ImportOptions, importFile } from './history/import-file.ts';
 import { CLIENTS, type McpClient, printConfiguration, serve } from './mcp.ts';
 import { addModels } from './models.ts';
 import {

@@ -55,7 +55,10 @@ test('what was paid is compared with what was asked: a line is matched, and anot
   await page.getByLabel('State').selectOption('EXCLUDED');
   await expect(page.getByRole('row', { name: /Bank fee/ })).toBeVisible();
   await page.getByLabel('State').selectOption('ASKED');
-  await page.getByRole('row', { name: /Hetzner Online EUR 59.00/ }).getByRole('button', { name: 'Unmatch' }).click();
+  await page
+    .getByRole('row', { name: /Hetzner Online EUR 59.00/ })
+    .getByRole('button', { name: 'Unmatch' })
+    .click();
   await page.getByRole('dialog').getByRole('button', { name: 'Unmatch', exact: true }).click();
   await page.getByLabel('State').selectOption('NEVER_ASKED');
   await expect(page.getByRole('row', { name: /Hetzner Online EUR 59.00/ })).toBeVisible({

@@ -65,7 +65,8 @@ class Matching {
         const { created_ms, decision_id, currency, expected_minor } = asked;
         const paid = spend.amounts.find((each) => each.currency === currency);
         const is_in_reach = created_ms >= times.since_ms && created_ms <= times.late_until_ms;
-        if (expected_minor === null || paid === undefined || !is_in_reach || this.#taken.has(decision_id)) continue;
+        if (expected_minor === null || paid === undefined || !is_in_reach || this.#taken.has(decision_id))
+          continue;
         const apart_minor = Math.abs(paid.amount_minor - expected_minor);
         const candidate: Candidate = { asked, rank: 0, apart_minor };
         if (isBetter(candidate, best)) best = candidate;

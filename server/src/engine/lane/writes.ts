@@ -1,7 +1,7 @@
 import { insertAllowanceLabels, insertAllowanceUses, putAllowances } from '../allowances/allowance-rows.ts';
 import { putIssuers } from '../allowances/issuer-rows.ts';
-import { insertRailAuthorizations } from '../rails/authorization-rows.ts';
 import { insertLineResolutions, insertUnmatchedLines } from '../matching/resolution-rows.ts';
+import { insertRailAuthorizations } from '../rails/authorization-rows.ts';
 import { deleteRails, putRails } from '../rails/rail-rows.ts';
 import { putDecisionLinks } from '../sharing/decision-link-rows.ts';
 import { putSigningKeys } from '../signing/signing-key-rows.ts';

@@ -10,8 +10,8 @@ import {
 import { sealedOutcome } from '@purser/rules/domain/outcomes';
 import { sealedReview } from '@purser/rules/domain/reviews';
 import { isPage, type LineRow, pageDataHash, sealedPage } from '@purser/rules/history/lines';
-import { loadRailAuthorizationsById } from '../rails/authorization-rows.ts';
 import { loadLineResolutions, loadUnmatchedLines } from '../matching/resolution-rows.ts';
+import { loadRailAuthorizationsById } from '../rails/authorization-rows.ts';
 import { loadAuditRecords } from '../storage/audit.ts';
 import { loadConsumptions } from '../storage/consumptions.ts';
 import type { Queryable } from '../storage/database.ts';

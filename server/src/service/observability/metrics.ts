@@ -1,16 +1,9 @@
 import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
 import { MODES } from '@purser/contract/values/agents';
 import { CHANNEL_TYPES, NOTICE_STATUSES } from '@purser/contract/values/channels';
-import { LINE_STATES, type LineState } from '@purser/contract/values/coverage';
+import type { LineState } from '@purser/contract/values/coverage';
 import { DECISIONS } from '@purser/contract/values/decisions';
-import {
-  LINE_RESULTS,
-  type LineResult,
-  RAIL_EVENT_RESULTS,
-  RAIL_KINDS,
-  type RailEventResult,
-  type RailKind,
-} from '@purser/contract/values/history';
+import type { LineResult, RailEventResult, RailKind } from '@purser/contract/values/history';
 import { MAIL_RESULTS, type MailResult } from '@purser/contract/values/mail';
 import { ATTEMPT_STATUSES } from '@purser/contract/values/webhooks';
 import type { Mode } from '@purser/rules/domain/agents';
@@ -36,6 +29,7 @@ import {
   type OpinionEffect,
 } from '../model-judge/second-opinion.ts';
 import type { ModelConsumption } from '../model-judge/usage.ts';
+import { makeHistoryMetrics } from './history-metrics.ts';
 
 /** The metrics of the process, in the form that Prometheus reads. */
 export interface Metrics {
@@ -213,40 +207,6 @@ function makeRequestMetrics(registry: Registry) {
     countMail: (result) => mails.inc({ result: result.toLowerCase() }),
     countWebhookAttempt: (status) => webhook_attempts.inc({ status }),
     countNotice: (channel, status) => notices.inc({ channel, status }),
-  } satisfies Partial<Metrics>;
-}
-
-function makeHistoryMetrics(registry: Registry) {
-  const lines = new Counter({
-    name: 'purser_import_lines_total',
-    help: 'Lines of imported files, by what became of them: taken, present already, skipped or bad.',
-    labelNames: ['result'] as const,
-    registers: [registry],
-  });
-  for (const result of LINE_RESULTS) lines.inc({ result }, 0);
-  const events = new Counter({
-    name: 'purser_rail_events_total',
-    help: 'Card events of rails, by what became of them: accepted, refused or ignored.',
-    labelNames: ['kind', 'result'] as const,
-    registers: [registry],
-  });
-  for (const kind of RAIL_KINDS) for (const result of RAIL_EVENT_RESULTS) events.inc({ kind, result }, 0);
-  const coverage = new Gauge({
-    name: 'purser_coverage_lines',
-    help: 'Lines of payment rails by whether a decision asked for them, as last counted.',
-    labelNames: ['state'] as const,
-    aggregator: 'max',
-    registers: [registry],
-  });
-  const setCoverage: Metrics['setCoverage'] = (counts) => {
-    const by_state = new Map(counts.map(({ state, lines: count }) => [state, count]));
-    for (const state of LINE_STATES) coverage.set({ state }, by_state.get(state) ?? 0);
-  };
-  setCoverage([]);
-  return {
-    countImportLines: (result, count) => lines.inc({ result }, count),
-    countRailEvent: (kind, result) => events.inc({ kind, result }),
-    setCoverage,
   } satisfies Partial<Metrics>;
 }
 

@@ -1,7 +1,7 @@
 import { formatMoney } from '@purser/mcp/money';
 import type { CoverageReport } from '@purser/sdk';
-import type { Context } from './context.ts';
-import { EXIT } from './failure.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../failure.ts';
 
 export interface CoverageOptions {
   agent?: string;

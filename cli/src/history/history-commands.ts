@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Context } from './context.ts';
+import type { Context } from '../context.ts';
+import type { Run } from '../run.ts';
 import { type CoverageOptions, coverage } from './coverage.ts';
 import { type ProposeOptions, propose } from './history.ts';
-import type { Run } from './run.ts';
 
 const JSON_FLAG = ['--json', 'print JSON'] as const;
 

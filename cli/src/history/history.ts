@@ -1,8 +1,8 @@
 import { access, writeFile } from 'node:fs/promises';
 import type { Proposal, ProposeHistoryRequest } from '@purser/sdk';
-import { authorityText } from './authority-file.ts';
-import type { Context } from './context.ts';
-import { CommandError, EXIT } from './failure.ts';
+import { authorityText } from '../authority-file.ts';
+import type { Context } from '../context.ts';
+import { CommandError, EXIT } from '../failure.ts';
 
 export interface ProposeOptions {
   file: string;
