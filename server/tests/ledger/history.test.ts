@@ -23,7 +23,7 @@ test('a history with every kind of event is valid, and held against its checkpoi
   const types = await h.sql('select distinct type from ledger_events where workspace_id = $1', [
     h.workspace_id,
   ]);
-  expect(types.rows.length).toBe(58);
+  expect(types.rows.length).toBe(60);
 });
 
 test('from every event on, the rest of it is valid too', async () => {

@@ -50,7 +50,10 @@ function publishOfAgent(
   if (authority?.alert_percents === undefined || authority.currency !== currency) return;
   const velocity = (reservation.limits ?? []).filter(({ kind }) => kind === 'velocity');
   const month = { ...monthStanding(reservation.budget, set.now_ms), counter_id: monthlyBudgetId(currency) };
-  for (const { counter_id: limit_id, ...limit } of [month, ...velocity]) {
+  for (const { counter_id: limit_id, ...limit } of [
+    month,
+    ...velocity.map(({ held_minor: _, ...each }) => each),
+  ]) {
     for (const percent of authority.alert_percents) {
       if (!isReached(limit, percent)) continue;
       const alert: LimitAlert = {
@@ -79,7 +82,7 @@ function publishOfAgent(
 
 function publishOfBudgets(set: WorkingSet, { decision_id, reservation }: Counting, origin: Origin): void {
   const of_budgets = (reservation.limits ?? []).filter(({ kind }) => kind === 'shared_budget');
-  for (const { counter_id: budget_id, ...standing } of of_budgets) {
+  for (const { counter_id: budget_id, held_minor: _, ...standing } of of_budgets) {
     const { used_minor, limit_minor, window } = standing;
     const found = set.shared_budgets.find(budget_id);
     for (const percent of found === undefined ? [] : alertPercentsOf(found)) {

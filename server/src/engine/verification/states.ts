@@ -9,7 +9,8 @@ import {
   needsStateRow,
 } from '@purser/rules/domain/decision-states';
 import type { DecisionCore } from '@purser/rules/domain/decisions';
-import type { Queryable } from '../storage/database.ts';
+import { loadConsumptionKeys } from '../storage/consumptions.ts';
+import type { Client, Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
 import { loadExpiringHolds } from '../storage/decision-states.ts';
 import { loadDecisionCores } from '../storage/decisions.ts';
@@ -215,5 +216,26 @@ export async function checkBudgets(
   }
   for (const [name, { seq }] of left) {
     findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail: `The row of budget ${name} is gone.` });
+  }
+}
+
+/** Reports consumptions whose idempotency key does not lead to them. */
+export async function checkConsumptionKeys(
+  walk: { workspace_id: string; findings: Findings; tally: { found: { consumption_keys: number } } },
+  db: Client,
+  page: readonly ChainRow[],
+  rows: ReadonlyMap<number, { data: Record<string, unknown> }>,
+): Promise<void> {
+  const events = page.filter((event) => event.type === 'capability.consumed' && rows.has(event.seq));
+  if (events.length === 0) return;
+  const keyOf = (event: ChainRow) => rows.get(event.seq)?.data.idempotency_key as string;
+  const keys = await loadConsumptionKeys(db, walk.workspace_id, events.map(keyOf));
+  const leads_to = new Map(keys.map((row) => [row.idempotency_key, row.capability_id]));
+  for (const event of events) {
+    if (leads_to.get(keyOf(event)) === event.subject_id) walk.tally.found.consumption_keys += 1;
+    else {
+      const detail = `The idempotency key of ${event.subject_type} ${event.subject_id} does not point to it.`;
+      walk.findings.addDerived({ seq: event.seq, kind: 'ROW_MISMATCH', detail });
+    }
   }
 }

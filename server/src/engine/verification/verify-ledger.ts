@@ -14,7 +14,6 @@ import { type ApprovalsVerdict, SigningHistory } from '@purser/rules/signing/his
 import type pg from 'pg';
 import { checkStandingVersions, checkUses } from '../allowances/check-allowances.ts';
 import { checkCoverage } from '../matching/check-coverage.ts';
-import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { primedRows } from '../storage/derived/counter-checks.ts';
 import { needsBackfill } from '../storage/derived/known-merchants.ts';
@@ -51,7 +50,7 @@ import {
 import { checkQuestionEvents, checkQuestions } from './questions.ts';
 import { loadSealedPages, loadSealedRows, type SealedRow } from './sealed-rows.ts';
 import { withinSnapshot } from './snapshot.ts';
-import { checkBudgets, checkStates, countUnchanged } from './states.ts';
+import { checkBudgets, checkConsumptionKeys, checkStates, countUnchanged } from './states.ts';
 
 export interface LedgerVerification extends ApprovalsVerdict {
   valid: boolean;
@@ -331,27 +330,6 @@ function rebuild(
     else if (event.type === 'line.unmatched') tally.found.unmatched_lines += 1;
   }
   return hashes;
-}
-
-/** Reports consumptions whose idempotency key does not lead to them. */
-async function checkConsumptionKeys(
-  walk: Walk,
-  db: Client,
-  page: readonly ChainRow[],
-  rows: ReadonlyMap<number, SealedRow>,
-): Promise<void> {
-  const events = page.filter((event) => event.type === 'capability.consumed' && rows.has(event.seq));
-  if (events.length === 0) return;
-  const keyOf = (event: ChainRow) => rows.get(event.seq)?.data.idempotency_key as string;
-  const keys = await loadConsumptionKeys(db, walk.workspace_id, events.map(keyOf));
-  const leads_to = new Map(keys.map((row) => [row.idempotency_key, row.capability_id]));
-  for (const event of events) {
-    if (leads_to.get(keyOf(event)) === event.subject_id) walk.tally.found.consumption_keys += 1;
-    else {
-      const detail = `The idempotency key of ${event.subject_type} ${event.subject_id} does not point to it.`;
-      walk.findings.addDerived({ seq: event.seq, kind: 'ROW_MISMATCH', detail });
-    }
-  }
 }
 
 /** Checks the states of those decisions of a page whose rows are intact, and counts their amounts. */

@@ -1,7 +1,22 @@
-import { LINE_STATES } from '@purser/contract/values/coverage';
-import { LINE_RESULTS, RAIL_EVENT_RESULTS, RAIL_KINDS } from '@purser/contract/values/history';
+import { LINE_STATES, type LineState } from '@purser/contract/values/coverage';
+import {
+  LINE_RESULTS,
+  type LineResult,
+  RAIL_EVENT_RESULTS,
+  RAIL_KINDS,
+  type RailEventResult,
+  type RailKind,
+} from '@purser/contract/values/history';
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { Metrics } from './metrics.ts';
+
+/** The metrics of imports, rails and coverage. */
+export interface HistoryMetrics {
+  /** Counts lines of files by what became of them. */
+  countImportLines(result: LineResult, count: number): void;
+  countRailEvent(kind: RailKind, result: RailEventResult): void;
+  /** Sets how many lines there are in each state; those that are not named have none. */
+  setCoverage(counts: readonly { state: LineState; lines: number }[]): void;
+}
 
 /** Makes the metrics of imports, rails and coverage. */
 export function makeHistoryMetrics(registry: Registry) {
@@ -26,7 +41,7 @@ export function makeHistoryMetrics(registry: Registry) {
     aggregator: 'max',
     registers: [registry],
   });
-  const setCoverage: Metrics['setCoverage'] = (counts) => {
+  const setCoverage: HistoryMetrics['setCoverage'] = (counts) => {
     const by_state = new Map(counts.map(({ state, lines: count }) => [state, count]));
     for (const state of LINE_STATES) coverage.set({ state }, by_state.get(state) ?? 0);
   };
@@ -35,5 +50,5 @@ export function makeHistoryMetrics(registry: Registry) {
     countImportLines: (result, count) => lines.inc({ result }, count),
     countRailEvent: (kind, result) => events.inc({ kind, result }),
     setCoverage,
-  } satisfies Partial<Metrics>;
+  } satisfies HistoryMetrics;
 }

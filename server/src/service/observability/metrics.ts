@@ -1,9 +1,7 @@
 import { REASON_CODES, type ReasonCode } from '@purser/contract/reasons';
 import { MODES } from '@purser/contract/values/agents';
 import { CHANNEL_TYPES, NOTICE_STATUSES } from '@purser/contract/values/channels';
-import type { LineState } from '@purser/contract/values/coverage';
 import { DECISIONS } from '@purser/contract/values/decisions';
-import type { LineResult, RailEventResult, RailKind } from '@purser/contract/values/history';
 import { MAIL_RESULTS, type MailResult } from '@purser/contract/values/mail';
 import { ATTEMPT_STATUSES } from '@purser/contract/values/webhooks';
 import type { Mode } from '@purser/rules/domain/agents';
@@ -29,10 +27,10 @@ import {
   type OpinionEffect,
 } from '../model-judge/second-opinion.ts';
 import type { ModelConsumption } from '../model-judge/usage.ts';
-import { makeHistoryMetrics } from './history-metrics.ts';
+import { type HistoryMetrics, makeHistoryMetrics } from './history-metrics.ts';
 
 /** The metrics of the process, in the form that Prometheus reads. */
-export interface Metrics {
+export interface Metrics extends HistoryMetrics {
   /** `route` is the pattern (`/v1/agents/:id`), never the path, so that clients cannot grow the labels. */
   countRequest(method: string, route: string, status: number, duration_ms: number): void;
   countDecision(decision: DecisionKind, mode: Mode, reason_code: ReasonCode): void;
@@ -41,9 +39,6 @@ export interface Metrics {
   countWebhookAttempt(status: AttemptStatus): void;
   /** Counts an attempt to send a notice, or one that became obsolete before it was sent. */
   countNotice(receiver: string, status: string): void;
-  /** Counts lines of files by what became of them. */
-  countImportLines(result: LineResult, count: number): void;
-  countRailEvent(kind: RailKind, result: RailEventResult): void;
   /** Counts an attempt to send a mail. */
   countMail(result: MailResult): void;
   /** Counts a committed batch of the lane: its number of commands and the duration of its transaction. */
@@ -68,8 +63,6 @@ export interface Metrics {
   watchNodes(read: () => readonly WatchedNode[]): void;
   /** Sets how many events each follower of the chain has skipped, as the table says. */
   setSkippedEvents(skipped: SkippedEvents): void;
-  /** Sets how many lines there are in each state; those that are not named have none. */
-  setCoverage(counts: readonly { state: LineState; lines: number }[]): void;
   /** Returns the text of `GET /metrics`, of this process. */
   text(): Promise<string>;
   /** Returns the same for `AggregatorRegistry.aggregate`, which adds up what several processes count. */
