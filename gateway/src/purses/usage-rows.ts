@@ -11,7 +11,8 @@ export interface UsageRow {
   cache_write_tokens: number;
   output_tokens: number;
   amount: string;
-  price: { per_million: unknown; source: string; as_of: string };
+  /** Left out if the table has none. */
+  price?: { per_million: unknown; source: string; as_of: string };
 }
 
 /** A call that was settled. */
@@ -78,19 +79,18 @@ export class UsageRows {
   #rowOf(model: string, { calls, uncertain_calls, usage, amount }: Sum): UsageRow {
     const price = findPrice(this.#table, this.#provider, model);
     return {
-      model: model.slice(0, 128),
+      // The name may be the agent's own words.
+      model: model.slice(0, 128).replaceAll(/[^\x20-\x7e]/g, '?'),
       calls,
       uncertain_calls,
-      input_tokens: usage.input + usage.cached_input + usage.cache_write + usage.cache_write_1h,
+      input_tokens: usage.input,
       cached_input_tokens: usage.cached_input,
       cache_write_tokens: usage.cache_write + usage.cache_write_1h,
       output_tokens: usage.output,
       amount: exactMajor(amount, this.#currency),
-      price: {
-        per_million: price?.entry.per_million ?? {},
-        source: price?.source ?? 'no price in the table',
-        as_of: price?.as_of ?? '',
-      },
+      ...(price && {
+        price: { per_million: price.entry.per_million, source: price.source, as_of: price.as_of },
+      }),
     };
   }
 }
