@@ -43,6 +43,7 @@ const SCREENS: Record<string, Screen> = {
   '/report': () => import('./screens/report/Report.tsx'),
   '/history': () => import('./screens/history/History.tsx'),
   '/coverage': () => import('./screens/history/Coverage.tsx'),
+  '/rails': () => import('./screens/rails/Rails.tsx'),
   '/history/report': () => import('./screens/history/HistoryReport.tsx'),
   '/reviews': () => import('./screens/inbox/Inbox.tsx'),
   '/review-policy': () => import('./screens/review-policy/ReviewPolicy.tsx'),

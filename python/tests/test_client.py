@@ -112,6 +112,7 @@ def test_loopback_needs_no_encryption(host: str) -> None:
     ("call", "kind", "named"),
     [
         (lambda purser: purser.decisions.retrieve(".."), ValueError, "id"),
+        (lambda purser: purser.instruments.assign("card-a", {"agent": "a"}), ValueError, "instrument"),
         (lambda purser: purser.decisions.retrieve(""), ValueError, "id"),
         (lambda purser: purser.decisions.retrieve(7), TypeError, "id"),
         (lambda purser: purser.decisions.list(limit=[None]), TypeError, "limit"),

@@ -260,10 +260,18 @@ export function sleep(ms: number, signal: AbortSignal | undefined, facts: CallFa
   });
 }
 
+/** The name of a card or another instrument; every other parameter of a path is an id or a slug. */
+const INSTRUMENT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}:[!#-[\]-~]{1,200}$/;
+
 /** An id never changes which route is called: `..` or an empty text would. */
 function pathOf({ path, params = {} }: Call): string {
   return path.replace(/:(\w+)/g, (_, name: string) => {
     const value = params[name];
+    if (name === 'instrument') {
+      if (typeof value !== 'string' || !INSTRUMENT.test(value))
+        throw new TypeError('instrument must be "<rail>:<id>" without blanks, quotes and backslashes');
+      return encodeURIComponent(value);
+    }
     if (typeof value !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(value)) {
       throw new TypeError(`${name} must be an id or a slug: 1 to 64 letters, digits, "_" and "-"`);
     }

@@ -160,6 +160,8 @@ describe('a wrong argument is a TypeError that names it, before anything is sent
     ['id', (purser) => purser.decisions.retrieve(undefined as never)],
     ['id', (purser) => purser.decisions.retrieve('..')],
     ['id', (purser) => purser.agents.update('a/../b', { status: 'revoked' })],
+    ['instrument', (purser) => purser.instruments.assign('card-a', { agent: 'a' })],
+    ['instrument', (purser) => purser.instruments.assign('lithic:two words', { agent: 'a' })],
     ['requestId', (purser) => purser.decisions.retrieve('dec_1', { requestId: 'two words' })],
     ['idempotency_key', (purser) => purser.decisions.create(REQUEST_BODY, { idempotency_key: 'a' } as never)],
     ['headers', (purser) => purser.decisions.create(REQUEST_BODY, { headers: { 'x-a': 'a\nb' } })],
@@ -170,4 +172,10 @@ describe('a wrong argument is a TypeError that names it, before anything is sent
     expect((error as Error).message).toContain(name);
     expect(fetch).not.toHaveBeenCalled();
   });
+});
+
+test('the name of an instrument is encoded as one part of the path', async () => {
+  const { fetch, purser } = counted();
+  await purser.instruments.assign('stripe_issuing:ic_1/..', { agent: 'a' }).catch(() => undefined);
+  expect(String(fetch.mock.calls[0]?.[0])).toMatch(/\/v1\/instruments\/stripe_issuing%3Aic_1%2F\.\.$/);
 });

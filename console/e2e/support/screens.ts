@@ -13,6 +13,7 @@ export const SCREENS: readonly ScreenAt[] = [
   ['/budgets', 'Budgets'],
   ['/report', 'Shadow report'],
   ['/history', 'History'],
+  ['/rails', 'Rails'],
   ['/history/report', 'What would have happened'],
   ['/coverage', 'Coverage'],
   ['/keys', 'Keys'],

@@ -44,6 +44,20 @@ export const useAgentChoices = () =>
     queryFn: async () => (await purser.agents.list({ limit: MAX_AGENTS })).data as Agent[],
   });
 
+/** The newest rails. */
+export const useRails = () =>
+  useQuery({
+    queryKey: ['rails'],
+    queryFn: async () => (await purser.rails.list({ limit: SHOWN_IMPORTS })).data,
+  });
+
+/** Cards, accounts and projects that lines name or that were assigned. */
+export const useInstruments = () =>
+  useQuery({
+    queryKey: ['instruments'],
+    queryFn: async () => (await purser.instruments.list({ limit: MAX_AGENTS })).data,
+  });
+
 /** Recognises a file by its beginning. */
 export const detect = async (file: File) =>
   purser.imports.detect({ data: await file.slice(0, SAMPLE_BYTES).arrayBuffer(), type: typeOf(file.name) });

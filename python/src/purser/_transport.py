@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any, Literal, cast
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import httpx2
 
@@ -102,6 +102,8 @@ _COME_BACK = (429, 503)
 #: Something failed on the way or over there, and the request may have been carried out all the same.
 _TRANSIENT = (408, 500, 502, 504)
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+# The name of a card or another instrument; every other parameter of a path is an id or a slug.
+_INSTRUMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}:[!#-\[\]-~]{1,200}\Z")
 _RESERVED = ("accept", "user-agent", "x-api-key", "x-request-id", "content-type", "idempotency-key")
 
 
@@ -262,6 +264,10 @@ def _path_of(call: Call) -> str:
         value: object = call.params[name]
         if not isinstance(value, str):
             raise TypeError(f"{name} must be a str: an id or a slug")
+        if name == "instrument":
+            if not _INSTRUMENT.match(value):
+                raise ValueError('instrument must be "<rail>:<id>" without blanks, quotes and backslashes')
+            return quote(value, safe="")
         if not _ID.match(value):
             raise ValueError(f'{name} must be an id or a slug: 1 to 64 letters, digits, "_" and "-"')
         return value

@@ -33,7 +33,7 @@ export default function History() {
     >
       <p>
         <Link to={'/history/report' as string}>What would have happened</Link> shows what a policy would have
-        decided about these lines.
+        decided about these lines. <Link to={'/rails' as string}>Rails</Link> send lines by themselves.
       </p>
       <Imports />
       {is_importing && <ImportFile onClose={() => setImporting(false)} />}
