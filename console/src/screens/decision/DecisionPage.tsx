@@ -27,6 +27,7 @@ import { localTime } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import styles from './DecisionPage.module.css';
 import { LedgerEntries } from './Entries.tsx';
+import { ModelUsage } from './ModelUsage.tsx';
 import { Outcomes } from './Outcomes.tsx';
 import { PolicyReplay } from './PolicyReplay.tsx';
 import { RequestBody } from './RequestBody.tsx';
@@ -138,6 +139,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
           <Card title="Outcome">
             <Outcomes decision={decision} />
           </Card>
+          {decision.lease === true && <ModelUsage decision={decision} />}
           <Card title="Request">
             <RequestBody decision={decision} />
           </Card>

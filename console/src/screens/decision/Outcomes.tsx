@@ -50,13 +50,18 @@ const columnsOf = (requester: string): readonly Column<Outcome>[] => [
   },
 ];
 
-/** The reported outcomes, their reporters, and whether the payment rail confirms them. */
-export function Outcomes({ decision }: { decision: Decision }) {
-  const { decision_id, outcome_state, verified } = decision;
-  const query = useQuery({
+/** The outcomes of a decision; its parts that show them share one request. */
+export function useOutcomes(decision_id: string) {
+  return useQuery({
     queryKey: ['decision', decision_id, 'outcomes'],
     queryFn: async () => (await purser.decisions.listOutcomes(decision_id)).data,
   });
+}
+
+/** The reported outcomes, their reporters, and whether the payment rail confirms them. */
+export function Outcomes({ decision }: { decision: Decision }) {
+  const { decision_id, outcome_state, verified } = decision;
+  const query = useOutcomes(decision_id);
   if (query.isError && query.data === undefined)
     return <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
   if (query.data === undefined || query.data.length === 0) {
