@@ -24,6 +24,7 @@ const IS_CHANGE: Readonly<Record<LedgerEvent['type'], boolean>> = {
   'allowance.requested': true,
   'allowance.updated': true,
   'allowance.revoked': true,
+  'allowance.threshold.reached': true,
   'allowance_issuer.created': true,
   'allowance_issuer.revoked': true,
   'rail.created': true,

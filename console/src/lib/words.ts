@@ -88,6 +88,7 @@ const WORDS: Record<string, string> = {
   'budget.updated': 'Shared budget updated',
   'budget.threshold.reached': 'Shared budget reached an alert percentage',
   'limit.threshold.reached': 'Limit reached an alert percentage',
+  'allowance.threshold.reached': 'Allowance reached an alert percentage',
   BLOCKED: 'Blocked',
   'authority.created': 'Policy saved',
   'workspace.updated': 'Workspace updated',

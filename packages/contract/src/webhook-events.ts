@@ -1,4 +1,5 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
+import { ChangedAllowanceBody, ReachedAllowanceBody } from './allowances/fields.ts';
 import { ReachedBudgetBody, ReachedLimitBody } from './budgets.ts';
 import { DecisionBody } from './decisions.ts';
 import { UnmatchedSpendBody } from './history/coverage.ts';
@@ -65,6 +66,22 @@ export const WEBHOOK_EVENTS = {
   'spend.unmatched': {
     summary: EVENT_ROWS['spend.unmatched'].summary,
     body: Event('SpendUnmatchedEvent', 'spend.unmatched', UnmatchedSpendBody),
+  },
+  'allowance.requested': {
+    summary: EVENT_ROWS['allowance.requested'].summary,
+    body: Event('AllowanceRequestedEvent', 'allowance.requested', ChangedAllowanceBody),
+  },
+  'allowance.decided': {
+    summary: EVENT_ROWS['allowance.decided'].summary,
+    body: Event('AllowanceDecidedEvent', 'allowance.decided', ChangedAllowanceBody),
+  },
+  'allowance.revoked': {
+    summary: EVENT_ROWS['allowance.revoked'].summary,
+    body: Event('AllowanceRevokedEvent', 'allowance.revoked', ChangedAllowanceBody),
+  },
+  'allowance.threshold.reached': {
+    summary: EVENT_ROWS['allowance.threshold.reached'].summary,
+    body: Event('AllowanceThresholdReachedEvent', 'allowance.threshold.reached', ReachedAllowanceBody),
   },
   'webhook.test': {
     summary: 'A test event was requested for an endpoint',

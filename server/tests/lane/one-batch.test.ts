@@ -657,7 +657,8 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     command: revokeAllowance,
     input: {
       allowance_id: pick(seen.allowances, step.a)?.allowance_id ?? 'alw_00000000000000000000000000',
-      standing_of: standingAgent(pick(seen.allowances, step.a)),
+      agent_id: pick(seen.allowances, step.a)?.agent_id ?? null,
+      budget_id: pick(seen.allowances, step.a)?.budget_id ?? null,
       reason: step.b % 2 === 0 ? null : 'Over',
       is_by_agent: step.c % 4 === 0,
     },

@@ -14,7 +14,15 @@ test('every type of event is delivered, and listed, in the form that the OpenAPI
   const endpoint = await s.call('POST', '/v1/webhooks', { body: { url: 'http://127.0.0.1:9/' } });
   const told = {
     url: 'http://127.0.0.1:9/budgets',
-    events: ['budget.threshold.reached', 'limit.threshold.reached', 'spend.unmatched'],
+    events: [
+      'budget.threshold.reached',
+      'limit.threshold.reached',
+      'spend.unmatched',
+      'allowance.requested',
+      'allowance.decided',
+      'allowance.revoked',
+      'allowance.threshold.reached',
+    ],
   };
   await s.call('POST', '/v1/webhooks', { body: told });
   const budget = { slug: 'team', currency: 'EUR', period: 'MONTH', limit_minor: 6_000 };
@@ -28,8 +36,13 @@ test('every type of event is delivered, and listed, in the form that the OpenAPI
   };
   await s.call('POST', '/v1/agents', { body: { slug: 'buyer', mode: 'ENFORCE', authority } });
   const reviewer = await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:ada' });
+  const asked = { agent: 'buyer', currency: 'EUR', amount_minor: 6_000, purpose: 'The load test' };
+  const requested = await s.call('POST', '/v1/allowances/request', { body: asked });
+  const allowance = `/v1/allowances/${requested.body.id}`;
+  const admin = await makeKey(s, { scopes: ['admin', 'review', 'read'], principal_id: 'user:bob' });
+  await s.call('POST', `${allowance}/decide`, { body: { action: 'ALLOW' }, key: admin.key });
   const made = await s.call('POST', '/v1/decisions', {
-    body: spend('buyer', 5_000),
+    body: { ...spend('buyer', 5_000), allowance: requested.body.id },
     idempotency_key: freshKey(),
   });
   const path = `/v1/decisions/${made.body.decision_id}`;
@@ -37,6 +50,7 @@ test('every type of event is delivered, and listed, in the form that the OpenAPI
   await s.call('POST', `${path}/reviews`, { body: review, key: reviewer.key });
   await s.call('POST', `${path}/labels`, { body: { label: 'PURPOSE_ALIGNED' } });
   await s.call('POST', `${path}/outcomes`, { body: { type: 'SPEND_EXECUTED', amount_minor: 5_000 } });
+  await s.call('POST', `${allowance}/revoke`, { body: {} });
   await s.call('POST', `/v1/webhooks/${endpoint.body.id}/test`);
 
   await s.call('PATCH', '/v1/workspace', { body: { coverage: { grace_seconds: 0 } } });

@@ -352,6 +352,27 @@ export const AllowanceBody = Fields(
 );
 export type ShownAllowance = Static<typeof AllowanceBody>;
 
+const {
+  standing: _standing,
+  total: _total,
+  last_used_at: _last_used,
+  ...SETTINGS
+} = AllowanceBody.properties;
+const SettingsBody = Fields(SETTINGS, { description: 'The allowance without its usage.' });
+/** An allowance without its usage. */
+export type AllowanceSettings = Static<typeof SettingsBody>;
+
+/** The event data of a change of an allowance. */
+export const ChangedAllowanceBody = Fields({ ...SETTINGS, by: AllowanceAuthor });
+
+/** The event data of an allowance that reached one of the percentages at which it alerts. */
+export const ReachedAllowanceBody = Fields({
+  percent: Type.Integer({ description: '80 or 100.', examples: [80] }),
+  allowance: SettingsBody,
+  standing: Fields(LIMIT_STANDING, { description: 'Its usage after the decision.' }),
+  decision_id: Id('decision', { description: 'The decision that reached it.' }),
+});
+
 /** A new allowance, with the key that was made with it. */
 export const NewAllowanceBody = Fields(
   {

@@ -22,6 +22,7 @@ export const LEDGER_EVENT_TYPES = [
   'allowance.denied',
   'allowance.updated',
   'allowance.revoked',
+  'allowance.threshold.reached',
   'allowance_issuer.created',
   'allowance_issuer.revoked',
   'api_key.created',

@@ -50,6 +50,26 @@ export const EVENT_ROWS = {
     label: 'A payment was never asked for, or not allowed',
     by_default: false,
   },
+  'allowance.requested': {
+    summary: 'An allowance was requested',
+    label: 'An agent requests an allowance',
+    by_default: false,
+  },
+  'allowance.decided': {
+    summary: 'A requested allowance was granted or denied',
+    label: 'A reviewer decides a requested allowance',
+    by_default: false,
+  },
+  'allowance.revoked': {
+    summary: 'An allowance was revoked',
+    label: 'An allowance is revoked',
+    by_default: false,
+  },
+  'allowance.threshold.reached': {
+    summary: 'Usage of an allowance reached 80 or 100 % of its amount or count',
+    label: 'An allowance reaches 80 or 100 %',
+    by_default: false,
+  },
 } satisfies Record<string, EventRow>;
 export type WebhookEventType = keyof typeof EVENT_ROWS;
 export const WEBHOOK_EVENT_TYPES = Object.keys(EVENT_ROWS) as WebhookEventType[];
@@ -61,7 +81,7 @@ export const TEST_EVENT_TYPE = 'webhook.test';
 export const DELIVERED_EVENT_TYPES = [...WEBHOOK_EVENT_TYPES, TEST_EVENT_TYPE] as const;
 export type DeliveredEventType = (typeof DELIVERED_EVENT_TYPES)[number];
 export const MAX_WEBHOOKS = 20;
-export const MAX_EVENT_TYPES = 10;
+export const MAX_EVENT_TYPES = 20;
 export const ATTEMPTS = 5;
 /** One replay sends at most this many events. */
 export const MAX_REPLAYED = 1_000;

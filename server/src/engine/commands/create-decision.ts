@@ -2,6 +2,7 @@ import type { Decision, Reservation } from '@purser/contract/decisions';
 import type { Capability } from '@purser/contract/records';
 import { countersOfAllowance, earliestExpiry, type LoadedAllowance } from '@purser/rules/counters/allowances';
 import type { Agent } from '@purser/rules/domain/agents';
+import type { Origin } from '@purser/rules/domain/audit';
 import { budgetStatus, periodOf } from '@purser/rules/domain/budget';
 import { capabilityExpiry, newCapability } from '@purser/rules/domain/capabilities';
 import { composeDecision, encodeDecision } from '@purser/rules/domain/decision-document';
@@ -33,7 +34,7 @@ import {
   namedAllowance,
   standingOf,
 } from './allowances/chain.ts';
-
+import { publishReachedAllowances } from './allowances/publish-allowance.ts';
 import {
   alertingLimits,
   type CreateDecisionInput,
@@ -201,6 +202,12 @@ function giveNotice(set: WorkingSet, made: Decision): void {
   set.outbox.notices.requested(made, { remind_before_seconds, escalates_at: escalatesAt(made) });
 }
 
+/** Publishes what a decision reached in its limits and allowances. */
+function publishReached(set: WorkingSet, made: Decision, { authority }: Facts, origin: Origin): void {
+  publishReachedLimits(set, made, authority, origin);
+  publishReachedAllowances(set, made, origin);
+}
+
 /** Holds the money of a decision against its month. Returns the hold, with the limits that it counts in. */
 function reserve(
   set: WorkingSet,
@@ -322,7 +329,7 @@ export function makeCreateDecision(
       set.publish('decision.created', document, event_id);
       giveNotice(set, made);
       const { decision, reason_code } = verdict;
-      publishReachedLimits(set, made, facts.authority, origin);
+      publishReached(set, made, facts, origin);
       const capability_id = capability?.capability_id ?? null;
       const told = { decision, mode: agent.mode, reason_code, capability_id, authority: known };
       return done({ replayed: false, document, decided: told });

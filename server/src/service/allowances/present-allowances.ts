@@ -1,10 +1,6 @@
 import type { ShownAllowance } from '@purser/contract/allowances/fields';
-import {
-  allowanceStatusAt,
-  type LoadedAllowance,
-  termsOf,
-  totalUse,
-} from '@purser/rules/counters/allowances';
+import { allowanceSettings } from '@purser/rules/allowances/settings';
+import { allowanceStatusAt, type LoadedAllowance, totalUse } from '@purser/rules/counters/allowances';
 import { counterChanges } from '@purser/rules/counters/counted-in';
 import { Counters } from '@purser/rules/counters/counters-in-memory';
 import { afterExpiry } from '@purser/rules/domain/decision-states';
@@ -16,49 +12,16 @@ import { loadWholeCounters } from '../../engine/storage/derived/counters.ts';
 import { withoutWorkspace } from '../../engine/storage/rows.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 
-const ref = (id: string | null, slug: string | null) => (id === null ? null : { id, slug: slug as string });
-const parsed = <T>(json: string | null): T | null => (json === null ? null : (JSON.parse(json) as T));
-
 /** An allowance as the API shows it at a moment. */
 export function allowanceBody(row: FoundAllowance & LoadedAllowance, now_ms: number): ShownAllowance {
-  const { merchants, payee_ids, action_types, purpose, expected_items, answers, labels } = termsOf(row);
   const [counted] = allowanceStandings([row], now_ms);
   const { counter_id, held_minor, ...standing } = counted as NonNullable<typeof counted>;
   const total = totalUse(row, now_ms);
-  const { created_by_key_id: key_id, created_by_principal_id: principal_id } = row;
   return {
-    id: row.allowance_id,
-    status: allowanceStatusAt(row, now_ms),
-    source: row.source,
-    agent: ref(row.agent_id, row.agent_slug),
-    budget: ref(row.budget_id, row.budget_slug),
-    parent: row.parent_id,
-    currency: row.currency,
-    amount_minor: row.amount_minor,
-    period: row.period,
-    time_zone: row.time_zone,
-    per_spend_limit_minor: row.per_spend_limit_minor,
-    max_count: row.max_count,
-    merchants: merchants === undefined ? null : [...merchants],
-    payee_ids: payee_ids === undefined ? null : [...payee_ids],
-    action_types: action_types === undefined ? null : [...action_types],
-    expires_at: row.expires_at,
-    purpose: purpose ?? null,
-    expected_items: expected_items === undefined ? null : [...expected_items],
-    answers: [...answers],
-    automatic: row.automatic,
-    labels: { ...labels },
-    name: row.name,
-    external_id: row.external_id,
+    ...allowanceSettings(row, allowanceStatusAt(row, now_ms)),
     standing,
     total: { used_minor: total.amount_minor, used_count: total.count },
     last_used_at: row.last_used_at,
-    created_at: row.created_at,
-    created_by: { key_id, principal_id },
-    issuer_id: row.issuer_id,
-    request: parsed<NonNullable<ShownAllowance['request']>>(row.request),
-    decided: parsed<NonNullable<ShownAllowance['decided']>>(row.decided),
-    revoked: parsed<NonNullable<ShownAllowance['revoked']>>(row.revoked),
   };
 }
 

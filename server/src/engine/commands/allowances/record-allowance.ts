@@ -95,7 +95,12 @@ export function changeAllowance(
   set: WorkingSet,
   { before, after, more = {} }: { before: Allowance; after: Allowance; more?: object },
   origin: Origin,
-  action: 'allowance.updated' | 'allowance.revoked' | 'allowance.granted' | 'allowance.denied',
+  action:
+    | 'allowance.updated'
+    | 'allowance.revoked'
+    | 'allowance.granted'
+    | 'allowance.denied'
+    | 'allowance.threshold.reached',
 ): string {
   set.allowances.put(after);
   const [from, to] = [auditedAllowance(before), { ...auditedAllowance(after), ...more }];

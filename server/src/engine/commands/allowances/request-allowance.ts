@@ -3,6 +3,7 @@ import { MAX_REQUESTED, REQUESTED_DAYS } from '@purser/contract/values/allowance
 import type { Allowance } from '@purser/rules/counters/allowances';
 import { type Command, done, refuse } from '../../lane/command.ts';
 import { whyNotMade } from './new-allowance.ts';
+import { publishAllowance } from './publish-allowance.ts';
 import { addAllowance, newRow } from './record-allowance.ts';
 
 export interface RequestAllowanceInput {
@@ -35,6 +36,7 @@ export const requestAllowance: Command<RequestAllowanceInput, RequestedAllowance
     agents: [agent_id],
     allowances_of_agents: [agent_id],
     allowance_external_ids: external_id === undefined ? [] : [{ maker, external_id }],
+    webhooks: true,
   }),
   apply(set, input, origin) {
     const { agent_id, body_hash, maker, ttl_seconds } = input;
@@ -69,7 +71,8 @@ export const requestAllowance: Command<RequestAllowanceInput, RequestedAllowance
       decide_by,
       request: JSON.stringify({ amount_minor, purpose, expires_at, decide_by, requested_by }),
     });
-    addAllowance(set, allowance, origin, 'allowance.requested');
+    const event_id = addAllowance(set, allowance, origin, 'allowance.requested');
+    publishAllowance(set, 'allowance.requested', allowance, origin, event_id);
     return done({ allowance, replayed: false });
   },
 };

@@ -1,11 +1,13 @@
 import type { Allowance } from '@purser/rules/counters/allowances';
 import { type Command, done, refuse } from '../../lane/command.ts';
+import { publishAllowance } from './publish-allowance.ts';
 import { changeAllowance } from './record-allowance.ts';
 
 export interface RevokeAllowanceInput {
   allowance_id: string;
-  /** The agent of a standing approval; null for every other allowance. */
-  standing_of: string | null;
+  /** Its agent and shared budget, which never change; null: it has none. */
+  agent_id: string | null;
+  budget_id: string | null;
   reason: string | null;
   /** True for an agent key, which can revoke only what agents made. */
   is_by_agent: boolean;
@@ -17,9 +19,11 @@ export interface RevokeAllowanceInput {
  */
 export const revokeAllowance: Command<RevokeAllowanceInput, Allowance> = {
   name: 'revokeAllowance',
-  needs: ({ allowance_id, standing_of }) => ({
+  needs: ({ allowance_id, agent_id, budget_id }) => ({
     allowances: [allowance_id],
-    agents: standing_of === null ? [] : [standing_of],
+    agents: agent_id === null ? [] : [agent_id],
+    shared_budgets: budget_id === null ? undefined : [],
+    webhooks: true,
   }),
   apply(set, { allowance_id, reason, is_by_agent }, origin) {
     const before = set.allowances.get(allowance_id);
@@ -30,7 +34,9 @@ export const revokeAllowance: Command<RevokeAllowanceInput, Allowance> = {
     const { key_id, principal_id } = origin.actor;
     const revoked = { reason, by: { key_id, principal_id }, at: set.now };
     const after: Allowance = { ...before, status: 'REVOKED', revoked: JSON.stringify(revoked) };
-    changeAllowance(set, { before, after, more: { reason } }, origin, 'allowance.revoked');
+    const change = { before, after, more: { reason } };
+    const event_id = changeAllowance(set, change, origin, 'allowance.revoked');
+    publishAllowance(set, 'allowance.revoked', after, origin, event_id);
     return done(after);
   },
 };

@@ -7,6 +7,7 @@ import { formatMoney } from '@purser/rules/values/money';
 import { type Command, done, type Refusal, refuse } from '../../lane/command.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import { expiryProblem } from '../allowances/new-allowance.ts';
+import { publishAllowance } from '../allowances/publish-allowance.ts';
 import { changeAllowance } from '../allowances/record-allowance.ts';
 import { isMakerOf, MAKER_FORBIDDEN, reviewerOf, separatesMakers } from './separation.ts';
 
@@ -133,6 +134,7 @@ export const decideAllowance: Command<DecideAllowanceInput, Allowance> = {
     keys: requesting_key_id === null ? [] : [requesting_key_id],
     workspace: true,
     reviewers: true,
+    webhooks: true,
   }),
   apply(set, input, origin) {
     const { decision } = input;
@@ -154,7 +156,8 @@ export const decideAllowance: Command<DecideAllowanceInput, Allowance> = {
     const decided = { action, by: { key_id, principal_id }, comment, at: set.now };
     const recorded: Allowance = { ...after, decided: JSON.stringify(decided) };
     const named = is_allowed ? 'allowance.granted' : 'allowance.denied';
-    changeAllowance(set, { before, after: recorded, more: { comment } }, origin, named);
+    const event_id = changeAllowance(set, { before, after: recorded, more: { comment } }, origin, named);
+    publishAllowance(set, 'allowance.decided', recorded, origin, event_id);
     return done(recorded);
   },
 };

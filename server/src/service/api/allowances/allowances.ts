@@ -247,10 +247,9 @@ export function makeAllowanceRoutes(options: Options): Route[] {
     serve(routes.revokeAllowance)(async (call) => {
       const { workspace_id } = call.caller;
       const found = await visible(db, call.caller, call.params.id);
-      const { allowance_id } = found;
+      const { allowance_id, agent_id, budget_id } = found;
       const is_by_agent = agentScopeOf(call.caller) !== null;
-      const standing_of = standingOf(found);
-      const input = { allowance_id, standing_of, reason: call.body.reason ?? null, is_by_agent };
+      const input = { allowance_id, agent_id, budget_id, reason: call.body.reason ?? null, is_by_agent };
       await lane.submit(workspace_id, revokeAllowance, input, originOf(call));
       return { status: 200, body: await shownAllowance(db, workspace_id, allowance_id) };
     }),
