@@ -181,7 +181,7 @@ const keyInput = () => {
   count += 1;
   const digest = sha256(`key ${count}`);
   const of = { agent: null, scopes: ['admin'] as const, principal_id: null, expires_in_seconds: null };
-  return { name: 'k', ...of, digest, secret_id: 'test', hint: 'sk_x' };
+  return { name: 'k', bound_to: [], ...of, digest, secret_id: 'test', hint: 'sk_x' };
 };
 
 /** What is held expires in the moment of the decision, so that the next batch has to let it go. */
@@ -361,7 +361,7 @@ describe('what a process knows of a workspace', () => {
             await submit(answerQuestion as never, input as never, by_operator).catch(() => undefined);
           } else if (what === 'cap') {
             const body = { agent: agent_id, currency: 'EUR', amount_minor, expires_at: IN_A_WEEK };
-            const given = [{ body, body_hash: '', above: [], prefix: '' }];
+            const given = [{ body, body_hash: '', above: [], key: null, prefix: '' }];
             const input = { allowances: given, maker: 'test', agent_id: null };
             const [made] = await submit(createAllowances as never, input as never, by_operator);
             allowances.push(made.allowance);
