@@ -145,7 +145,7 @@ describe('endpoints', () => {
     expect(await post({ url: receiver.url, events: ['decision.deleted'] })).toEqual([400, 'events[0]']);
     expect(await post({ url: receiver.url, events: ['webhook.test'] })).toEqual([400, 'events[0]']);
     expect(await post({ url: receiver.url, events: [] })).toEqual([400, 'events']);
-    expect(await post({ url: receiver.url, events: Array(11).fill('decision.created') })).toEqual([
+    expect(await post({ url: receiver.url, events: Array(21).fill('decision.created') })).toEqual([
       400,
       'events',
     ]);
