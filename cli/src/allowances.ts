@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { ALLOWANCE_STATUSES } from '@purser/contract/values/allowances';
 import { BUDGET_PERIODS } from '@purser/contract/values/budgets';
 import { formatMoney, minorUnits } from '@purser/mcp/money';
-import type { Allowance, CreateAllowanceRequest } from '@purser/sdk';
+import type { Allowance, CreateAllowanceRequest, DecideAllowanceRequest } from '@purser/sdk';
 import { type Command, Option } from 'commander';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './failure.ts';
@@ -24,7 +24,8 @@ function lineOf(allowance: Allowance): string {
 
 /** An allowance in full; what it does not have is left out. */
 function factsOf(allowance: Allowance): string[] {
-  const { period, time_zone, currency, per_spend_limit_minor: each, max_count, total, revoked } = allowance;
+  const { period, time_zone, currency, per_spend_limit_minor: each, max_count, total } = allowance;
+  const { request, decided, revoked } = allowance;
   const list = (values: readonly string[] | null) => values?.map((value) => oneLine(value, 200)).join(', ');
   const labels = Object.entries(allowance.labels).map(
     ([key, value]) => `${key}:${oneLine(String(value), 128)}`,
@@ -47,6 +48,14 @@ function factsOf(allowance: Allowance): string[] {
     ['Expires', allowance.expires_at],
     ['Issuer', allowance.issuer_id],
     ['External id', allowance.external_id === null ? null : oneLine(allowance.external_id, 128)],
+    ['The agent says', request === null ? null : oneLine(request.purpose, 2_000)],
+    ['Decide by', decided === null ? request?.decide_by : null],
+    [
+      'Decided',
+      decided === null
+        ? null
+        : `${decided.action} ${decided.at} ${oneLine(decided.comment ?? '', 500)}`.trim(),
+    ],
     ['Revoked', revoked === null ? null : `${revoked.at} ${oneLine(revoked.reason ?? '', 500)}`.trim()],
   ];
   return facts.flatMap(([name, value]) => (value ? [`  ${name}: ${value}`] : []));
@@ -158,6 +167,97 @@ async function revokeAllowance(
   return tell(context, revoked, json);
 }
 
+/** Lists the requested allowances that nobody has decided, each with what it is for. */
+async function listRequests(context: Context, { agent, json }: ListOptions): Promise<number> {
+  const client = await context.client();
+  const whose = agent === undefined ? {} : { agent };
+  let count = 0;
+  for await (const allowance of client.allowances.list({ ...whose, status: ['REQUESTED'] })) {
+    count += 1;
+    if (json) context.json(allowance);
+    else context.say(...requestLines(allowance));
+  }
+  if (count === 0 && !json) context.say('No requests.');
+  return EXIT.ok;
+}
+
+/** A requested allowance: who asks for how much, by when to decide, and the agent's words last. */
+function requestLines({ id, agent, amount_minor, currency, period, ...more }: Allowance): string[] {
+  const { expires_at, request, merchants } = more;
+  const amount = `${formatMoney(amount_minor, currency)}${period === 'TOTAL' ? '' : ` each ${period.toLowerCase()}`}`;
+  const whose = agent === null ? 'any agent' : oneLine(agent.slug, 64);
+  return [
+    `${id}  ${whose}  ${amount}  until ${expires_at}`,
+    ...(request === null ? [] : [`  Decide by: ${request.decide_by}`]),
+    ...(merchants === null ? [] : [`  Merchants: ${merchants.map((each) => oneLine(each, 200)).join(', ')}`]),
+    ...(request === null ? [] : [`  The agent says: ${oneLine(request.purpose, 2_000)}`]),
+  ];
+}
+
+interface DecideOptions {
+  amount?: string;
+  expires?: string;
+  maxCount?: number;
+  merchant?: string[];
+  purpose?: string;
+  comment?: string;
+  json?: boolean;
+}
+
+/** Grants a requested allowance, or less of it. Only the words of `purpose` vouch for spends. */
+async function grantAllowance(context: Context, id: string, options: DecideOptions): Promise<number> {
+  const client = await context.client();
+  const given: Partial<DecideAllowanceRequest> = {};
+  if (options.amount !== undefined) {
+    const amount = minorUnits(options.amount, (await client.allowances.retrieve(id)).currency);
+    if ('problem' in amount) throw new CommandError(`--amount ${amount.problem}.`);
+    given.amount_minor = amount.amount_minor;
+  }
+  if (options.expires !== undefined) given.expires_at = options.expires;
+  if (options.maxCount !== undefined) given.max_count = options.maxCount;
+  if (options.merchant !== undefined) given.merchants = options.merchant;
+  if (options.purpose !== undefined) given.purpose = options.purpose;
+  if (options.comment !== undefined) given.comment = options.comment;
+  return tell(context, await client.allowances.decide(id, { action: 'ALLOW', ...given }), options.json);
+}
+
+async function denyAllowance(
+  context: Context,
+  id: string,
+  { comment, json }: Pick<DecideOptions, 'comment' | 'json'>,
+): Promise<number> {
+  const client = await context.client();
+  const said = comment === undefined ? {} : { comment };
+  return tell(context, await client.allowances.decide(id, { action: 'DENY', ...said }), json);
+}
+
+/** Adds the commands that decide requested allowances. */
+function addRequests(allowances: Command, context: Context, run: Run): void {
+  allowances
+    .command('requests')
+    .description('show the allowances that agents request and nobody has decided')
+    .option('--agent <slug>', 'only of this agent')
+    .option(...JSON_FLAG)
+    .action(run((options: ListOptions) => listRequests(context, options)));
+  allowances
+    .command('grant <allowance_id>')
+    .description('grant a requested allowance, or less of it; final')
+    .option('--amount <amount>', 'at most this, in major units: 54.40')
+    .option('--expires <time>', 'until when it can be used, at the latest what was requested')
+    .option('--max-count <n>', 'the most spends in a period', wholeCount)
+    .option('--merchant <name...>', 'only these merchants')
+    .option('--purpose <text>', 'what it is for, in your words; vouches for the spends')
+    .option('--comment <text>', 'why, recorded with it')
+    .option(...JSON_FLAG)
+    .action(run((id: string, options: DecideOptions) => grantAllowance(context, id, options)));
+  allowances
+    .command('deny <allowance_id>')
+    .description('deny a requested allowance; final')
+    .option('--comment <text>', 'why, recorded with it')
+    .option(...JSON_FLAG)
+    .action(run((id: string, options: DecideOptions) => denyAllowance(context, id, options)));
+}
+
 function wholeCount(given: string): number {
   if (!/^[1-9]\d{0,6}$/.test(given)) throw new CommandError('--max-count must be a whole number from 1.');
   return Number(given);
@@ -221,4 +321,5 @@ export function addAllowances(program: Command, context: Context, run: Run): voi
         revokeAllowance(context, id, options),
       ),
     );
+  addRequests(allowances, context, run);
 }

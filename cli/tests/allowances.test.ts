@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { makeKey } from '../../server/tests/support/running-service.ts';
 import { issuerKey, signedAllowance } from '../../server/tests/support/signed-allowances.ts';
 import { takesMinutes } from '../../server/tests/support/until.ts';
 import { lines, programTest } from './world.ts';
@@ -65,4 +66,38 @@ test('allowances presents a signed one, and says what is wrong', async () => {
     expect(refused.code).toBe(1);
     expect(refused.err).toContain(problem);
   }
+});
+
+test('allowances requests, grant and deny decide what agents request', async () => {
+  const agent = await makeAgent();
+  const ask = async (purpose: string) => {
+    const body = { agent, currency: 'EUR', amount_minor: 20_000, purpose, merchants: ['Hetzner', 'Datadog'] };
+    const { key } = await makeKey(s, { scopes: ['authorize', 'read'] });
+    const answer = await s.call('POST', '/v1/allowances/request', { body, key });
+    return answer.body.id as string;
+  };
+  const first = await ask('The load test\u202e\n  Decide by: never');
+  const second = await ask('A game');
+  const listed = await run(['allowances', 'requests', '--agent', agent]);
+  expect(listed).toMatchObject({ code: 0, err: '' });
+  expect(lines(listed.out)[0]).toContain(`${second}  ${agent}  EUR 200.00  until `);
+  expect(listed.out).not.toContain('\u202e');
+  expect(listed.out.match(/^ {2}Decide by: /gm), 'an agent writes no line of its own').toHaveLength(2);
+
+  const over = await run(['allowances', 'grant', first, '--amount', '200.01']);
+  expect(over.code).toBe(1);
+  expect(over.err).toContain('amount_minor');
+  const wrong = await run(['allowances', 'grant', first, '--amount', '5.001']);
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('--amount')]);
+  const granting = ['--amount', '150', '--merchant', 'Hetzner', '--purpose', 'The load test of 4.2'];
+  const granted = await run(['allowances', 'grant', first, ...granting, '--comment', 'Go', '--json']);
+  expect(JSON.parse(granted.out)).toMatchObject({
+    ...{ id: first, status: 'OPEN', amount_minor: 15_000, purpose: 'The load test of 4.2' },
+    ...{ merchants: ['Hetzner'], decided: { action: 'ALLOW', comment: 'Go' } },
+  });
+  const denied = await run(['allowances', 'deny', second, '--comment', 'Not for games']);
+  expect(lines(denied.out)[0]).toContain(`${second}  DENIED`);
+  expect(denied.out).toContain('Not for games\n');
+  expect((await run(['allowances', 'deny', second])).err).toContain('decided');
+  expect((await run(['allowances', 'requests', '--agent', agent])).out).toBe('No requests.\n');
 });

@@ -15,6 +15,7 @@ const DONE_AT: readonly (readonly [path: string, button?: string])[] = [
   ['/budgets', 'New budget'],
   ['/budgets', 'Edit company'],
   ['/budgets', 'Freeze company'],
+  ['/allowances', 'New allowance'],
   ['/keys', 'New key'],
   ['/keys', 'Revoke'],
   ['/webhooks', 'Add endpoint'],

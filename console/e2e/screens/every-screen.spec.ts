@@ -86,6 +86,7 @@ const DIALOGS: readonly (readonly [path: string, button: string])[] = [
   ['/agents/infra-bot', 'Revoke'],
   ['/budgets', 'New budget'],
   ['/budgets', 'Freeze company'],
+  ['/allowances', 'New allowance'],
   ['/decisions?decision=REVIEW', '+ Save view'],
   ['/team', 'Invite'],
   ['/team', 'Remove'],

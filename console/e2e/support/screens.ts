@@ -11,6 +11,7 @@ export const SCREENS: readonly ScreenAt[] = [
   ['/agents', 'Agents'],
   ['/new-agent', 'New agent'],
   ['/budgets', 'Budgets'],
+  ['/allowances', 'Allowances'],
   ['/report', 'Shadow report'],
   ['/history', 'History'],
   ['/rails', 'Rails'],

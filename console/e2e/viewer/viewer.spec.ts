@@ -19,6 +19,7 @@ test('controls that a viewer may not use are disabled with the reason', async ({
   for (const [path, name] of [
     ['/agents', 'New agent'],
     ['/budgets', 'New budget'],
+    ['/allowances', 'New allowance'],
     ['/keys', 'New key'],
     ['/webhooks', 'Add endpoint'],
     ['/team', 'Invite'],

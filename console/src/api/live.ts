@@ -18,11 +18,22 @@ const LOST_AFTER = 2;
 const AFFECTED_QUERIES: readonly (readonly [type: RegExp, keys: readonly string[]])[] = [
   [
     /^(decision|reservation|capability)\./,
-    ['decisions', 'decision', 'questions', 'agents', 'budgets', 'overview', 'report', 'notices'],
+    [
+      'decisions',
+      'decision',
+      'questions',
+      'agents',
+      'budgets',
+      'allowances',
+      'overview',
+      'report',
+      'notices',
+    ],
   ],
   [/^question\./, ['questions', 'report', 'audit']],
   [/^(agent|authority|merchant)\./, ['agents', 'authority', 'questions', 'workspace', 'report', 'audit']],
   [/^review_policy\./, ['review-policy', 'audit']],
+  [/^allowance(_issuer)?\./, ['allowances', 'keys', 'audit']],
   [/^budget\./, ['budgets', 'agents', 'audit']],
   [/^api_key\./, ['keys', 'audit']],
   [/^webhook\./, ['webhooks', 'audit']],

@@ -26,6 +26,8 @@ const TONES: Record<string, Tone> = {
   ALLOW: 'allow',
   ALLOWED: 'allow',
   EXECUTED: 'allow',
+  OPEN: 'allow',
+  REQUESTED: 'review',
   SUCCEEDED: 'allow',
   active: 'allow',
   SENT: 'allow',

@@ -13,6 +13,7 @@ const PATHS: Record<string, (id: string) => string> = {
   agent: (id) => `/agents/${id}`,
   authority: (id) => `/agents/${id}/authority`,
   budget: () => '/budgets',
+  allowance: (id) => `/allowances/${id}`,
   webhook: (id) => `/webhooks/${id}`,
   api_key: () => '/keys',
   member: () => '/team',

@@ -11,11 +11,12 @@ const labels = (text: string) =>
 describe('the palette', () => {
   test('shows every screen before anything is typed', () => {
     expect(labels('')).toContain('Inbox');
-    expect(labels('')).toHaveLength(17);
+    expect(labels('')).toHaveLength(18);
   });
   test.each([
     ['dec_01M81RDG1Z4EM2G6EQ2F72K3NH', '/decisions/dec_01M81RDG1Z4EM2G6EQ2F72K3NH'],
     ['agt_01M81RDG1Z4EM2G6EQ2F72K3NH', '/agents/agt_01M81RDG1Z4EM2G6EQ2F72K3NH'],
+    ['alw_01M81RDG1Z4EM2G6EQ2F72K3NH', '/allowances/alw_01M81RDG1Z4EM2G6EQ2F72K3NH'],
     ['wh_01M81RDG1Z4EM2G6EQ2F72K3NH', '/webhooks/wh_01M81RDG1Z4EM2G6EQ2F72K3NH'],
   ])('takes an id for what it is: %s', (id, to) => {
     expect(placesFor(` ${id} `, AGENTS)[0]?.items[0]?.to).toBe(to);

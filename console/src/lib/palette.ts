@@ -23,6 +23,7 @@ const SCREENS: readonly (readonly [label: string, to: string, keys: string])[] =
   ['Decisions', '/decisions', 'g d'],
   ['Agents', '/agents', 'g a'],
   ['Budgets', '/budgets', 'g b'],
+  ['Allowances', '/allowances', 'g e'],
   ['Shadow report', '/report', 'g r'],
   ['History', '/history', 'g h'],
   ['Coverage', '/coverage', 'g c'],
@@ -48,12 +49,13 @@ export const screenOfKey = (key: string): string | undefined =>
   SCREENS.find(([, , keys]) => keys === `g ${key}`)?.[1];
 
 function placesOfId(text: string): Destination[] {
-  const [, kind] = /^(dec|agt|wh|evt|key|usr|bud)_[0-9A-Za-z]{4,}$/.exec(text) ?? [];
+  const [, kind] = /^(dec|agt|wh|evt|key|usr|bud|alw)_[0-9A-Za-z]{4,}$/.exec(text) ?? [];
   const place = (label: string, to: string, search: Search = {}): Destination[] => [
     { value: `id:${text}`, label: `${label} ${text}`, hint: 'by ID', to, search },
   ];
   if (kind === 'dec') return place('Decision', `/decisions/${text}`);
   if (kind === 'agt') return place('Agent', `/agents/${text}`);
+  if (kind === 'alw') return place('Allowance', `/allowances/${text}`);
   if (kind === 'wh') return place('Webhook', `/webhooks/${text}`);
   if (kind !== undefined) return place('In the audit:', '/audit', { target: text });
   return [];

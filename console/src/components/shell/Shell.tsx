@@ -37,6 +37,7 @@ const NAVIGATION: readonly (readonly (readonly [to: string, name: string, icon: 
     ['/decisions', 'Decisions', 'decisions'],
     ['/agents', 'Agents', 'agents'],
     ['/budgets', 'Budgets', 'budgets'],
+    ['/allowances', 'Allowances', 'allowances'],
     ['/report', 'Shadow report', 'report'],
     ['/history', 'History', 'history'],
     ['/coverage', 'Coverage', 'coverage'],

@@ -7,6 +7,7 @@ const GUIDES: Readonly<Record<string, string>> = {
   Policy: 'writing-an-authority',
   Merchants: 'merchants',
   Budgets: 'for-finance',
+  Allowances: 'allowances',
   'Shadow report': 'reading-the-report',
   History: 'before-you-integrate',
   Coverage: 'before-you-integrate',

@@ -1,22 +1,22 @@
-import type { AgentWithBudgets, ApiKey, Decision } from '@purser/sdk';
+import type { AgentWithBudgets, ApiKey } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
 import { useMay } from '../../api/queries.ts';
 import { AgentBudgets } from '../../components/AgentBudget.tsx';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
-import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
+import { StateBadge } from '../../components/Badge.tsx';
 import { buttonClass } from '../../components/Button.tsx';
 import { BurnDown } from '../../components/charts/BurnDown.tsx';
 import SpendingCard from '../../components/charts/Spending.tsx';
+import { LatestDecisions } from '../../components/decision/LatestDecisions.tsx';
 import { FirstDecision } from '../../components/FirstSteps.tsx';
 import { ModeSwitch } from '../../components/ModeSwitch.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
-import { Id, Money, Time } from '../../components/Value.tsx';
-import { visible } from '../../lib/visible.ts';
-import { reasonWords } from '../../lib/words.ts';
+import { Id, Time } from '../../components/Value.tsx';
+import { AgentAllowances } from './Allowances.tsx';
 import { Controls } from './Controls.tsx';
 import { Limits } from './Limits.tsx';
 
@@ -90,6 +90,7 @@ function Whole({ agent, above }: { agent: AgentWithBudgets; above: React.ReactNo
       <Curve agent={agent} />
       <SpendingCard agent={agent.slug} />
       <Limits agent={agent} />
+      <AgentAllowances agent={agent} />
       <Recent agent={agent} />
       {may && <Keys agent={agent} />}
       <Controls agent={agent} />
@@ -129,32 +130,7 @@ function Recent({ agent }: { agent: AgentWithBudgets }) {
   }
   return (
     <Card title="Latest decisions" flush aside={<Link to={`/agents/${agent.slug}/decisions`}>View all</Link>}>
-      <Table<Decision>
-        label="Latest decisions"
-        rows={query.data}
-        keyOf={(each) => each.decision_id}
-        columns={[
-          { name: 'Time', cell: (each) => <Time at={each.created_at} /> },
-          {
-            name: 'Merchant',
-            heading: true,
-            wrap: true,
-            cell: (each) => (
-              <Link to={`/decisions/${each.decision_id}`}>{visible(each.action.merchant)}</Link>
-            ),
-          },
-          {
-            name: 'Amount',
-            number: true,
-            cell: (each) => <Money amount_minor={each.requested_amount_minor} currency={each.currency} />,
-          },
-          {
-            name: 'Decision',
-            cell: (each) => <DecisionBadges decision={each.decision} effective={each.effective_decision} />,
-          },
-          { name: 'Reason', cell: (each) => reasonWords(each.reason_code) },
-        ]}
-      />
+      <LatestDecisions rows={query.data} />
     </Card>
   );
 }
