@@ -77,6 +77,7 @@ describe('a key of an allowance', () => {
       agent_id: made.agent.id,
       principal_id: null,
       allowance_id: made.id,
+      agent: expect.objectContaining({ id: made.agent.id, may_spend: true }),
     });
     const listed = await walk(`/v1/api-keys?agent=${agent}`);
     expect(listed).toEqual([

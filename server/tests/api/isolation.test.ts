@@ -47,7 +47,8 @@ let foreign: Record<
   | 'question'
   | 'import'
   | 'line'
-  | 'allowance',
+  | 'allowance'
+  | 'issuer',
   string
 >;
 let foreign_ids: Set<string>;
@@ -108,6 +109,7 @@ beforeAll(async () => {
     entry: await there.listed(),
     budget: await there.budget(),
     allowance: await there.allowance(),
+    issuer: (await there.issuer()).id,
     question: await there.question(),
     ...(await imported()),
     rail: (await caseOf('GET /v1/rails/:id').request(there)).path.split('/').at(-1) as string,
@@ -248,6 +250,7 @@ const PATHS: Record<string, Kind[]> = {
   members: ['user'],
   budgets: ['budget'],
   allowances: ['allowance'],
+  'allowance-issuers': ['issuer'],
   invitations: ['invitation'],
   entry_id: ['entry'],
   question_id: ['question'],
@@ -269,7 +272,7 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
   'GET /v1/decisions allowance': [['allowance'], EMPTY],
   'POST /v1/allowance-issuers agents': [
     ['agent', 'slug'],
-    [404, 'not_found', 'agents'],
+    [404, 'not_found', 'agents[0]'],
   ],
   'POST /v1/allowance-issuers parent': [['allowance'], [404, 'not_found', 'parent']],
   'GET /v1/decisions/export allowance': [['allowance'], NO_LINES],
@@ -327,11 +330,11 @@ const FIELDS: Record<string, readonly [Kind[], Expected]> = {
   ],
   'POST /v1/channels filter.agents': [
     ['agent', 'slug'],
-    [400, 'invalid_request', 'filter.agents'],
+    [404, 'not_found'],
   ],
   'PATCH /v1/channels/:id filter.agents': [
     ['agent', 'slug'],
-    [400, 'invalid_request', 'filter.agents'],
+    [404, 'not_found'],
   ],
   'POST /v1/imports agent': [
     ['agent', 'slug'],
@@ -391,7 +394,8 @@ function setField(body: unknown, field: string, value: string): unknown {
     delete object.scopes;
     object.agent_id = here.slug;
   }
-  object[first] = rest.length === 0 ? value : setField(object[first], rest.join('.'), value);
+  const own = first === 'agents' ? [value] : value;
+  object[first] = rest.length === 0 ? own : setField(object[first], rest.join('.'), value);
   return object;
 }
 
