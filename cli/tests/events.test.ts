@@ -36,7 +36,9 @@ test.each(WEBHOOK_EVENT_TYPES)('trigger %s sends a signed sample', async (type) 
       got[0]?.headers as Headers,
       PURSER_WEBHOOK_SECRET,
     );
-    expect(event).toMatchObject({ type, data: { decision_id: expect.stringMatching(/^dec_/) } });
+    expect(event.type).toBe(type);
+    // What concerns no decision names none.
+    if ('decision_id' in event.data) expect(event.data.decision_id).toMatch(/^dec_/);
     expect(got[0]?.body).not.toContain('"token"');
     const isDocumented = new Ajv({ strict: false, validateFormats: false }).compile(
       WEBHOOK_EVENTS[type].body,

@@ -35,7 +35,7 @@ test('there is one method for every route of the API but the door, and none besi
     const path = new URL(url).pathname
       .replace(/the-id/, name.startsWith('members.') ? '{user_id}' : '{id}')
       .replace(/\/7$/, '/{seq}')
-      .replace(/the-instrument/, '{instrument}')
+      .replace(/rail%3Athe-instrument/, '{instrument}')
       .replace(/the-entry/, '{entry_id}')
       .replace(/the-question/, '{question_id}')
       .replace(/the-link/, '{link_id}');
@@ -53,7 +53,7 @@ test('there is one method for every route of the API but the door, and none besi
     else if (name === 'imports.putContent') await method('the-id', { data: '{}', type: 'application/json' });
     else if (name === 'history.listAnomalies' || /^reports\.allowances(Csv)?$/.test(name)) await method();
     else if (/^history\.(replay|propose)$/.test(name)) await method({});
-    else if (name === 'instruments.assign') await method('the-instrument', { agent: null });
+    else if (name === 'instruments.assign') await method('rail:the-instrument', { agent: null });
     else if (name === 'decisions.links.list' || name === 'decisions.page') await method('the-id');
     else if (/^decisions\.links\.(retrieve|delete)$/.test(name)) await method('the-id', 'the-link');
     else if (name === 'agents.questions.answer') await method('the-id', 'the-question', {});

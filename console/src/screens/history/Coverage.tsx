@@ -207,7 +207,7 @@ function Lines({ state, agent }: { state: State; agent: string }) {
                     <Button
                       key={said}
                       small
-                      aria-label={`${words} ${each.merchant}`}
+                      aria-label={`${words} ${visible(each.merchant)}`}
                       why={!may && WHY_NOT.review}
                       onClick={() => setAsked({ said, line: each })}
                     >
