@@ -6,11 +6,15 @@ test('one button shows a month of sample data, marked on every screen, and one b
   page,
   workspace,
 }) => {
+  // A month is made by the real engine, request by request.
+  test.slow();
   await watchShifts(page);
   await page.goto('/console/');
   await page.getByRole('button', { name: 'Explore with sample data' }).click();
   const banner = page.getByRole('region', { name: 'Sample data' });
-  await expect(banner).toContainText('Sample data. These agents, requests and people are invented');
+  await expect(banner).toContainText('Sample data. These agents, requests and people are invented', {
+    timeout: 90_000,
+  });
   await expect(page.getByLabel('Workspace')).toHaveValue(/^ws_/);
   const pending = page.getByRole('region', { name: 'Pending review' });
   await expect(pending.getByRole('link', { name: 'Review' })).toBeVisible();
