@@ -129,7 +129,13 @@ def ask(core: Core, call_id: str, request: SpendRequest) -> Work[Asked]:
     if isinstance(allowance, str) and "." in allowance:
         # A signed allowance is presented, and the same JWT always gives the same id.
         presented: Answer = yield from core.send(
-            Call("POST", "/v1/allowances/present", {"request_id": call_id}, body={"signed": allowance}, repeatable=True)
+            Call(
+                "POST",
+                "/v1/allowances/present",
+                {"request_id": call_id},
+                body={"signed": allowance},
+                repeatable=True,
+            )
         )
         body = {**body, "allowance": presented.data["id"]}
     call = Call(
