@@ -1,3 +1,4 @@
+import { valueIn } from '@purser/rules/values/maps';
 import type pg from 'pg';
 import { placeOf } from './local-tables.ts';
 
@@ -24,8 +25,8 @@ interface Rendered {
   text: string;
   /** The numbers of the parameters that belong together, each time those of the ids first. */
   groups: readonly (readonly [number, ...number[]])[];
-  /** The first parameter is the id itself instead of an array; otherwise the id comes behind the others. */
-  is_of_ids: boolean;
+  /** The number of the parameter that is the id; null if the text names none. */
+  id_at: number | null;
 }
 
 const numbersIn = (text: string) => [...text.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n));
@@ -43,31 +44,25 @@ function throughHead(text: string, one: string): string {
 /** Returns the statement as it is sent for one workspace; null if Citus takes it as it is. */
 export function forOneWorkspace(text: string): Rendered | null {
   const groups = [...text.matchAll(KEYS)].map(([, keys = '']) => numbersIn(keys) as [number, ...number[]]);
-  const ids = IDS.exec(text)?.[1];
-  const is_of_ids = groups.length === 0;
-  if (is_of_ids && ids === undefined) {
-    const one = ONE.exec(text)?.[1];
-    const compared = one === undefined ? text : text.replaceAll(COMPARED, one);
-    return compared === text ? null : { text: compared, groups: [], is_of_ids: false };
+  if (groups.length > 0) {
+    const id_at = Math.max(...numbersIn(text)) + 1;
+    const compared = text.replaceAll(COMPARED, `$${id_at}`);
+    const [, table] = INSERT.exec(text) ?? [];
+    const is_distributed = table !== undefined && placeOf(table) === 'distributed';
+    const sent = is_distributed ? throughHead(compared, `$${id_at}`) : compared;
+    return { text: sent, groups, id_at: sent === text ? null : id_at };
   }
-  const one = is_of_ids ? `$${ids}` : `$${Math.max(...numbersIn(text)) + 1}`;
-  const [, table] = INSERT.exec(text) ?? [];
-  const compared = text.replaceAll(COMPARED, one);
-  if (is_of_ids) return { text: compared, groups: [[Number(ids)]], is_of_ids };
-  const is_distributed = table !== undefined && placeOf(table) === 'distributed';
-  return { text: is_distributed ? throughHead(compared, one) : compared, groups, is_of_ids };
+  const ids = IDS.exec(text)?.[1];
+  if (ids !== undefined)
+    return { text: text.replaceAll(COMPARED, `$${ids}`), groups: [[Number(ids)]], id_at: Number(ids) };
+  const one = ONE.exec(text)?.[1];
+  const compared = one === undefined ? text : text.replaceAll(COMPARED, one);
+  return compared === text ? null : { text: compared, groups: [], id_at: null };
 }
 
 const rendered = new Map<string, Rendered | null>();
 
-function renderedOf(text: string): Rendered | null {
-  let found = rendered.get(text);
-  if (found === undefined) {
-    found = forOneWorkspace(text);
-    rendered.set(text, found);
-  }
-  return found;
-}
+const renderedOf = (text: string) => valueIn(rendered, text, () => forOneWorkspace(text));
 
 type Statement = pg.QueryConfig & { values: unknown[] };
 
@@ -78,11 +73,7 @@ function idsIn(value: unknown): readonly string[] {
 }
 
 /** The statement for one of its workspaces, with its own keys alone. */
-function forOne(
-  statement: Statement,
-  { text, groups, is_of_ids }: Rendered,
-  workspace_id: string,
-): Statement {
+function forOne(statement: Statement, { text, groups, id_at }: Rendered, workspace_id: string): Statement {
   const values = [...statement.values];
   for (const [first, ...others] of groups) {
     const ids = idsIn(statement.values[first - 1]);
@@ -94,8 +85,7 @@ function forOne(
       values[number - 1] = all.filter((_, i) => ids[i] === workspace_id);
     }
   }
-  if (is_of_ids) values[(groups[0] as [number])[0] - 1] = workspace_id;
-  else if (groups.length > 0 && text !== statement.text) values.push(workspace_id);
+  if (id_at !== null) values[id_at - 1] = workspace_id;
   return { ...statement, text, values };
 }
 
@@ -110,9 +100,8 @@ function joinAnswers(answers: readonly pg.QueryResult[]): pg.QueryResult {
 export function eachWorkspace(statement: Statement): [Statement, ...Statement[]] {
   const found = renderedOf(statement.text);
   if (found === null) return [statement];
-  if (found.groups.length === 0) return [{ ...statement, text: found.text }];
   const all = new Set(found.groups.flatMap(([first]) => idsIn(statement.values[first - 1])));
-  // Without a key it finds nothing, in whatever workspace.
+  // A statement that names its only workspace itself has no group; one without a key finds nothing, in whatever workspace.
   if (all.size === 0) all.add('');
   return [...all].map((workspace_id) => forOne(statement, found, workspace_id)) as [
     Statement,

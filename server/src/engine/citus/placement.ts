@@ -1,8 +1,8 @@
 import type pg from 'pg';
-import { findEngine, HAS_CITUS } from './engine.ts';
+import { findEngine } from './engine.ts';
 import { placeOf } from './local-tables.ts';
 
-/** A table that a workspace's rows are in, and how it is placed; `placed` is false where a release has just added it. */
+/** A table and its place. `is_placed` is false where the tables are not distributed, or a release has just added it. */
 interface Placement {
   name: string;
   place: ReturnType<typeof placeOf>;
@@ -18,12 +18,8 @@ async function listTables(client: pg.ClientBase): Promise<Placement[]> {
   return found.rows.map((row) => ({ ...row, place: placeOf(row.name) }));
 }
 
-/**
- * Places every table that is not placed yet: those of a workspace's rows on the workers, by the workspace and beside each
- * other, the others on the coordinator. The caller is in a transaction. Returns how many tables are placed on the workers.
- */
-export async function placeTables(client: pg.ClientBase, shards: number | null): Promise<number> {
-  // Tables are placed after another in one transaction, over one connection to each worker.
+async function placeAll(client: pg.ClientBase, shards: number | null): Promise<number> {
+  // Tables are placed one after another, over one connection to each worker.
   await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
   await client.query('set local citus.shard_replication_factor = 1');
   const tables = await listTables(client);
@@ -45,16 +41,27 @@ export async function placeTables(client: pg.ClientBase, shards: number | null):
   return tables.filter(({ place }) => place === 'distributed').length;
 }
 
-/** Places the tables that a migration has just added, where the others are distributed. */
-export async function placeNewTables(client: pg.Client): Promise<void> {
-  const found = await client.query<{ has_citus: boolean }>(`select ${HAS_CITUS} as has_citus`);
-  if (found.rows[0]?.has_citus !== true || (await findEngine(client)) === 'postgres') return;
+/**
+ * Places every table that is not placed yet, in one transaction: those of a workspace's rows on the workers, by the workspace
+ * and beside each other, the others on the coordinator. Returns how many tables are on the workers then. With `dry_run` the
+ * transaction is rolled back.
+ */
+export async function placeTables(
+  client: pg.ClientBase,
+  { shards, dry_run }: { shards: number | null; dry_run: boolean },
+): Promise<number> {
   await client.query('begin');
   try {
-    await placeTables(client, null);
-    await client.query('commit');
+    const tables = await placeAll(client, shards);
+    await client.query(dry_run ? 'rollback' : 'commit');
+    return tables;
   } catch (error) {
     await client.query('rollback').catch(() => {});
     throw error;
   }
+}
+
+/** Places the tables that a migration has just added, where the others are distributed. */
+export async function placeNewTables(client: pg.ClientBase): Promise<void> {
+  if ((await findEngine(client)) === 'citus') await placeTables(client, { shards: null, dry_run: false });
 }

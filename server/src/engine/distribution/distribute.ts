@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { findEngine } from '../citus/engine.ts';
+import { isDistributed, listWorkers } from '../citus/engine.ts';
 import { placeTables } from '../citus/placement.ts';
 import { MIGRATION_LOCK } from '../migration/migrate.ts';
 import { connectOnce, type DatabaseAddress, SERVICE_ROLE } from '../storage/database.ts';
@@ -44,15 +44,6 @@ async function checkExtension(client: pg.Client): Promise<void> {
     throw new DistributeError(`Citus ${version.split('-')[0]} is too old; use 12.1 or newer`);
 }
 
-/** Returns `host:port` of the active workers that hold shards, in their order. */
-export async function listWorkers(client: Pick<pg.ClientBase, 'query'>): Promise<string[]> {
-  const found = await client.query<{ node: string }>({
-    text: `select nodename || ':' || nodeport as node from pg_dist_node
-      where groupid <> 0 and noderole = 'primary' and shouldhaveshards order by nodeid`,
-  });
-  return found.rows.map(({ node }) => node);
-}
-
 /** Throws where a worker does not let the service's role in: the coordinator connects as it for each statement. */
 async function checkReach(client: pg.Client): Promise<void> {
   await client.query(`set role ${SERVICE_ROLE}`);
@@ -68,11 +59,8 @@ async function checkReach(client: pg.Client): Promise<void> {
     );
 }
 
-/** Lets the service's role log in while `work` runs, and keeps it so only where `work` says. */
-async function lettingIn<T>(
-  client: pg.Client,
-  work: () => Promise<{ result: T; keep: boolean }>,
-): Promise<T> {
+/** Lets the service's role log in while `work` runs, and from then on if it succeeds and `keeps`. */
+async function lettingIn<T>(client: pg.Client, keeps: boolean, work: () => Promise<T>): Promise<T> {
   const found = await client.query<{ rolcanlogin: boolean }>({
     text: 'select rolcanlogin from pg_roles where rolname = $1',
     values: [SERVICE_ROLE],
@@ -81,8 +69,8 @@ async function lettingIn<T>(
   if (!could) await client.query(`alter role ${SERVICE_ROLE} login`);
   let is_kept = could;
   try {
-    const { result, keep } = await work();
-    is_kept ||= keep;
+    const result = await work();
+    is_kept ||= keeps;
     return result;
   } finally {
     if (!is_kept) await client.query(`alter role ${SERVICE_ROLE} nologin`);
@@ -97,18 +85,6 @@ async function describe(client: pg.Client): Promise<Pick<Distributed, 'shards' |
   return found.rows[0] as { shards: number; tables: number };
 }
 
-async function place(client: pg.Client, { shards, dry_run }: DistributeOptions): Promise<number> {
-  await client.query('begin');
-  try {
-    const tables = await placeTables(client, shards);
-    await client.query(dry_run ? 'rollback' : 'commit');
-    return tables;
-  } catch (error) {
-    await client.query('rollback').catch(() => {});
-    throw error;
-  }
-}
-
 /**
  * Spreads the tables over the workers of Citus, in one transaction under the lock of migrations: a failure leaves all as it
  * was. Meanwhile writes wait or are refused. Throws DistributeError where the database cannot be distributed.
@@ -120,13 +96,13 @@ export async function distribute(address: DatabaseAddress, options: DistributeOp
   try {
     await checkExtension(client);
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    const nodes = await listWorkers(client);
-    if ((await findEngine(client)) === 'citus')
+    const nodes = (await listWorkers(client)).map(({ node }) => node);
+    if (await isDistributed(client))
       return { engine: 'citus', nodes, ...(await describe(client)), already: true };
     if (nodes.length === 0) throw new DistributeError('there are no workers; add one with citus_add_node');
-    const tables = await lettingIn(client, async () => {
+    const tables = await lettingIn(client, !options.dry_run, async () => {
       await checkReach(client);
-      return { result: await place(client, options), keep: !options.dry_run };
+      return placeTables(client, options);
     });
     const engine = options.dry_run ? 'postgres' : 'citus';
     return { engine, nodes, shards: options.shards, tables, already: false };

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Logger } from 'pino';
-import { type Engine, type EngineKind, findEngine, HAS_CITUS } from '../citus/engine.ts';
+import { type Engine, type EngineKind, findEngine, listWorkers, type Worker } from '../citus/engine.ts';
 
 /** A worker of Citus, as this process last found it. */
 export interface WatchedNode {
@@ -27,11 +27,8 @@ interface NodeWatchOptions {
 /** A node that does not answer within this time is lost. */
 const ASK_MS = 1_000;
 
-const WORKERS = `select nodename as host, nodeport as port from pg_dist_node
-  where groupid <> 0 and noderole = 'primary' and shouldhaveshards order by nodeid`;
-
 /** Returns whether the coordinator reaches a worker now. */
-async function isReachable(db: pg.Pool, { host, port }: { host: string; port: number }): Promise<boolean> {
+async function isReachable(db: pg.Pool, { host, port }: Worker): Promise<boolean> {
   const client = await db.connect();
   try {
     await client.query(`begin; set local statement_timeout = ${ASK_MS}`);
@@ -63,18 +60,16 @@ export function makeNodeWatch({ db, engine, log, onEngine }: NodeWatchOptions): 
   return {
     nodes: () => nodes,
     async look() {
-      const installed = await db.query<{ has_citus: boolean }>({ text: `select ${HAS_CITUS} as has_citus` });
-      const kind = installed.rows[0]?.has_citus === true ? await findEngine(db) : 'postgres';
+      const kind = await findEngine(db);
       if (kind !== engine.kind) {
         engine.kind = kind;
         log.info({ engine: kind }, 'the engine of the database changed; connections are opened again');
         onEngine(kind);
       }
       if (kind === 'postgres') return note([]);
-      const workers = await db.query<{ host: string; port: number }>({ name: 'list_workers', text: WORKERS });
       const found: WatchedNode[] = [];
-      for (const { host, port } of workers.rows)
-        found.push({ node: `${host}:${port}`, reachable: await isReachable(db, { host, port }) });
+      for (const worker of await listWorkers(db))
+        found.push({ node: worker.node, reachable: await isReachable(db, worker) });
       note(found);
     },
   };

@@ -89,6 +89,7 @@ export function makeLane(options: LaneOptions): Lane {
 class Batches {
   readonly #options: LaneOptions;
   readonly #known: KnownRows;
+  readonly #engine: Engine;
   readonly commands: WaitingCommands;
   readonly #settling: Settling;
   /** Parts that wait to be carried out alone. */
@@ -103,6 +104,7 @@ class Batches {
     const commands = new WaitingCommands(now_ms);
     this.#options = options;
     this.#known = known;
+    this.#engine = options.engine ?? { kind: 'postgres' };
     this.commands = commands;
     this.#settling = {
       log,
@@ -151,7 +153,7 @@ class Batches {
       const { shared, alone } = this.commands.take();
       this.#alone.push(...alone);
       // On Citus a batch over several workspaces would commit in two phases, and one would wait for another's worker.
-      if (this.#options.engine?.kind === 'citus') {
+      if (this.#engine.kind === 'citus') {
         this.#alone.push(...shared);
         break;
       }
@@ -165,7 +167,7 @@ class Batches {
   }
 
   #maxAlone(): number {
-    return this.#options.engine?.kind === 'citus' ? MAX_CITUS_BATCHES : MAX_LONE_BATCHES;
+    return this.#engine.kind === 'citus' ? MAX_CITUS_BATCHES : MAX_LONE_BATCHES;
   }
 
   #startAlone(): void {
@@ -206,7 +208,8 @@ class Batches {
   async #runOnce(parts: readonly Part[], wait: boolean): Promise<(JobResult[] | null)[]> {
     const { pool, tracing } = this.#options;
     const client: Client = await pool.connect();
-    if (parts.length > 1 && this.#options.engine?.kind === 'citus') {
+    // The first connection may find the engine only now; each part is then carried out alone, as if it were locked.
+    if (parts.length > 1 && this.#engine.kind === 'citus') {
       client.release();
       return parts.map(() => null);
     }
@@ -232,12 +235,12 @@ class Batches {
   }
 
   #runOn(client: Client, parts: readonly Part[], wait: boolean): Promise<(JobResult[] | null)[]> {
-    const { clock, engine, random, now_ms, observeBatch, onWritten, onPublished } = this.#options;
+    const { clock, random, now_ms, observeBatch, onWritten, onPublished } = this.#options;
     const commands = parts.reduce((count, { jobs }) => count + jobs.length, 0);
     return runBatch(client, parts, {
       known: this.#known,
       clock,
-      ...(engine === undefined ? {} : { engine }),
+      engine: this.#engine,
       wait,
       random,
       now_ms,

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { PostgresConnection } from '@purser/embedded-postgres';
 import pg from 'pg';
-import { type Engine, findEngine, HAS_CITUS, noteEngine } from '../citus/engine.ts';
+import { type Engine, HAS_CITUS, isDistributed, noteEngine } from '../citus/engine.ts';
 import { splitByWorkspace } from '../citus/one-workspace.ts';
 import type { StatementsSpan, Tracing } from '../tracing.ts';
 
@@ -161,7 +161,7 @@ async function setUp(
     for (const name of lost) wrong.push(`${name} was not kept`);
     if (wrong.length > 0) throw new WrongSession(wrong.join(', '));
     if (engine === undefined) return;
-    engine.kind = has_citus ? await findEngine(client) : 'postgres';
+    engine.kind = has_citus && (await isDistributed(client)) ? 'citus' : 'postgres';
     if (engine.kind === 'postgres') return;
     // Citus plans by the value of the workspace, which a generic plan hides, and its own plans need all kinds of scans.
     await ask(
