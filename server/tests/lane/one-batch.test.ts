@@ -1365,7 +1365,7 @@ test(
       ),
       { seed: SEED, numRuns: RUNS, ...(PATH === undefined ? {} : { path: PATH }), endOnFailure: true },
     );
-    expect(done.size).toBeGreaterThan(Object.keys(COMMANDS).length / 4);
+    expect(done.size).toBeGreaterThan(Object.keys(COMMANDS).length / 3);
   },
   300_000 + RUNS * 30_000,
 );
