@@ -35,6 +35,9 @@ const BOUNDS = `left join lateral (
       select m.expires_at, m.revoked_at is not null from api_keys m
         where m.workspace_id = k.workspace_id and m.key_id = any(k.maker_key_ids)) as b) as b on k.allowance_path <> '{}'`;
 const BOUND_COLUMNS = 'b.bound_until, coalesce(b.is_bound_revoked, false) as is_bound_revoked';
+/** All that a request by a key `k` is judged by. */
+const FOUND = `k.workspace_id, ${COLUMNS_OF_K}, ${BOUND_COLUMNS},
+  (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms`;
 
 /** The digest that a key is found by, and the id of the secret key that the digest was computed with. */
 export interface ApiKeyDigest {
@@ -63,10 +66,8 @@ export async function findKeys(
   if (engineOf(db) === 'citus') return findKeysByWorkspace(db, digests);
   const result = await db.query<FoundKey>({
     name: 'find_keys',
-    text: `select d.workspace_id, ${COLUMNS_OF_K}, ${BOUND_COLUMNS},
-        (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
-      from api_key_digests d join api_keys k on k.workspace_id = d.workspace_id and k.key_id = d.key_id
-      ${BOUNDS}
+    text: `select ${FOUND} from api_key_digests d
+      join api_keys k on k.workspace_id = d.workspace_id and k.key_id = d.key_id ${BOUNDS}
       where d.digest = any($1)`,
     values: [digests],
   });
@@ -88,9 +89,7 @@ async function findKeysByWorkspace(
       try {
         const result = await db.query<FoundKey>({
           name: 'find_keys_of_workspace',
-          text: `select workspace_id, ${COLUMNS},
-              (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
-            from api_keys where workspace_id = $1 and key_id = any($2)`,
+          text: `select ${FOUND} from api_keys k ${BOUNDS} where k.workspace_id = $1 and k.key_id = any($2)`,
           values: [workspace_id, named.map(({ key_id }) => key_id)],
         });
         return result.rows;
