@@ -8,7 +8,12 @@ import { LabelBody, OutcomeBody, RecordedReviewBody } from './records.ts';
 import { Fields, Id, OneOf, Timestamp } from './schema.ts';
 import { MODES } from './values/agents.ts';
 import { DECISIONS } from './values/decisions.ts';
-import { type DeliveredEventType, EVENT_ROWS } from './values/webhooks.ts';
+import {
+  DELIVERED_EVENT_TYPES,
+  type DeliveredEventType,
+  EVENT_ROWS,
+  TEST_EVENT_TYPE,
+} from './values/webhooks.ts';
 
 const DecisionBrief = Fields(
   {
@@ -37,54 +42,34 @@ function Event<const T extends DeliveredEventType, D extends TSchema>(name: stri
 const aboutDecision = <P extends TProperties>(record: { properties: P }) =>
   Fields({ ...record.properties, decision: DecisionBrief });
 
+/** The data of each type of event, and the name of its body in the OpenAPI document. */
+const DATA = {
+  'decision.created': { name: 'DecisionCreatedEvent', data: DecisionBody },
+  'decision.review.recorded': { name: 'ReviewRecordedEvent', data: aboutDecision(RecordedReviewBody) },
+  'decision.label.recorded': { name: 'LabelRecordedEvent', data: aboutDecision(LabelBody) },
+  'decision.outcome.recorded': { name: 'OutcomeRecordedEvent', data: aboutDecision(OutcomeBody) },
+  'budget.threshold.reached': { name: 'BudgetThresholdReachedEvent', data: ReachedBudgetBody },
+  'limit.threshold.reached': { name: 'LimitThresholdReachedEvent', data: ReachedLimitBody },
+  'spend.unmatched': { name: 'SpendUnmatchedEvent', data: UnmatchedSpendBody },
+  'allowance.requested': { name: 'AllowanceRequestedEvent', data: ChangedAllowanceBody },
+  'allowance.decided': { name: 'AllowanceDecidedEvent', data: ChangedAllowanceBody },
+  'allowance.revoked': { name: 'AllowanceRevokedEvent', data: ChangedAllowanceBody },
+  'allowance.threshold.reached': { name: 'AllowanceThresholdReachedEvent', data: ReachedAllowanceBody },
+  'webhook.test': { name: 'WebhookTestEvent', data: Fields({ endpoint_id: Id('webhook') }) },
+} satisfies Record<DeliveredEventType, { name: string; data: TSchema }>;
+
+const summaryOf = (type: DeliveredEventType) =>
+  type === TEST_EVENT_TYPE ? 'A test event was requested for an endpoint' : EVENT_ROWS[type].summary;
+
 /** The webhook events: the body of each type, and when it is sent. */
-export const WEBHOOK_EVENTS = {
-  'decision.created': {
-    summary: EVENT_ROWS['decision.created'].summary,
-    body: Event('DecisionCreatedEvent', 'decision.created', DecisionBody),
-  },
-  'decision.review.recorded': {
-    summary: EVENT_ROWS['decision.review.recorded'].summary,
-    body: Event('ReviewRecordedEvent', 'decision.review.recorded', aboutDecision(RecordedReviewBody)),
-  },
-  'decision.label.recorded': {
-    summary: EVENT_ROWS['decision.label.recorded'].summary,
-    body: Event('LabelRecordedEvent', 'decision.label.recorded', aboutDecision(LabelBody)),
-  },
-  'decision.outcome.recorded': {
-    summary: EVENT_ROWS['decision.outcome.recorded'].summary,
-    body: Event('OutcomeRecordedEvent', 'decision.outcome.recorded', aboutDecision(OutcomeBody)),
-  },
-  'budget.threshold.reached': {
-    summary: EVENT_ROWS['budget.threshold.reached'].summary,
-    body: Event('BudgetThresholdReachedEvent', 'budget.threshold.reached', ReachedBudgetBody),
-  },
-  'limit.threshold.reached': {
-    summary: EVENT_ROWS['limit.threshold.reached'].summary,
-    body: Event('LimitThresholdReachedEvent', 'limit.threshold.reached', ReachedLimitBody),
-  },
-  'spend.unmatched': {
-    summary: EVENT_ROWS['spend.unmatched'].summary,
-    body: Event('SpendUnmatchedEvent', 'spend.unmatched', UnmatchedSpendBody),
-  },
-  'allowance.requested': {
-    summary: EVENT_ROWS['allowance.requested'].summary,
-    body: Event('AllowanceRequestedEvent', 'allowance.requested', ChangedAllowanceBody),
-  },
-  'allowance.decided': {
-    summary: EVENT_ROWS['allowance.decided'].summary,
-    body: Event('AllowanceDecidedEvent', 'allowance.decided', ChangedAllowanceBody),
-  },
-  'allowance.revoked': {
-    summary: EVENT_ROWS['allowance.revoked'].summary,
-    body: Event('AllowanceRevokedEvent', 'allowance.revoked', ChangedAllowanceBody),
-  },
-  'allowance.threshold.reached': {
-    summary: EVENT_ROWS['allowance.threshold.reached'].summary,
-    body: Event('AllowanceThresholdReachedEvent', 'allowance.threshold.reached', ReachedAllowanceBody),
-  },
-  'webhook.test': {
-    summary: 'A test event was requested for an endpoint',
-    body: Event('WebhookTestEvent', 'webhook.test', Fields({ endpoint_id: Id('webhook') })),
-  },
-} satisfies Record<DeliveredEventType, { summary: string; body: TSchema }>;
+export const WEBHOOK_EVENTS = Object.fromEntries(
+  DELIVERED_EVENT_TYPES.map((type) => {
+    const { name, data } = DATA[type];
+    return [type, { summary: summaryOf(type), body: Event<typeof type, TSchema>(name, type, data) }];
+  }),
+) as {
+  [T in DeliveredEventType]: {
+    summary: string;
+    body: ReturnType<typeof Event<T, (typeof DATA)[T]['data']>>;
+  };
+};
