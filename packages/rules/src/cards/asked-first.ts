@@ -1,6 +1,7 @@
 import type { Action } from '@purser/contract/decisions';
+import { isNear } from '../matching/spends.ts';
 import { isDescriptorOf } from '../merchants/descriptors.ts';
-import { payeeKey } from '../merchants/keys.ts';
+import { contradicts, payeeKey } from '../merchants/keys.ts';
 
 /** A spend that a card was asked for. Minor units. */
 export interface PaidByCard {
@@ -27,27 +28,21 @@ export const ASKED_AFTER_MS = 60_000;
 /** How far amounts may be apart, as for a fee or another rate. */
 export const TOLERANCE_PERCENT = 2;
 
-const railOf = (name: string) => name.slice(0, name.indexOf(':') + 1).toLowerCase();
-
-/** How well a payee fits a card: the same, another one of the same rail, or silent. */
-function payeeOf({ payee_id }: Action, instrument: string): 'SAME' | 'OTHER' | 'SILENT' {
-  if (payee_id === undefined) return 'SILENT';
-  if (payeeKey(payee_id) === payeeKey(instrument)) return 'SAME';
-  return railOf(payee_id) === railOf(instrument) ? 'OTHER' : 'SILENT';
-}
-
 /** How well a decision fits a payment: the smaller the better; null: not at all. */
 export function fitOf(asked: AskedDecision, paid: PaidByCard): { rank: number; apart_minor: number } | null {
   const { action, authorized_amount_minor, created_at } = asked;
   const expected_minor = authorized_amount_minor || action.amount_minor;
   const apart_minor = Math.abs(paid.amount_minor - expected_minor);
-  const is_near = BigInt(apart_minor) * 100n <= BigInt(expected_minor) * BigInt(TOLERANCE_PERCENT);
+  const is_near = isNear(paid.amount_minor, expected_minor, {
+    tolerance_minor: 0,
+    tolerance_percent: TOLERANCE_PERCENT,
+  });
   const before_ms = Date.parse(paid.occurred_at) - Date.parse(created_at);
   const is_in_time = before_ms <= ASKED_BEFORE_MS && before_ms >= -ASKED_AFTER_MS;
   if (!is_near || !is_in_time || action.currency !== paid.currency) return null;
-  const payee = payeeOf(action, paid.instrument);
-  if (payee === 'OTHER') return null;
-  if (payee === 'SAME') return { rank: 0, apart_minor };
+  const { payee_id = null } = action;
+  if (payee_id !== null && payeeKey(payee_id) === payeeKey(paid.instrument)) return { rank: 0, apart_minor };
+  if (contradicts(payee_id, paid.instrument)) return null;
   return isDescriptorOf(paid.merchant, action.merchant) ? { rank: 1, apart_minor } : null;
 }
 

@@ -1,5 +1,5 @@
 import { isDescriptorOf } from '../merchants/descriptors.ts';
-import { payeeKey } from '../merchants/keys.ts';
+import { contradicts, payeeKey } from '../merchants/keys.ts';
 import { pushTo } from '../values/maps.ts';
 import type { AskedSpend, CoverageSettings, LineSpend } from './spends.ts';
 import { isNear } from './spends.ts';
@@ -16,13 +16,6 @@ export interface Candidate {
   rank: typeof PAYEE | typeof MERCHANT;
   /** How far the amounts are apart, in minor units. */
   apart_minor: number;
-}
-
-const railOf = (name: string) => name.slice(0, name.indexOf(':') + 1).toLowerCase();
-
-/** True if two names are of one rail and differ: what one says is not what the other says. */
-function contradicts(one: string | null, other: string | null): boolean {
-  return one !== null && other !== null && railOf(one) === railOf(other) && payeeKey(one) !== payeeKey(other);
 }
 
 /** True if the first fits a spend better than the second; both have free decisions. The order is total. */

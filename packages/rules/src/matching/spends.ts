@@ -133,7 +133,7 @@ export function stateAt(
 export function isNear(
   amount_minor: number,
   expected_minor: number,
-  { tolerance_minor, tolerance_percent }: CoverageSettings,
+  { tolerance_minor, tolerance_percent }: Pick<CoverageSettings, 'tolerance_minor' | 'tolerance_percent'>,
 ): boolean {
   const apart = Math.abs(amount_minor - expected_minor);
   return (

@@ -61,13 +61,20 @@ function lettersOf(name: string): string {
     .replaceAll(STROKE, 'l');
 }
 
+/** The rail in front of the id of a payee or card, with its colon and in small letters; empty where there is none. */
+export const railOf = (name: string): string => name.slice(0, name.indexOf(':') + 1).toLowerCase();
+
 /**
  * Equal for two spellings that may name the same account: the rail in small letters, the id without case, `-`, `.` and `_`.
  * For comparisons that restrict, so that one account has one limit however it is written. Ids that differ by these alone
  * share a limit. What is let through is compared exactly.
  */
 export function payeeKey(payee_id: string): string {
-  const at = payee_id.indexOf(':');
-  const id = payee_id.slice(at + 1).toLowerCase();
-  return `${payee_id.slice(0, at + 1).toLowerCase()}${id.replace(/[-._]/g, '') || id}`;
+  const id = payee_id.slice(payee_id.indexOf(':') + 1).toLowerCase();
+  return `${railOf(payee_id)}${id.replace(/[-._]/g, '') || id}`;
+}
+
+/** True if two payees or cards are of one rail and differ: what one says is not what the other says. Null says nothing. */
+export function contradicts(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && railOf(one) === railOf(other) && payeeKey(one) !== payeeKey(other);
 }

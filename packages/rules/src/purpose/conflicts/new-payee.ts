@@ -1,3 +1,4 @@
+import { railOf } from '../../merchants/keys.ts';
 import { PURPOSE } from '../../sentences/purpose.ts';
 import { RAIL_WORDS } from '../data/constraint-language.ts';
 import { plainAccount } from '../language/figures.ts';
@@ -6,8 +7,6 @@ import { precedentsAt } from '../reading/precedents.ts';
 import { type Conflict, conflictsWith, type Inquiry, subjectOf } from './conflict.ts';
 
 const IS_IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{8,30}$/;
-
-const railOf = (payee_id: string): string => payee_id.slice(0, payee_id.indexOf(':') + 1).toLowerCase();
 
 /** The words of a payee's id, if they are a name and no code: "vk-trading-7731", "kent-express"; empty for a code. */
 function nameOfPayee(payee_id: string): string[] {
