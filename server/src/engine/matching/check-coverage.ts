@@ -1,4 +1,3 @@
-import type { AskedRow } from '@purser/rules/matching/asked-spend';
 import { groupSpends, isCompared, type LineMatchRow, matchRows } from '@purser/rules/matching/lines';
 import { coverageSettings } from '@purser/rules/matching/settings';
 import type { CoverageSettings } from '@purser/rules/matching/spends';
@@ -8,7 +7,7 @@ import type { Queryable } from '../storage/database.ts';
 import { loadWorkspace } from '../storage/workspaces.ts';
 import { findUnaskedDecisions, listAskedSpends, makeAskedRows } from './asked-rows.ts';
 import { hasSkipped, hasUnnumberedAfter } from './coverage-events.ts';
-import { askedSpan, isSameMatch, loadSpends, matchRange, type SpendRange } from './match-range.ts';
+import { askedSpan, isSameRow, loadSpends, matchRange, type SpendRange } from './match-range.ts';
 import {
   endOfNextSpends,
   findMatchesWithoutLine,
@@ -33,12 +32,6 @@ interface Check {
   report: (detail: string) => void;
 }
 
-function isSameAsked(one: AskedRow, other: AskedRow | undefined): boolean {
-  return (
-    other !== undefined && (Object.keys(one) as (keyof AskedRow)[]).every((name) => one[name] === other[name])
-  );
-}
-
 /** Makes what is stored of decisions again. */
 async function checkAsked({ db, workspace_id, upto, report }: Check): Promise<void> {
   for (let after = ''; ; ) {
@@ -49,8 +42,8 @@ async function checkAsked({ db, workspace_id, upto, report }: Check): Promise<vo
     const made = new Map(
       (await makeAskedRows(db, workspace_id, ids, upto.place)).map((row) => [row.decision_id, row]),
     );
-    for (const { workspace_id: _, ...row } of rows as (AskedRow & { workspace_id?: string })[])
-      if (!isSameAsked(row, made.get(row.decision_id)))
+    for (const row of rows)
+      if (!isSameRow(row, made.get(row.decision_id)))
         report(
           made.has(row.decision_id)
             ? `The expected payment of decision ${row.decision_id} differs from its records.`
@@ -81,7 +74,7 @@ async function checkLines({ db, workspace_id, upto, report }: Check): Promise<vo
         const found = stored.get(row.line_id);
         const is_right =
           found !== undefined &&
-          (isCompared(spend) ? isSameMatch({ ...found, ...own(row) }, found) : isSameMatch(row, found));
+          (isCompared(spend) ? isSameRow({ ...found, ...own(row) }, found) : isSameRow(row, found));
         if (!is_right) report(differs(row.line_id));
       }
     }
@@ -109,7 +102,7 @@ async function checkMatches(check: Check): Promise<void> {
         workspace_id,
         rows.map(({ line_id }) => line_id),
       );
-      for (const row of rows) if (!isSameMatch(row, stored.get(row.line_id))) report(differs(row.line_id));
+      for (const row of rows) if (!isSameRow(row, stored.get(row.line_id))) report(differs(row.line_id));
       const near_days = settings.window_days + 1;
       const unasked = { place: upto.place, limit: MAX_WRONG, near_days };
       for (const id of await findUnaskedDecisions(db, workspace_id, agent_id, askedSpan(range), unasked))

@@ -22,7 +22,7 @@ import {
 } from './coverage-events.ts';
 import {
   askedSpan,
-  isSameMatch,
+  isSameRow,
   loadSpends,
   matchRange,
   namedDecisions,
@@ -69,11 +69,8 @@ async function takeDecisions(page: Page, { created, recorded }: CoverageEvents):
     known.map(({ decision_id }) => decision_id),
     upto.place,
   );
-  const before = new Map(known.map((row) => [row.decision_id, JSON.stringify(row)]));
-  const differing = now.filter((row) => {
-    const old = before.get(row.decision_id);
-    return old === undefined || JSON.stringify({ ...JSON.parse(old), ...row }) !== old;
-  });
+  const before = new Map(known.map((row) => [row.decision_id, row]));
+  const differing = now.filter((row) => !isSameRow(row, before.get(row.decision_id)));
   if (differing.length > 0) await putAskedSpends(client, [{ workspace_id, rows: differing }]);
   for (const { agent_id, created_at } of differing) changed.add(agent_id, created_at);
   const first_of = new Map<string, { from: string; to: string }>();
@@ -120,7 +117,7 @@ async function takeLines(page: Page, line_ids: readonly string[]): Promise<void>
     const ids = lines.map(({ line_id }) => line_id);
     const stored = await loadLineMatches(client, workspace_id, ids);
     const rows = unmatchedRows(lines, stored);
-    const differing = rows.filter((row) => !isSameMatch(row, stored.get(row.line_id)));
+    const differing = rows.filter((row) => !isSameRow(row, stored.get(row.line_id)));
     if (differing.length > 0) await putLineMatches(client, [{ workspace_id, rows: differing }]);
     const both = [...rows, ...stored.values()];
     for (const { agent_id, state, resolution_id, starts_at } of both)
@@ -214,7 +211,7 @@ async function matchAround(
     const { rows, asked } = await matchRange(client, range, spends);
     const ids = rows.map(({ line_id }) => line_id);
     const stored = await loadLineMatches(client, workspace_id, ids);
-    const differing = rows.filter((row) => !isSameMatch(row, stored.get(row.line_id)));
+    const differing = rows.filter((row) => !isSameRow(row, stored.get(row.line_id)));
     if (differing.length === 0) return;
     const beyond = new Date(to_ms + 1).toISOString();
     const is_last =

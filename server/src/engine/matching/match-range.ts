@@ -70,8 +70,9 @@ export async function matchRange(
   return { rows: spends.flatMap((spend) => matchRows(spend, matches.get(spend.key) ?? null)), asked };
 }
 
-/** True if two rows say the same. */
-export function isSameMatch(one: LineMatchRow, other: LineMatchRow | undefined): boolean {
-  if (other === undefined) return false;
-  return (Object.keys(one) as (keyof LineMatchRow)[]).every((field) => one[field] === other[field]);
+/** True if another row of the same kind says the same in all fields of this one. */
+export function isSameRow<Row extends object>(one: Row, other: Row | undefined): boolean {
+  return (
+    other !== undefined && (Object.keys(one) as (keyof Row)[]).every((name) => one[name] === other[name])
+  );
 }

@@ -61,10 +61,10 @@ export interface Upto {
   place: string;
 }
 
-/** SQL: lines of `from` with whose they are and what was said of them last, up to the place `$2`. */
-const withFacts = (from: string) => `select f.*, g.created_at as agent_created_at, r.resolution_id, r.action,
+/** SQL: lines with whose they are, as `rows` selects them, and what a person said of each last, up to the place `$2`. */
+const withFacts = (rows: string) => `select f.*, g.created_at as agent_created_at, r.resolution_id, r.action,
     r.decision_id as resolved_as
-  from (select ${LINE}, ${AGENT_OF} as agent_id from ${from}) as f
+  from (${rows}) as f
   left join agents g on g.workspace_id = $1 and g.agent_id = f.agent_id
   left join lateral (
     select resolution_id, action, decision_id from line_resolutions r where r.workspace_id = $1 and r.line_id = f.line_id
@@ -79,7 +79,7 @@ export async function loadSpendsOfLines(
 ): Promise<CoverageLine[]> {
   const result = await db.query<FoundLine>({
     name: 'load_spends_of_lines',
-    text: withFacts(`(
+    text: withFacts(`select ${LINE}, ${AGENT_OF} as agent_id from (
       select l.* from unnest($4::text[]) as w(line_id)
         join lines l on l.workspace_id = $1 and l.line_id = w.line_id
         where l.kind = 'SPEND' and l.seq <= $3
@@ -106,16 +106,10 @@ export async function loadSpendsOfAgent(
   const result = await db.query<FoundLine>({
     name: 'load_spends_of_agent',
     // Whose the first line of a spend is, all its lines are.
-    text: `select f.*, g.created_at as agent_created_at, r.resolution_id, r.action, r.decision_id as resolved_as
-      from (select ${LINE}, m.agent_id from line_matches m
-          join lines l on l.workspace_id = $1 and l.line_id = m.line_id
-          where m.workspace_id = $1 and m.agent_id = $4 and m.starts_at between $5 and $6
-            and (m.state <> 'HISTORY' or m.resolution_id is not null) and l.seq <= $3) as f
-      left join agents g on g.workspace_id = $1 and g.agent_id = f.agent_id
-      left join lateral (
-        select resolution_id, action, decision_id from line_resolutions r
-          where r.workspace_id = $1 and r.line_id = f.line_id and r.line_id <> '' and r.resolution_id <= 'rsl_' || $2
-          order by r.resolution_id desc limit 1) as r on true`,
+    text: withFacts(`select ${LINE}, m.agent_id from line_matches m
+      join lines l on l.workspace_id = $1 and l.line_id = m.line_id
+      where m.workspace_id = $1 and m.agent_id = $4 and m.starts_at between $5 and $6
+        and (m.state <> 'HISTORY' or m.resolution_id is not null) and l.seq <= $3`),
     values: [workspace_id, place, seq, agent_id, from, to],
   });
   return result.rows.map(coverageLine);
@@ -158,7 +152,7 @@ export async function loadHolders(
   return result.rows;
 }
 
-/** Returns whether an agent has compared lines of spends that began at a time or later; `before`: and before another. */
+/** Returns whether an agent has compared lines of spends that began at a time or later. */
 export async function hasSpendsFrom(
   db: Queryable,
   workspace_id: string,
