@@ -12,7 +12,7 @@ export const IMPORT_SOURCES = [
 export type ImportSource = (typeof IMPORT_SOURCES)[number];
 
 /** The feed of each source whose feed is fixed: then a file and a webhook give the same line. */
-export const FIXED_FEEDS: Partial<Record<ImportSource, string>> = {
+export const FIXED_FEEDS: Partial<Record<ImportSource, string>> & Record<RailKind, string> = {
   stripe_issuing: 'stripe_issuing',
   stripe_charges: 'stripe_charges',
   lithic: 'lithic',

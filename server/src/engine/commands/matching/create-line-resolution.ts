@@ -7,6 +7,7 @@ import { type Command, done, type Refusal, refuse } from '../../lane/command.ts'
 import type { WorkingSet } from '../../lane/working-set.ts';
 import type { LineFacts } from '../../matching/resolution-rows.ts';
 import { isMakerOf, MAKER_FORBIDDEN, reviewerOf, separatesMakers } from '../reviews/separation.ts';
+import { knownLine } from './known-line.ts';
 
 export interface CreateLineResolutionInput {
   line_id: string;
@@ -61,9 +62,8 @@ export const createLineResolution: Command<CreateLineResolutionInput, Resolution
   }),
   apply(set, input, origin) {
     const { line_id, action, decision_id, comment } = input;
-    const line = set.resolved_lines.line(line_id);
-    const is_gone = line?.import_id != null && set.imported.changes.deleted_imports.has(line.import_id);
-    if (line === undefined || is_gone) return refuse('not_found', 'No such line.');
+    const line = knownLine(set, line_id);
+    if (line === undefined) return refuse('not_found', 'No such line.');
     if (line.kind === 'REFUND')
       return refuse('line_not_matchable', 'The line is a refund, which nobody has to ask for.');
     const refused = action === 'MATCH' ? whyNotMatched(set, line, input, origin) : null;

@@ -1,6 +1,7 @@
 import type { UnmatchedSpendBody } from '@purser/contract/history/coverage';
 import { recordHash } from '@purser/rules/domain/ledger';
 import { type Command, done } from '../../lane/command.ts';
+import { knownLine } from './known-line.ts';
 
 export interface ReportUnmatchedInput {
   /** As the event says it; lines that were reported before, or are gone, are left out. */
@@ -18,9 +19,7 @@ export const reportUnmatched: Command<ReportUnmatchedInput, number> = {
     let reported = 0;
     for (const spend of spends) {
       const { line_id } = spend.line;
-      const line = set.resolved_lines.line(line_id);
-      const is_gone = line?.import_id != null && set.imported.changes.deleted_imports.has(line.import_id);
-      if (line === undefined || is_gone || set.resolved_lines.wasUnmatched(line_id)) continue;
+      if (knownLine(set, line_id) === undefined || set.resolved_lines.wasUnmatched(line_id)) continue;
       const nearest = JSON.stringify(spend.nearest);
       const row = { line_id, line_state: spend.state, nearest, created_at: set.now };
       set.resolved_lines.addUnmatched(row);

@@ -173,7 +173,7 @@ function settle(
   origin: Origin,
 ) {
   const { kind } = input;
-  const feed = FIXED_FEEDS[kind] ?? kind;
+  const feed = FIXED_FEEDS[kind];
   const lines = new Map<string, LineRow | NewLine>();
   const { lines: added, deleted_imports } = set.imported.changes;
   const known = [...set.rails.linesOf(feed, authorization), ...added].filter(
@@ -265,6 +265,6 @@ function needsOf(
     ...of_card,
     ...of_decision,
     rail_authorizations: [{ kind, authorization_id: authorization }],
-    authorization_lines: [{ feed: FIXED_FEEDS[kind] ?? kind, authorization_id: authorization }],
+    authorization_lines: [{ feed: FIXED_FEEDS[kind], authorization_id: authorization }],
   };
 }
