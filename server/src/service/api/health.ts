@@ -12,6 +12,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { makeDocsPage } from '../openapi/docs-page.ts';
 import { DOCS_STYLE } from '../openapi/docs-style.ts';
 import { makeOpenApi } from '../openapi/openapi.ts';
+import { withinTime } from '../scheduling/within-time.ts';
 import { sharedAnswer } from './shared-answer.ts';
 
 /** Facts that do not prevent requests from being served, but that an operator should see. */
@@ -116,16 +117,10 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
 }
 
 async function withinTimeout<T>(check: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('the readiness check timed out')), READY_TIMEOUT_MS);
-  });
   try {
-    return await Promise.race([check, late]);
+    return await withinTime(check, READY_TIMEOUT_MS, () => new Error('the readiness check timed out'));
   } catch (cause) {
     if (cause instanceof ApiError) throw cause;
     throw new ApiError('unavailable', 'Not ready.', { cause, retry_after_s: 1, reason: 'not_ready' });
-  } finally {
-    clearTimeout(timer);
   }
 }

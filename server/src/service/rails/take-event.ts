@@ -16,6 +16,7 @@ import { NO_SUCH_RAIL } from '../../engine/commands/rails/update-rail.ts';
 import { countRailEvent, findRail } from '../../engine/rails/rail-rows.ts';
 import { countLines } from '../../engine/storage/history/lines.ts';
 import type { InWorkspace } from '../../engine/storage/rows.ts';
+import { withinTime } from '../scheduling/within-time.ts';
 import { signatureProblem } from './signatures.ts';
 
 /** The largest event, in bytes, and the events a minute from one address. */
@@ -56,7 +57,7 @@ function linesOf(kind: RailKind, { lines }: CardEvent): NewLine[] {
   return lines.map(({ line: { authorization, ...content }, key }) => ({
     ...content,
     authorization_id: authorization,
-    feed: FIXED_FEEDS[kind] ?? kind,
+    feed: FIXED_FEEDS[kind],
     identity: identityOfKey(key),
     line_number: null,
   }));
@@ -111,21 +112,7 @@ class LineRoom {
   }
 }
 
-/** Fails with `unavailable` where the work takes longer than a vendor waits. The work goes on. */
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new ApiError('unavailable', 'The event was not recorded in time; send it again.')),
-      ANSWER_WITHIN_MS,
-    );
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const notInTime = () => new ApiError('unavailable', 'The event was not recorded in time; send it again.');
 
 /**
  * Makes the function that takes an event of a rail: it checks who signed it, reads it and records it. Resolves once it is
@@ -166,7 +153,7 @@ export function makeTakeEvent(options: TakeEventOptions): (sent: SentEvent) => P
       await countRailEvent(db, rail, { result, problem });
     };
     try {
-      const { result, problem } = await inTime(take(rail, clock_ms, sent));
+      const { result, problem } = await withinTime(take(rail, clock_ms, sent), ANSWER_WITHIN_MS, notInTime);
       await count(result, problem);
     } catch (error) {
       // A failure of the service is none of the event.
