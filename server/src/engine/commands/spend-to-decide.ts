@@ -38,7 +38,7 @@ export interface CreateDecisionInput {
   chain?: AllowanceChain;
   /** The card authorization that it is made of, where nobody asked. */
   observed?: NonNullable<Decision['observed']>;
-  /** The standing approvals of the agent; omitted where it never had one. */
+  /** The standing approvals of the agent; may be omitted where it never had one. */
   standing?: StandingApprovals;
   /** A smaller amount that may be offered instead, so that what it would repeat is looked for too. */
   also_minor?: number;

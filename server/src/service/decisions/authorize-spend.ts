@@ -121,8 +121,7 @@ export function makeAuthorizeSpend(
       // The assessment for the authority in force still holds.
       const known = authorities.latest(agent_id);
       if (smaller.also_minor === undefined) assessed = await preAssess(spend, known);
-      const version = known?.allowances_version ?? 0;
-      const standing = version === 0 ? {} : { standing: await standingOf(workspace_id, agent_id, version) };
+      const standing = await standingOf(workspace_id, agent_id, known?.allowances_version ?? 0);
       const input = {
         agent_id,
         bound,
@@ -131,7 +130,7 @@ export function makeAuthorizeSpend(
         request_hash,
         assessed,
         ...chained,
-        ...standing,
+        standing,
         ...smaller,
       };
       const result = await lane.submit(workspace_id, createDecision, input, origin);

@@ -88,7 +88,6 @@ class Watcher {
       const asked = { workspace_id, agent_id, idempotency_key, request };
       prepared.assessed = await preAssess(asked, known);
     }
-    const version = known?.allowances_version ?? 0;
     return {
       agent_id,
       bound: false,
@@ -96,7 +95,7 @@ class Watcher {
       idempotency_key,
       request_hash: sha256(canonicalJson(request)),
       assessed: prepared.assessed,
-      ...(version === 0 ? {} : { standing: await standingOf(workspace_id, agent_id, version) }),
+      standing: await standingOf(workspace_id, agent_id, known?.allowances_version ?? 0),
       observed: { rail_id, authorization, occurred_at: spend.occurred_at },
       ...(also_minor === undefined ? {} : { also_minor }),
     };
