@@ -9,9 +9,9 @@ import { type InWorkspace, makeInsert } from '../rows.ts';
 const COLUMNS = `line_id, seq, import_id, rail_id, line_number, feed, identity, kind, merchant, payee_id, instrument,
   amount_minor, currency, merchant_amount_minor, merchant_currency, occurred_at, precision, external_reference,
   authorization_id, description, category, recorded_at`;
-/** The columns of lines, of the table under the name `l`. */
-export const LINE_COLUMNS: string = COLUMNS.replaceAll(/(\w+)/g, 'l.$1');
 const of = (alias: string) => COLUMNS.replaceAll(/(\w+)/g, `${alias}.$1`);
+/** The columns of lines, of the table under the name `l`. */
+export const LINE_COLUMNS: string = of('l');
 
 export const insertLines = makeInsert<LineRow>('lines', {
   line_id: 'text',

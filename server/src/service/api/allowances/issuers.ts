@@ -6,7 +6,6 @@ import { allowanceOf } from '@purser/rules/domain/keys';
 import { ApiError } from '@purser/rules/errors';
 import { canonicalJson } from '@purser/rules/values/canonical-json';
 import type pg from 'pg';
-import { readAllowances } from '../../../engine/allowances/find-allowances.ts';
 import { listIssuers, loadIssuers } from '../../../engine/allowances/issuer-rows.ts';
 import { createIssuer } from '../../../engine/commands/allowances/create-issuer.ts';
 import { presentAllowance } from '../../../engine/commands/allowances/present-allowance.ts';
@@ -14,7 +13,7 @@ import { revokeIssuer } from '../../../engine/commands/allowances/revoke-issuer.
 import type { Lane } from '../../../engine/lane/lane.ts';
 import { loadAgents } from '../../../engine/storage/agents.ts';
 import type { ReadChain } from '../../allowances/chains.ts';
-import { presentAllowances } from '../../allowances/present-allowances.ts';
+import { shownAllowance } from '../../allowances/present-allowances.ts';
 import { openSignedAllowance } from '../../allowances/signed-allowances.ts';
 import { agentScopeOf } from '../../decisions/present-decisions.ts';
 import { type Cursors, pageOf } from '../../http/cursors.ts';
@@ -81,9 +80,7 @@ const handlePresent = ({ db, lane, readChain }: Options) =>
     const by = { agent_id: agentScopeOf(call.caller), bound_to: allowanceOf(call.caller) };
     const input = { issuer_id, claims, claims_hash, above, ...by };
     const { allowance, replayed } = await lane.submit(workspace_id, presentAllowance, input, originOf(call));
-    const rows = await readAllowances(db, workspace_id, [allowance.allowance_id]);
-    const [body] = await presentAllowances(db, workspace_id, rows);
-    if (body === undefined) throw new Error('the presented allowance is missing');
+    const body = await shownAllowance(db, workspace_id, allowance.allowance_id);
     return replayed ? { status: 200, body, headers: { 'idempotent-replay': 'true' } } : { status: 201, body };
   });
 

@@ -134,6 +134,8 @@ const COLUMNS = [
   'day',
   'currency',
   ...Object.values(FIELD_OF).flatMap((name) => [`${name}_lines`, `${name}_minor`]),
+  'asked_share',
+  'asked_share_lines',
 ];
 
 /** The days as a table. */
@@ -145,7 +147,7 @@ function csvOf(rows: readonly CoverageSum[]): string {
     sums.asked_share,
     sums.asked_share_lines,
   ]);
-  return [[...COLUMNS, 'asked_share', 'asked_share_lines'], ...lines].map((cells) => csvLine(cells)).join('');
+  return [COLUMNS, ...lines].map((cells) => csvLine(cells)).join('');
 }
 
 function handleReport(options: CoverageRouteOptions): Handler<typeof routes.getCoverageReport> {
