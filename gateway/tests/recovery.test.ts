@@ -6,7 +6,7 @@ import { until } from '../../server/tests/support/until.ts';
 import { type FakeProvider, startFakeProvider } from './support/fake-provider.ts';
 import { type ServedPurser, serveFakePurser } from './support/fake-purser.ts';
 import { ask, calling } from './support/gateway.ts';
-import { environmentOf, type GatewayProcess, spawnGateway } from './support/gateway-process.ts';
+import { type GatewayProcess, processEnvironmentOf, spawnGateway } from './support/gateway-process.ts';
 
 let provider: FakeProvider;
 let purser: ServedPurser;
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 async function start(): Promise<GatewayProcess> {
   const gateway = await spawnGateway(
-    environmentOf(purser.url, provider.url, directory, { LEASE_IDLE_SECONDS: '600' }),
+    processEnvironmentOf(purser.url, provider.url, directory, { LEASE_IDLE_SECONDS: '600' }),
   );
   started.push(gateway);
   return gateway;

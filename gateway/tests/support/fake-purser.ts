@@ -2,26 +2,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AuthorityRequest } from '@purser/sdk';
 import { type FakePurser, fakePurser } from '@purser/sdk/testing';
-import type { ModelUsage } from '../../src/purses/callers.ts';
+import type { Caller, ModelUsage } from '../../src/purses/callers.ts';
 
 export interface ServedPurser {
   url: string;
   fake: FakePurser;
   /** The agent in the answer of `GET /v1/api-keys/current`; tests change it. */
-  agent: {
-    id: string;
-    slug: string;
-    mode: 'SHADOW' | 'ENFORCE';
-    status: string;
-    may_spend: boolean;
-    authority: {
-      hash: string;
-      currency: string;
-      per_transaction_limit_minor: number | null;
-      review_threshold_minor: number | null;
-      model_usage: ModelUsage | null;
-    } | null;
-  };
+  agent: Caller['agent'] & { status: string };
   /** Keys that are accepted. */
   keys: Set<string>;
   /** Called with each request before it is served; what it throws loses the request. */

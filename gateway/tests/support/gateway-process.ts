@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { PRICES } from './gateway.ts';
+import { environmentOf } from './gateway.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
@@ -16,21 +14,16 @@ export interface GatewayProcess {
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** The environment of a gateway with both providers at one address. */
-export function environmentOf(
+/** The environment of a gateway process with both providers at one address. */
+export function processEnvironmentOf(
   purser_url: string,
   provider_url: string,
   directory: string,
   env: Record<string, string> = {},
-) {
-  const prices_file = join(directory, 'prices.json');
-  writeFileSync(prices_file, JSON.stringify(PRICES));
+): Record<string, string> {
   return {
-    ...{ PATH: process.env.PATH ?? '', PORT: '0', PURSER_URL: purser_url, PURSER_ADAPTER_KEY: 'sk_adapter' },
-    ...{ PRICES_FILE: prices_file, GATEWAY_DATA_DIR: directory },
-    ...{ OPENAI_API_KEY: 'sk-provider-openai', OPENAI_UPSTREAM: provider_url },
-    ...{ ANTHROPIC_API_KEY: 'sk-provider-anthropic', ANTHROPIC_UPSTREAM: provider_url },
-    ...{ WAIT_SECONDS: '2', DEFAULT_OUTPUT_TOKENS: '1000', MIN_OUTPUT_TOKENS: '10', LEASE_IDLE_SECONDS: '1' },
+    ...environmentOf(purser_url, provider_url, directory),
+    ...{ PATH: process.env.PATH ?? '', WAIT_SECONDS: '2', LEASE_IDLE_SECONDS: '1' },
     ...env,
   };
 }

@@ -33,6 +33,23 @@ export interface TestGateway extends Gateway {
   remove(): Promise<void>;
 }
 
+/** Settings of a gateway with the tests' prices, and with both providers at one address. */
+export function environmentOf(
+  purser_url: string,
+  provider_url: string,
+  directory: string,
+): Record<string, string> {
+  const prices_file = join(directory, 'prices.json');
+  writeFileSync(prices_file, JSON.stringify(PRICES));
+  return {
+    ...{ PORT: '0', PURSER_URL: purser_url, PURSER_ADAPTER_KEY: 'sk_adapter' },
+    ...{ PRICES_FILE: prices_file, GATEWAY_DATA_DIR: directory },
+    ...{ OPENAI_API_KEY: 'sk-provider-openai', OPENAI_UPSTREAM: provider_url },
+    ...{ ANTHROPIC_API_KEY: 'sk-provider-anthropic', ANTHROPIC_UPSTREAM: provider_url },
+    ...{ DEFAULT_OUTPUT_TOKENS: '1000', MIN_OUTPUT_TOKENS: '10' },
+  };
+}
+
 /** A gateway of this process, with both providers at the fake one. */
 export async function startTestGateway(
   purser_url: string,
@@ -40,19 +57,10 @@ export async function startTestGateway(
   env: Record<string, string> = {},
   directory = mkdtempSync(join(tmpdir(), 'purser-gateway-')),
 ): Promise<TestGateway> {
-  const prices_file = join(directory, 'prices.json');
-  writeFileSync(prices_file, JSON.stringify(PRICES));
   const lines: string[] = [];
   const config = readConfig({
-    ...{ PORT: '0', PURSER_URL: purser_url, PURSER_ADAPTER_KEY: 'sk_adapter', PRICES_FILE: prices_file },
-    ...{ OPENAI_API_KEY: 'sk-provider-openai', OPENAI_UPSTREAM: provider.url },
-    ...{ ANTHROPIC_API_KEY: 'sk-provider-anthropic', ANTHROPIC_UPSTREAM: provider.url },
-    ...{
-      GATEWAY_DATA_DIR: directory,
-      WAIT_SECONDS: '0',
-      DEFAULT_OUTPUT_TOKENS: '1000',
-      MIN_OUTPUT_TOKENS: '10',
-    },
+    ...environmentOf(purser_url, provider.url, directory),
+    WAIT_SECONDS: '0',
     ...env,
   });
   const gateway = await startGateway(
