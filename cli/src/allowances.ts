@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { ALLOWANCE_STATUSES } from '@purser/contract/values/allowances';
 import { BUDGET_PERIODS } from '@purser/contract/values/budgets';
-import { formatMoney, minorUnits } from '@purser/mcp/money';
+import { formatMoney } from '@purser/mcp/money';
 import type { Allowance, CreateAllowanceRequest, DecideAllowanceRequest } from '@purser/sdk';
 import { type Command, Option } from 'commander';
+import { amountOf } from './amount.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './failure.ts';
 import type { Run } from './run.ts';
@@ -16,10 +17,13 @@ function usedOf({ standing, amount_minor, currency }: Allowance): string {
   return `${formatMoney(standing.used_minor, currency)} of ${formatMoney(amount_minor, currency)}`;
 }
 
+const holderOf = (agent: Allowance['agent']) => (agent === null ? 'any agent' : oneLine(agent.slug, 64));
+
 function lineOf(allowance: Allowance): string {
   const { id, status, agent, name } = allowance;
-  const whose = agent === null ? 'any agent' : oneLine(agent.slug, 64);
-  return [id, status, whose, usedOf(allowance), ...(name === null ? [] : [oneLine(name, 64)])].join('  ');
+  return [id, status, holderOf(agent), usedOf(allowance), ...(name === null ? [] : [oneLine(name, 64)])].join(
+    '  ',
+  );
 }
 
 /** An allowance in full; what it does not have is left out. */
@@ -77,17 +81,27 @@ interface ListOptions {
   json?: boolean;
 }
 
-/** Lists allowances, newest first. */
-async function listAllowances(context: Context, { json, ...filters }: ListOptions): Promise<number> {
+async function printAllowances(
+  context: Context,
+  filters: Omit<ListOptions, 'json'>,
+  json: boolean | undefined,
+  linesOf: (allowance: Allowance) => string[],
+  if_none: string,
+): Promise<number> {
   const client = await context.client();
   let count = 0;
   for await (const allowance of client.allowances.list(filters)) {
     count += 1;
     if (json) context.json(allowance);
-    else context.say(lineOf(allowance));
+    else context.say(...linesOf(allowance));
   }
-  if (count === 0 && !json) context.say('No allowances.');
+  if (count === 0 && !json) context.say(if_none);
   return EXIT.ok;
+}
+
+/** Lists allowances, newest first. */
+function listAllowances(context: Context, { json, ...filters }: ListOptions): Promise<number> {
+  return printAllowances(context, filters, json, (each) => [lineOf(each)], 'No allowances.');
 }
 
 interface CreateOptions {
@@ -117,6 +131,12 @@ function labelsOf(given: readonly string[]): Record<string, string> {
   );
 }
 
+/** The fields that have a value. */
+const stated = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof T]?: Exclude<T[Name], undefined>;
+  };
+
 /** Creates an allowance. With `externalId` a repeat returns the one that exists. */
 async function createAllowance(context: Context, options: CreateOptions): Promise<number> {
   const { currency, parent, label, json } = options;
@@ -125,8 +145,7 @@ async function createAllowance(context: Context, options: CreateOptions): Promis
   const unit =
     currency ?? (parent === undefined ? undefined : (await client.allowances.retrieve(parent)).currency);
   if (unit === undefined) throw new CommandError('Say --currency, or --parent for a part of an allowance.');
-  const amount = minorUnits(options.amount, unit);
-  if ('problem' in amount) throw new CommandError(`--amount ${amount.problem}.`);
+  const amount_minor = amountOf(options.amount, unit);
   const given = {
     agent: options.agent,
     budget: options.budget,
@@ -141,8 +160,7 @@ async function createAllowance(context: Context, options: CreateOptions): Promis
     name: options.name,
     external_id: options.externalId,
   };
-  const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  const body: CreateAllowanceRequest = { ...stated, amount_minor: amount.amount_minor };
+  const body: CreateAllowanceRequest = { ...stated(given), amount_minor };
   return tell(context, await client.allowances.create(body), json);
 }
 
@@ -168,26 +186,17 @@ async function revokeAllowance(
 }
 
 /** Lists the requested allowances that nobody has decided, each with what it is for. */
-async function listRequests(context: Context, { agent, json }: ListOptions): Promise<number> {
-  const client = await context.client();
+function listRequests(context: Context, { agent, json }: ListOptions): Promise<number> {
   const whose = agent === undefined ? {} : { agent };
-  let count = 0;
-  for await (const allowance of client.allowances.list({ ...whose, status: ['REQUESTED'] })) {
-    count += 1;
-    if (json) context.json(allowance);
-    else context.say(...requestLines(allowance));
-  }
-  if (count === 0 && !json) context.say('No requests.');
-  return EXIT.ok;
+  return printAllowances(context, { ...whose, status: ['REQUESTED'] }, json, requestLines, 'No requests.');
 }
 
 /** A requested allowance: who asks for how much, by when to decide, and the agent's words last. */
 function requestLines({ id, agent, amount_minor, currency, period, ...more }: Allowance): string[] {
   const { expires_at, request, merchants } = more;
   const amount = `${formatMoney(amount_minor, currency)}${period === 'TOTAL' ? '' : ` each ${period.toLowerCase()}`}`;
-  const whose = agent === null ? 'any agent' : oneLine(agent.slug, 64);
   return [
-    `${id}  ${whose}  ${amount}  until ${expires_at}`,
+    `${id}  ${holderOf(agent)}  ${amount}  until ${expires_at}`,
     ...(request === null ? [] : [`  Decide by: ${request.decide_by}`]),
     ...(merchants === null ? [] : [`  Merchants: ${merchants.map((each) => oneLine(each, 200)).join(', ')}`]),
     ...(request === null ? [] : [`  The agent says: ${oneLine(request.purpose, 2_000)}`]),
@@ -207,18 +216,20 @@ interface DecideOptions {
 /** Grants a requested allowance, or less of it. Only the words of `purpose` vouch for spends. */
 async function grantAllowance(context: Context, id: string, options: DecideOptions): Promise<number> {
   const client = await context.client();
-  const given: Partial<DecideAllowanceRequest> = {};
-  if (options.amount !== undefined) {
-    const amount = minorUnits(options.amount, (await client.allowances.retrieve(id)).currency);
-    if ('problem' in amount) throw new CommandError(`--amount ${amount.problem}.`);
-    given.amount_minor = amount.amount_minor;
-  }
-  if (options.expires !== undefined) given.expires_at = options.expires;
-  if (options.maxCount !== undefined) given.max_count = options.maxCount;
-  if (options.merchant !== undefined) given.merchants = options.merchant;
-  if (options.purpose !== undefined) given.purpose = options.purpose;
-  if (options.comment !== undefined) given.comment = options.comment;
-  return tell(context, await client.allowances.decide(id, { action: 'ALLOW', ...given }), options.json);
+  const amount_minor =
+    options.amount === undefined
+      ? undefined
+      : amountOf(options.amount, (await client.allowances.retrieve(id)).currency);
+  const given = {
+    amount_minor,
+    expires_at: options.expires,
+    max_count: options.maxCount,
+    merchants: options.merchant,
+    purpose: options.purpose,
+    comment: options.comment,
+  };
+  const body: DecideAllowanceRequest = { ...stated(given), action: 'ALLOW' };
+  return tell(context, await client.allowances.decide(id, body), options.json);
 }
 
 async function denyAllowance(

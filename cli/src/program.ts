@@ -1,9 +1,9 @@
 import { INBOX_GROUPS, INBOX_SORTS } from '@purser/contract/reviews/inbox';
 import { CHANNEL_TYPES } from '@purser/contract/values/channels';
 import { WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
-import { minorUnits } from '@purser/mcp/money';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { addAllowances } from './allowances.ts';
+import { amountOf } from './amount.ts';
 import * as authority from './authority.ts';
 import { testFiles } from './authority-tests.ts';
 import {
@@ -167,9 +167,8 @@ function addAsk(program: Command, context: Context, run: Run): void {
     .option(...JSON_FLAG)
     .action(
       run((options: Omit<Parameters<typeof ask>[1], 'amount'> & { amount: string }) => {
-        const amount = minorUnits(options.amount, options.currency);
-        if ('problem' in amount) throw new CommandError(`--amount ${amount.problem}.`);
-        return ask(context, { ...options, amount });
+        const amount_minor = amountOf(options.amount, options.currency);
+        return ask(context, { ...options, amount: { amount_minor } });
       }),
     );
 }

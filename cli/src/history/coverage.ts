@@ -2,6 +2,7 @@ import { formatMoney } from '@purser/mcp/money';
 import type { CoverageReport } from '@purser/sdk';
 import type { Context } from '../context.ts';
 import { EXIT } from '../failure.ts';
+import { percent } from './history.ts';
 
 export interface CoverageOptions {
   agent?: string;
@@ -22,8 +23,6 @@ const NAMES = [
   ['excluded', 'excluded'],
 ] as const;
 
-const percent = (share: number | null) => (share === null ? '–' : `${Math.floor(share * 1000) / 10} %`);
-
 /** The report in lines. */
 function reportLines({ totals, never_asked, unassigned, deleted_imports }: CoverageReport): string[] {
   const of_currencies = totals.map((sums) => {
@@ -32,7 +31,7 @@ function reportLines({ totals, never_asked, unassigned, deleted_imports }: Cover
         ? []
         : `${formatMoney(sums[name].amount_minor, sums.currency)} ${words} (${sums[name].lines})`,
     );
-    return `${sums.currency}: ${percent(sums.asked_share)} asked for; ${parts.join(', ')}`;
+    return `${sums.currency}: ${sums.asked_share === null ? '–' : percent(sums.asked_share)} asked for; ${parts.join(', ')}`;
   });
   return [
     ...(totals.length === 0

@@ -13,7 +13,8 @@ export interface ProposeOptions {
   json?: boolean;
 }
 
-const percent = (share: number) => `${Math.floor(share * 1000) / 10} %`;
+/** A share in percent, rounded down to one digit. */
+export const percent = (share: number) => `${Math.floor(share * 1000) / 10} %`;
 
 function tellProposal(context: Context, { fields, replay, check, reached, relaxed }: Proposal): void {
   for (const { path, why } of fields) context.say(`${path}: ${why}`);
