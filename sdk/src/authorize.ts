@@ -1,4 +1,3 @@
-import { APIPromise } from './api-promise.ts';
 import type { Client } from './client.ts';
 import {
   AbortedError,
@@ -12,9 +11,10 @@ import {
   SpendUnfinished,
 } from './errors.ts';
 import { abortSignal, checkOptions, isObject, MAX_TIMER_MS, visible } from './options.ts';
+import { Allowances } from './resources.ts';
 import { isPending, waitForReview } from './review.ts';
 import { freshId, type Transport } from './transport.ts';
-import type { Allowance, Capability, Decision, DecisionRequest, SpendRequest } from './types.ts';
+import type { Capability, Decision, DecisionRequest, SpendRequest } from './types.ts';
 
 export interface AuthorizeOptions {
   /** How long to wait for a review, ms; 0: throw `SpendPending` at once (default). Polls 1 s → 15 s and listens to `notify`. */
@@ -154,9 +154,8 @@ async function underAllowance(
 ): Promise<DecisionRequest> {
   const { allowance } = asked;
   if (allowance === undefined || !allowance.includes('.')) return asked;
-  const body = { signed: allowance };
-  const call = { method: 'POST', path: '/v1/allowances/present', body, repeatable: true } as const;
-  const { id } = await new APIPromise<Allowance>(transport.send({ ...call, options: { requestId, signal } }));
+  const allowances = new Allowances(transport);
+  const { id } = await allowances.present({ signed: allowance }, { requestId, signal });
   return { ...asked, allowance: id };
 }
 
