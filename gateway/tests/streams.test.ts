@@ -1,6 +1,8 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { until } from '../../server/tests/support/until.ts';
 import {
   type FakeProvider,
@@ -177,4 +179,39 @@ test('a slow reader slows the provider down', async () => {
   let bytes = 0;
   for (let part = await reader.read(); !part.done; part = await reader.read()) bytes += part.value.length;
   expect(bytes).toBe(Buffer.byteLength(provider.calls.at(-1)?.answer ?? ''));
+});
+
+test('a client that leaves a long answer of a free route unread leaves no call open', async () => {
+  const part = Buffer.alloc(256 * 1024, ' ');
+  let sent = 0;
+  const endless = createServer((_, response) => {
+    const more = () => {
+      do sent += 1;
+      while (response.write(part));
+    };
+    response.on('drain', more);
+    more();
+  });
+  await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(endless.address() as AddressInfo).port}`;
+  const slow = await startTestGateway(purser.url, { url });
+  onTestFinished(async () => {
+    endless.closeAllConnections();
+    endless.close();
+    await slow.remove();
+  });
+  const leaving = new AbortController();
+  const headers = { authorization: 'Bearer sk_agent' };
+  await fetch(`${slow.url}/v1/models`, { headers, signal: leaving.signal });
+  // Once the provider can send no more, the gateway waits for the client.
+  let before = 0;
+  await until(() => {
+    const is_full = sent === before;
+    before = sent;
+    return is_full;
+  }, 200);
+  leaving.abort();
+  await until(async () =>
+    (await (await fetch(`${slow.url}/metrics`)).text()).includes('purser_gateway_calls_open 0\n'),
+  );
 });

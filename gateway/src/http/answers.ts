@@ -17,7 +17,7 @@ export const isStream = (answer: UpstreamAnswer): boolean =>
   /^text\/event-stream\b/i.test(String(answer.headers['content-type'] ?? ''));
 
 /** Writes, and waits while the client reads slower than the provider writes. Returns false once the client is gone. */
-async function write(response: ServerResponse, bytes: Buffer): Promise<boolean> {
+export async function write(response: ServerResponse, bytes: Buffer): Promise<boolean> {
   if (response.destroyed || response.writableEnded) return false;
   if (bytes.length === 0 || response.write(bytes)) return true;
   await new Promise<void>((resolve) => {

@@ -4,6 +4,7 @@ import { errorAnswer, GatewayError } from '../errors.ts';
 import type { Provider } from '../prices/price-table.ts';
 import { shownPrices } from '../prices/read-prices.ts';
 import { CALL_ROUTES, type CallRoute } from '../requests/routes.ts';
+import { write } from './answers.ts';
 import { type CallParts, serveCall } from './calls.ts';
 import { headersToClient, headersToUpstream, keyOf } from './headers.ts';
 import { readBody } from './read-body.ts';
@@ -64,8 +65,7 @@ async function passFree(
       headers: headersToUpstream(request.headers, upstream),
     });
     response.writeHead(status, { ...headersToClient(headers), 'x-purser-mode': caller.agent.mode });
-    for await (const chunk of answer)
-      if (!response.write(chunk)) await new Promise((resolve) => response.once('drain', resolve));
+    for await (const chunk of answer) if (!(await write(response, chunk))) return;
     response.end();
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
