@@ -80,6 +80,14 @@ export class GatewayError extends Error {
   }
 }
 
+/** The agent is paused or stopped. */
+export const notActive = (): GatewayError =>
+  new GatewayError('agent_not_active', 'This agent may not spend right now: it is paused or stopped.');
+
+/** The provider with this name gave no answer. */
+export const unreachable = (name: string): GatewayError =>
+  new GatewayError('upstream_unavailable', `${name} cannot be reached right now. Try again.`);
+
 /** The error as the provider would put it: status, headers and body. */
 export function errorAnswer(
   error: GatewayError,

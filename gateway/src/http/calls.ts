@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config, Upstream } from '../config.ts';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, unreachable } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { exactMajor, roundedMajor } from '../prices/money.ts';
+import { NO_USAGE, type TokenUsage } from '../prices/price-table.ts';
 import type { Caller, Callers } from '../purses/callers.ts';
 import type { Purses } from '../purses/purses.ts';
 import { prepareBody } from '../requests/prepare-body.ts';
 import { type CallRequest, readCall } from '../requests/read-call.ts';
-import { type CallRoute, Refused } from '../requests/routes.ts';
-import { makeUsageReader, type Reported, type UsageReader } from '../usage/readers.ts';
+import type { CallRoute } from '../requests/routes.ts';
+import { makeUsageReader, nothingReported, type Reported, type UsageReader } from '../usage/readers.ts';
 import { settlementOf } from '../usage/settle.ts';
 import { isStream, passStream, readUsage, readWhole } from './answers.ts';
 import { headersToClient, headersToUpstream, keyOf } from './headers.ts';
@@ -26,8 +27,7 @@ export interface CallParts {
   log: Log;
 }
 
-const NO_USAGE = { input: 0, cached_input: 0, cache_write: 0, cache_write_1h: 0, output: 0 };
-const NOTHING: Reported = { usage: null, input: null, tier: undefined };
+const NOTHING: Reported = nothingReported();
 
 /** A call on its way, from its money to its settlement. */
 class Flight {
@@ -57,7 +57,7 @@ class Flight {
     return this.#settle(amount, usage, is_uncertain);
   }
 
-  #settle(amount: bigint, usage: typeof NO_USAGE, uncertain: boolean): bigint {
+  #settle(amount: bigint, usage: TokenUsage, uncertain: boolean): bigint {
     if (this.#is_settled) return amount;
     this.#is_settled = true;
     const { metrics, log } = this.#parts;
@@ -122,7 +122,7 @@ export async function serveCall(
 ): Promise<void> {
   const { config, callers, purses } = parts;
   const caller = await callers.check(keyOf(request.headers));
-  const call = readRequest(route, await readBody(request));
+  const call = readCall(route, await readBody(request));
   const signals = makeSignals(response, config.call_ms);
   try {
     const purse = purses.purseOf(caller, upstream, currencyOf(call, caller, config.prices));
@@ -140,15 +140,6 @@ export async function serveCall(
     }
   } finally {
     signals.end();
-  }
-}
-
-function readRequest(route: CallRoute, bytes: Buffer): CallRequest {
-  try {
-    return readCall(route, bytes);
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    throw new GatewayError(error.code, error.message, { param: error.param });
   }
 }
 
@@ -185,10 +176,7 @@ async function fly(parts: CallParts, open: OpenFlight, signal: AbortSignal): Pro
     if (!(error instanceof UpstreamError)) throw error;
     if (error.may_have_arrived) flight.count(NOTHING);
     else flight.free();
-    throw new GatewayError(
-      'upstream_unavailable',
-      `${upstream.name} cannot be reached right now. Try again.`,
-    );
+    throw unreachable(upstream.name);
   }
   metrics.count(
     'purser_gateway_calls_total',

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError, notActive } from '../errors.ts';
 import { UNITS_IN_MINOR } from '../prices/money.ts';
 import {
   findPrice,
@@ -11,13 +11,7 @@ import {
 import type { AgentPurse, OpenCall } from '../purses/agent-purse.ts';
 import type { Caller, ModelUsage } from '../purses/callers.ts';
 import { refusalOf } from '../purses/refusals.ts';
-import {
-  type Bound,
-  boundOf,
-  maxInputTokens,
-  type OutputOptions,
-  refuseUnpricedTier,
-} from '../requests/bound.ts';
+import { type Bound, boundOf, type OutputOptions, refuseUnpricedTier } from '../requests/bound.ts';
 import type { CallRequest } from '../requests/read-call.ts';
 import { Refused } from '../requests/routes.ts';
 
@@ -41,10 +35,6 @@ export interface FundingOptions extends OutputOptions {
 const isAllowed = (model: string, { models }: ModelUsage): boolean =>
   models === undefined ||
   models.some((each) => (each.endsWith('*') ? model.startsWith(each.slice(0, -1)) : model === each));
-
-function asGatewayError(error: Refused): GatewayError {
-  return new GatewayError(error.code, error.message, { param: error.param });
-}
 
 /** The price of a call in the purse's currency. Throws `Refused` if the table has none. */
 function priceOf(
@@ -81,11 +71,7 @@ export function currencyOf(call: CallRequest, caller: Caller, prices: PriceTable
 
 /** Throws a `GatewayError` if the agent may make no such call, whatever it costs. */
 function checkAgent({ agent }: Caller, model: string): void {
-  if (!agent.may_spend)
-    throw new GatewayError(
-      'agent_not_active',
-      'This agent may not spend right now: it is paused or stopped.',
-    );
+  if (!agent.may_spend) throw notActive();
   if (agent.authority === null)
     throw new GatewayError('model_not_allowed', 'This agent has no authority to spend.', {
       reason: 'NO_AUTHORITY',
@@ -113,8 +99,8 @@ export async function fundCall(
     checkAgent(caller, call.model);
     if (call.unbounded !== null) throw call.unbounded;
     const { price, scale } = priceOf(call, caller, purse.name.currency, options.prices);
-    refuseUnpricedTier(call, price, maxInputTokens(call, price));
     const bound = boundOf(call, price, scale, options);
+    refuseUnpricedTier(call, price, bound.input_tokens);
     const lowers = caller.agent.authority?.model_usage?.on_low_budget !== 'REFUSE';
     const least = lowers ? bound.least : bound.at_most;
     const tokens = (amount: bigint) => ({
@@ -131,7 +117,6 @@ export async function fundCall(
       remaining: remainingOf(purse),
     };
   } catch (error) {
-    if (error instanceof Refused) throw asGatewayError(error);
     throw refusalOf(error);
   }
 }
@@ -155,8 +140,8 @@ function fundInShadow(
     try {
       return work();
     } catch (error) {
-      if (!(error instanceof Refused) && !(error instanceof GatewayError)) throw error;
-      refusal ??= error instanceof Refused ? asGatewayError(error) : error;
+      if (!(error instanceof GatewayError)) throw error;
+      refusal ??= error;
       return null;
     }
   };

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Upstream } from '../config.ts';
-import { errorAnswer, GatewayError } from '../errors.ts';
+import { errorAnswer, GatewayError, notActive, unreachable } from '../errors.ts';
 import type { Provider } from '../prices/price-table.ts';
 import { shownPrices } from '../prices/read-prices.ts';
 import { CALL_ROUTES, type CallRoute } from '../requests/routes.ts';
@@ -47,11 +47,7 @@ async function passFree(
   response: ServerResponse,
 ): Promise<void> {
   const caller = await parts.callers.check(keyOf(request.headers));
-  if (!caller.agent.may_spend && caller.agent.mode !== 'SHADOW')
-    throw new GatewayError(
-      'agent_not_active',
-      'This agent may not spend right now: it is paused or stopped.',
-    );
+  if (!caller.agent.may_spend && caller.agent.mode !== 'SHADOW') throw notActive();
   const body = request.method === 'POST' ? await readBody(request) : null;
   const left = new AbortController();
   response.once('close', () => left.abort(new Error('The client is gone.')));
@@ -69,10 +65,7 @@ async function passFree(
     response.end();
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    throw new GatewayError(
-      'upstream_unavailable',
-      `${upstream.name} cannot be reached right now. Try again.`,
-    );
+    throw unreachable(upstream.name);
   }
 }
 
@@ -101,8 +94,8 @@ async function serveOwn(
       return true;
     }
     case '/metrics': {
-      const { leases } = parts.purses.totals();
-      const gauges = { purser_gateway_open_leases: leases, purser_gateway_calls_open: open_calls };
+      const { open_leases } = parts.purses;
+      const gauges = { purser_gateway_open_leases: open_leases, purser_gateway_calls_open: open_calls };
       answer(response, 200, parts.metrics.text(gauges), 'text/plain; version=0.0.4; charset=utf-8');
       return true;
     }
@@ -123,10 +116,6 @@ export class GatewayServer {
   constructor(parts: ServerParts) {
     this.#parts = parts;
     this.http = createServer({ requestTimeout: 0 }, (request, response) => this.#accept(request, response));
-  }
-
-  get open_calls(): number {
-    return this.#open.size;
   }
 
   /** Takes no more connections, and resolves once no call is open, at the latest at this time. */

@@ -63,6 +63,14 @@ export interface TokenUsage {
   output: number;
 }
 
+export const NO_USAGE: Readonly<TokenUsage> = {
+  input: 0,
+  cached_input: 0,
+  cache_write: 0,
+  cache_write_1h: 0,
+  output: 0,
+};
+
 /** All tokens that went in. */
 export const inputOf = (usage: TokenUsage): number =>
   usage.input + usage.cached_input + usage.cache_write + usage.cache_write_1h;
@@ -133,8 +141,11 @@ export function worstPrices(
   };
 }
 
-function highestOf(band: Band): PerMillion {
-  const all = [band.standard, ...band.tiers.values()];
+const pricesOf = (band: Band): PerMillion[] => [band.standard, ...band.tiers.values()];
+const highestOf = (band: Band): PerMillion => highestEach(pricesOf(band));
+
+/** An entry with the highest of each price. */
+function highestEach(all: readonly PerMillion[]): PerMillion {
   const of = (field: keyof PerMillion) => highest(all.map((each) => each[field]));
   return {
     input: of('input'),
@@ -172,13 +183,8 @@ export function highestPrice(table: PriceTable, provider: Provider, model: strin
   if (first === undefined) return undefined;
   // Amounts of different currencies cannot be compared.
   if (all.some(({ currency }) => currency !== first.currency)) return undefined;
-  const bands = all
-    .flatMap(({ band, above }) => (above === null ? [band] : [band, above.band]))
-    .map(highestOf);
-  const standard = highestOf({
-    standard: bands[0] as PerMillion,
-    tiers: new Map(bands.map((each, i) => [String(i), each])),
-  });
+  const bands = all.flatMap(({ band, above }) => (above === null ? [band] : [band, above.band]));
+  const standard = highestEach(bands.flatMap(pricesOf));
   const largest = (of: (price: ModelPrice) => number | null) => Math.max(...all.map((each) => of(each) ?? 0));
   return {
     ...first,

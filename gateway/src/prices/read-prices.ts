@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type Fields, isFields } from '../fields.ts';
 import {
   type Band,
   type ModelPrice,
@@ -13,8 +14,6 @@ import {
 export class PriceFileError extends Error {
   override name = 'PriceFileError';
 }
-
-type Entry = Readonly<Record<string, unknown>>;
 
 const DECIMAL = /^(\d{1,9})(?:\.(\d{1,5}))?$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -40,11 +39,11 @@ function fail(path: string, must: string): never {
   throw new PriceFileError(`${path} must be ${must}`);
 }
 
-function objectAt(value: unknown, path: string, fields: readonly string[]): Entry {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return fail(path, 'an object');
+function objectAt(value: unknown, path: string, fields: readonly string[]): Fields {
+  if (!isFields(value)) return fail(path, 'an object');
   for (const name of Object.keys(value))
     if (!fields.includes(name)) fail(`${path}.${name}`, `left out: the fields are ${fields.join(', ')}`);
-  return value as Entry;
+  return value;
 }
 
 function listAt(value: unknown, path: string): readonly unknown[] {
@@ -98,11 +97,11 @@ function perMillionAt(value: unknown, path: string, has_output: boolean): PerMil
 
 function bandAt(per_million: unknown, tiers: unknown, path: string, has_output: boolean): Band {
   const given = tiers === undefined ? {} : tiers;
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) fail(`${path}tiers`, 'an object');
+  if (!isFields(given)) return fail(`${path}tiers`, 'an object');
   return {
     standard: perMillionAt(per_million, `${path}per_million`, has_output),
     tiers: new Map(
-      Object.entries(given as object).map(([name, prices]) => [
+      Object.entries(given).map(([name, prices]) => [
         name,
         perMillionAt(prices, `${path}tiers.${name}`, has_output),
       ]),

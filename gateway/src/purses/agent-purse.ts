@@ -47,7 +47,6 @@ export class AgentPurse {
   /** Costs of the last minute. */
   readonly #spent: { at_ms: number; amount: bigint }[] = [];
   #authority: Caller['agent']['authority'];
-  #opened_ms = Number.POSITIVE_INFINITY;
   #used_ms = Date.now();
   #calls = 0;
 
@@ -115,9 +114,9 @@ export class AgentPurse {
   get used_ms(): number {
     return this.#used_ms;
   }
-  /** When the oldest of its open leases was opened. */
+  /** When the oldest of its open leases was opened; never without one. */
   get opened_ms(): number {
-    return this.#purse.leases[0]?.opened_at_ms ?? this.#opened_ms;
+    return this.#purse.leases[0]?.opened_at_ms ?? Number.POSITIVE_INFINITY;
   }
 
   /** Counts a settled call of an earlier process. */
@@ -145,19 +144,14 @@ export class AgentPurse {
 
   /** Sets money aside whether there is any or not, for SHADOW, and requests leases for what is lacking. */
   openUnchecked(model: string, amount: bigint, tokens: { input: number; output: number }): OpenCall {
+    const call = this.#journaled(this.#purse.overdraw(amount), model, tokens);
     this.#calls += 1;
-    try {
-      const call = this.#journaled(this.#purse.overdraw(amount), model, tokens);
-      this.lease();
-      return call;
-    } catch (error) {
-      this.#calls -= 1;
-      throw error;
-    }
+    this.#coverOverdraft();
+    return call;
   }
 
-  /** Requests a lease for what was overdrawn, if anything was. What refuses it is looked at when the purse is closed. */
-  lease(): void {
+  /** Requests a lease for the overdrawn amount, if there is one. Ignores a refusal: closing the purse requests it again. */
+  #coverOverdraft(): void {
     if (this.#purse.free >= 0n) return;
     this.#purse.draw(0n).then(
       (draw) => draw.settle(0n),

@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   fdatasync,
+  fstatSync,
   fsyncSync,
   openSync,
   readFileSync,
@@ -79,7 +80,7 @@ export class Journal {
   constructor(directory: string) {
     this.#path = join(directory, FILE);
     this.#fd = openSync(this.#path, O_WRONLY | O_APPEND | O_CREAT, 0o600);
-    this.#bytes = readFileSync(this.#path).length;
+    this.#bytes = fstatSync(this.#fd).size;
   }
 
   get bytes(): number {

@@ -99,15 +99,11 @@ export class Purses {
     if (purse.calls === 0 && purse.purse.isOpen && !this.#closing.has(purse)) this.#close(purse);
   }
 
-  /** The totals of all purses: open leases, and units that are set aside for calls. */
-  totals(): { leases: number; reserved: bigint; purses: number } {
+  /** The number of open leases in all purses. */
+  get open_leases(): number {
     let leases = 0;
-    let reserved = 0n;
-    for (const { purse } of this.#purses) {
-      leases += purse.leases.length;
-      reserved += purse.reserved;
-    }
-    return { leases, reserved, purses: this.#purses.size };
+    for (const { purse } of this.#purses) leases += purse.leases.length;
+    return leases;
   }
 
   /** Reports everything that can be reported. Resolves to true once nothing is open; at the latest at this time. */

@@ -1,5 +1,6 @@
 import type { Lease, LeaseEnd } from '@purser/adapters/lease';
 import { UNITS_IN_MINOR } from '../prices/money.ts';
+import { NO_USAGE } from '../prices/price-table.ts';
 import type { JournalRecord, PurseName } from './journal.ts';
 import type { SettledCall } from './usage-rows.ts';
 
@@ -140,7 +141,7 @@ export function finishPurse(purse: LeftPurse, is_incomplete: boolean): LeftPurse
     owed += amount;
     calls.push({
       model,
-      usage: { input, cached_input: 0, cache_write: 0, cache_write_1h: 0, output },
+      usage: { ...NO_USAGE, input, output },
       uncertain: true,
       amount,
     });

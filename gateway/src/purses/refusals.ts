@@ -8,7 +8,7 @@ import {
   SpendError,
   SpendPending,
 } from '@purser/sdk';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, notActive } from '../errors.ts';
 import { away } from './callers.ts';
 
 const NO_AUTHORITY_FOR_IT =
@@ -50,10 +50,6 @@ export function refusalOf(error: unknown): unknown {
   if (error instanceof SpendError) return away();
   if (error instanceof AuthenticationError)
     return new GatewayError('invalid_api_key', 'The API key is not valid any more.');
-  if (error instanceof PermissionError || APIError.is(error, 'agent_not_active'))
-    return new GatewayError(
-      'agent_not_active',
-      'This agent may not spend right now: it is paused or stopped.',
-    );
+  if (error instanceof PermissionError || APIError.is(error, 'agent_not_active')) return notActive();
   return error instanceof PurserError ? away() : error;
 }

@@ -1,5 +1,11 @@
 import { exactMajor } from '../prices/money.ts';
-import { findPrice, type PriceTable, type Provider, type TokenUsage } from '../prices/price-table.ts';
+import {
+  findPrice,
+  NO_USAGE,
+  type PriceTable,
+  type Provider,
+  type TokenUsage,
+} from '../prices/price-table.ts';
 
 /** A line of the `usage` of an outcome: the calls of one model since the purse's last report. */
 export interface UsageRow {
@@ -51,7 +57,7 @@ export class UsageRows {
     const sum = this.#sums.get(model) ?? {
       calls: 0,
       uncertain_calls: 0,
-      usage: { input: 0, cached_input: 0, cache_write: 0, cache_write_1h: 0, output: 0 },
+      usage: { ...NO_USAGE },
       amount: 0n,
     };
     sum.calls += 1;

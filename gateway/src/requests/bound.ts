@@ -14,8 +14,6 @@ export interface Bound {
   /** The highest cost with `output_tokens`, and with `least_output_tokens`. */
   at_most: bigint;
   least: bigint;
-  /** The highest cost with this limit. */
-  costOf(output_tokens: number): bigint;
   /** The highest limit, up to `output_tokens`, whose cost is at most this amount. */
   outputFor(amount: bigint): number;
   /** All tokens that come out at this limit: of each answer, and those that were sent as a prediction. */
@@ -39,7 +37,7 @@ export function refuseUnpricedTier(call: CallRequest, price: ModelPrice, input_t
 }
 
 /** The most tokens of input that the provider can bill: a token is at least one byte of what the model reads. */
-export function maxInputTokens(call: CallRequest, price: ModelPrice): number {
+function maxInputTokens(call: CallRequest, price: ModelPrice): number {
   const all_windows = price.context_window * call.inputs;
   if (call.input_bound === null) return all_windows;
   return Math.min(all_windows, call.input_bound + call.images * price.image_tokens);
@@ -63,7 +61,6 @@ export function boundOf(call: CallRequest, price: ModelPrice, scale: Scale, opti
     least_output_tokens,
     at_most: costOf(output_tokens),
     least: costOf(least_output_tokens),
-    costOf,
     outputFor(amount) {
       const left = (amount * scale.denominator) / scale.numerator - priced(0);
       const of_token = worst.output * BigInt(call.answers);

@@ -1,3 +1,4 @@
+import { type Fields, isFields } from '../fields.ts';
 import type { Shape } from './routes.ts';
 import { Refused } from './routes.ts';
 
@@ -14,14 +15,10 @@ export interface Content {
   has_unseen: boolean;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const DATA_IMAGE = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]*={0,2}$/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const IMAGE_TYPE = /^image\/(?:png|jpeg|gif|webp)$/;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Parts whose texts are in the body as the model reads them. */

@@ -1,9 +1,8 @@
+import { type Fields, isFields } from '../fields.ts';
 import { type Content, readContent } from './content.ts';
 import { BodyError, type Members, readMembers } from './json-members.ts';
 import { describedTools, refuseUnbounded, tierOf } from './refusals.ts';
 import { type CallRoute, Refused } from './routes.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A call as its body says it, before prices. */
 export interface CallRequest {
@@ -48,9 +47,8 @@ function parseBody(bytes: Buffer): Fields {
   } catch {
     throw new BodyError('The body must be JSON in UTF-8.');
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new BodyError('The body must be a JSON object.');
-  return body as Fields;
+  if (!isFields(body)) throw new BodyError('The body must be a JSON object.');
+  return body;
 }
 
 /** Bytes of the text as a model may read it: escapes decoded, and in the longest of the forms that providers bring it to. */

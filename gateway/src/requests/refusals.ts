@@ -1,7 +1,6 @@
+import type { Fields } from '../fields.ts';
 import type { Shape } from './routes.ts';
 import { Refused } from './routes.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const OPEN_TOOLS = /^(?:function|custom|local_shell|apply_patch|(?:bash|text_editor|computer|memory)_.+)$/;
 /** Tools whose description the provider adds to the prompt. */

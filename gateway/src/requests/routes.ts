@@ -1,3 +1,4 @@
+import { GatewayError } from '../errors.ts';
 import type { Provider } from '../prices/price-table.ts';
 
 /** The four shapes of calls that cost money. */
@@ -24,14 +25,14 @@ export const CALL_ROUTES: readonly CallRoute[] = [
 ];
 
 /** A call that is refused before anything is reserved. `param` names the field at fault. */
-export class Refused extends Error {
+export class Refused extends GatewayError {
   override name = 'Refused';
-  readonly code: 'invalid_request' | 'unbounded_request' | 'price_unknown' | 'model_not_allowed';
-  readonly param: string | null;
 
-  constructor(code: Refused['code'], message: string, param: string | null = null) {
-    super(message);
-    this.code = code;
-    this.param = param;
+  constructor(
+    code: 'invalid_request' | 'unbounded_request' | 'price_unknown',
+    message: string,
+    param: string | null = null,
+  ) {
+    super(code, message, { param });
   }
 }

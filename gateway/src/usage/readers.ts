@@ -1,3 +1,4 @@
+import { type Fields, isFields } from '../fields.ts';
 import type { TokenUsage } from '../prices/price-table.ts';
 import type { Shape } from '../requests/routes.ts';
 
@@ -20,10 +21,6 @@ export interface UsageReader {
   whole(body: unknown): void;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 
 /** More tokens than any call has are a mistake or a lie. */
@@ -73,10 +70,11 @@ function parsed(data: string): Fields | null {
   }
 }
 
-const nothing = (): Reported => ({ usage: null, input: null, tier: undefined });
+/** The report of an answer that has named no usage yet. */
+export const nothingReported = (): Reported => ({ usage: null, input: null, tier: undefined });
 
 class ChatReader implements UsageReader {
-  readonly reported = nothing();
+  readonly reported = nothingReported();
   static readonly NAMES = { input: 'prompt_tokens', output: 'completion_tokens' };
   /** Some servers report along the way; only what comes last counts. */
   #latest: TokenUsage | null = null;
@@ -109,7 +107,7 @@ class ChatReader implements UsageReader {
 }
 
 class ResponsesReader implements UsageReader {
-  readonly reported = nothing();
+  readonly reported = nothingReported();
 
   event(data: string): boolean {
     const event = parsed(data);
@@ -126,7 +124,7 @@ class ResponsesReader implements UsageReader {
 }
 
 class EmbeddingsReader implements UsageReader {
-  readonly reported = nothing();
+  readonly reported = nothingReported();
 
   event(): boolean {
     return false;
@@ -138,7 +136,7 @@ class EmbeddingsReader implements UsageReader {
 }
 
 class MessagesReader implements UsageReader {
-  readonly reported = nothing();
+  readonly reported = nothingReported();
   #usage: Fields = {};
 
   event(data: string): boolean {

@@ -2,6 +2,7 @@ import {
   costOf,
   inputOf,
   type ModelPrice,
+  NO_USAGE,
   pricesMet,
   type Scale,
   type TokenUsage,
@@ -41,7 +42,7 @@ export function settlementOf(reserved: Reservation, reported: Reported): Settlem
   }
   const output = bound.outOf(reserved.output_tokens);
   if (input === null) {
-    const worst = { input: bound.input_tokens, cached_input: 0, cache_write: 0, cache_write_1h: 0, output };
+    const worst = { ...NO_USAGE, input: bound.input_tokens, output };
     return { amount: reserved.amount, usage: worst, is_uncertain: true };
   }
   const partly = { ...input, output };
