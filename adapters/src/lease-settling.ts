@@ -36,7 +36,7 @@ export class Settling {
 
   /** Reports all ends and cancels doubtful leases. Resolves to true once nothing is left; never rejects. */
   async flush(): Promise<boolean> {
-    // What was added since the running one began is for another.
+    // A flush that is already running may miss leases that were added after it began.
     while (this.#flushing !== null) await this.#flushing;
     this.#flushing = this.#flush();
     const is_done = await this.#flushing;
@@ -92,11 +92,11 @@ export class Settling {
       external_reference: key,
     };
     try {
-      const told = usage === undefined ? outcome : { ...outcome, usage };
-      await adapter.decisions.reportOutcome(decision_id, told as OutcomeRequest);
+      const body = usage === undefined ? outcome : { ...outcome, usage };
+      await adapter.decisions.reportOutcome(decision_id, body as OutcomeRequest);
     } catch (error) {
       if (!APIError.is(error, 'outcome_conflict')) throw error;
-      // Somebody settled it by hand meanwhile: their report counts.
+      // Somebody has settled it by hand in the meantime, and that report counts.
       log?.(`${decision_id} was settled by somebody else: ${error.message}`);
     }
   }

@@ -81,7 +81,7 @@ export interface PurseOptions {
   usage?: (() => object[] | undefined) | undefined;
   /** The outcome of a lease that was not drawn on. Default `SPEND_CANCELLED`. */
   unspent?: 'SPEND_CANCELLED' | 'SPEND_FAILED' | undefined;
-  /** One line for each report that has to be repeated or was made by somebody else. */
+  /** Gets one line for each report that has to be repeated or that somebody else made. */
   log?: ((line: string) => void) | undefined;
   /** Milliseconds since 1970. */
   now?: (() => number) | undefined;

@@ -123,7 +123,7 @@ class LeasedPurse implements Purse {
     await this.#requesting;
     if (this.#draws > 0 || this.#waiting.length > 0) return false;
     if (this.#leases.length === 0 && this.#owed > 0n) {
-      // What was overdrawn needs a lease before it can be reported.
+      // An overdrawn amount can be reported only as part of a lease.
       await this.#request(1n);
       if (this.#refused !== null || this.#draws > 0 || this.#waiting.length > 0) return false;
     }
@@ -284,7 +284,7 @@ class LeasedPurse implements Purse {
       throw new SpendUnfinished(`The capability is ${capability?.status ?? 'not there'}`, decision);
     }
     const payee = capability.payee_id === null ? {} : { payee_id: capability.payee_id };
-    // Of two purses with one name only one may get it: none may take the other's answer for its own.
+    // Two purses may have the same name. If both sent the same key, the second would take the first one's answer for its own.
     const idempotencyKey = `purser-${decision_id}-${crypto.randomUUID()}`;
     try {
       const body = { token: capability.token, amount_minor, currency, ...payee };

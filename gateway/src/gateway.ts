@@ -21,13 +21,13 @@ export interface Gateway {
 const CALLS_MS = 8_000;
 const REPORTS_MS = 9_500;
 
-/** The name of this run of the machine. Another one may have lost what was not on the disk. */
+/** Identifies the time since the machine's last start: a restart may have lost writes that were not on the disk yet. */
 function bootId(): string {
   try {
     if (process.platform === 'linux') return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return execFileSync('sysctl', ['-n', 'kern.boottime'], { encoding: 'utf8' }).trim();
   } catch {
-    // Of an unknown run nothing may be assumed: each start takes its journal as another run's.
+    // Without an id, assume on each start of the gateway that the machine has restarted.
     return `unknown-${Date.now()}`;
   }
 }

@@ -1,4 +1,4 @@
-/** One line of JSON for each event. What is given is ids, names, numbers and sentences of ours; never a key or a text of a call. */
+/** One line of JSON for each event. Pass ids, names, numbers and sentences of our own, never a key or the text of a call. */
 export type Log = (level: 'info' | 'warn' | 'error', msg: string, more?: Record<string, unknown>) => void;
 
 /** Writes lines of JSON with `level`, `time` and `msg`. A write that fails changes nothing else. */
@@ -7,7 +7,7 @@ export function makeLog(write: (line: string) => void = (line) => void process.s
     try {
       write(`${JSON.stringify({ level, time: new Date().toISOString(), msg, ...more })}\n`);
     } catch {
-      // The money is what counts.
+      // A call and its money must not depend on the log.
     }
   };
 }

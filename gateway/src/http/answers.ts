@@ -56,7 +56,7 @@ export async function passStream(
     response.end();
     return { is_whole: true, is_error: false };
   } catch {
-    // The provider or the time limit cut it off; the client learns it the same way.
+    // The provider or the time limit cut it off, so the client's answer is cut off, too.
     response.destroy();
     return { is_whole: false, is_error: false };
   }

@@ -42,12 +42,12 @@ class Flight {
     this.#funded = funded;
   }
 
-  /** Nothing was billed. */
+  /** Settles a call that the provider did not bill. */
   free(): bigint {
     return this.#settle(0n, NO_USAGE, false);
   }
 
-  /** Counts what was billed, as far as it was reported. Returns the amount. */
+  /** Settles a call at its reported usage, or at the worst case for what the report lacks. Returns the amount. */
   count(reported: Reported): bigint {
     const { priced, open, output_tokens } = this.#funded;
     // In SHADOW a model without a price costs nothing, since nobody knows what it costs.

@@ -32,7 +32,7 @@ function match(request: IncomingMessage, path: string): Matched | null {
   return { provider: is_anthropic ? 'anthropic' : 'openai', route: null };
 }
 
-/** Whose shape an error has that comes before a route is known. */
+/** The provider whose shape an error has if it occurs before the route is known. */
 const shapeOf = (request: IncomingMessage, path: string): Provider =>
   request.headers['anthropic-version'] !== undefined || path.startsWith('/v1/messages')
     ? 'anthropic'
@@ -167,7 +167,7 @@ export class GatewayServer {
       return;
     }
     const { status, headers, body } = errorAnswer(known, provider);
-    // What is left of a body that was refused unread would be taken for the next request.
+    // On an open connection the unread rest of this body would be parsed as the next request.
     const ends = request.complete ? {} : { connection: 'close' };
     response.writeHead(status, { ...headers, ...ends, 'content-length': Buffer.byteLength(body) }).end(body);
   }

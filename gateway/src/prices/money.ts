@@ -12,7 +12,7 @@ export function exactMajor(units: bigint, currency: string): string {
   return major(units, exponentOf(currency) + DIGITS_BELOW_MINOR, exponentOf(currency) + DIGITS_BELOW_MINOR);
 }
 
-/** An amount in major units with four digits below the minor unit, rounded down: what is said to remain is there. */
+/** An amount in major units with four digits below the minor unit, rounded down, so that a remaining amount is never overstated. */
 export function roundedMajor(units: bigint, currency: string): string {
   const exponent = exponentOf(currency);
   return major(units, exponent + DIGITS_BELOW_MINOR, exponent + 4);

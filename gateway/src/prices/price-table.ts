@@ -28,7 +28,7 @@ export interface ModelPrice {
   /** For the whole call, once its input has more tokens than this. */
   above: { input_tokens: number; band: Band } | null;
   context_window: number;
-  /** Null of a model that puts nothing out, such as one for embeddings. */
+  /** Null for a model without output tokens, such as one for embeddings. */
   max_output_tokens: number | null;
   image_tokens: number;
   source: string;
@@ -133,7 +133,7 @@ export function worstPrices(
 ): { input: bigint; output: bigint } {
   const bands = [price.band];
   if (price.above !== null && max_input_tokens > price.above.input_tokens) bands.push(price.above.band);
-  // A provider may serve another tier than was asked for, its standard one.
+  // A provider may serve its standard tier instead of the one that the call asks for.
   const reachable = bands.flatMap((band) => [band.standard, inTier(band, tier) ?? highestOf(band)]);
   return {
     input: highest(reachable.flatMap((each) => INPUT_FIELDS.map((field) => each[field]))),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { APIError, Purser } from '@purser/sdk';
 import { GatewayError } from '../errors.ts';
 
-/** The authority's word about model calls. */
+/** The rules of an authority for model calls. */
 export interface ModelUsage {
   models?: readonly string[] | undefined;
   on_low_budget?: 'LOWER' | 'REFUSE' | undefined;
@@ -27,7 +27,7 @@ export interface Caller {
   };
   /** A client with the agent's key. */
   purser: Purser;
-  /** Purser could not be asked just now: this is what it said before. */
+  /** Purser cannot be reached right now, so this is from its previous answer. */
   is_stale: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface CallerOptions {
   fetch?: typeof fetch | undefined;
 }
 
-/** Keys that are known at once; of more, the one that was used longest ago is asked for again. */
+/** The most keys to remember. One more, and the least recently used one is forgotten. */
 const MAX_KNOWN = 10_000;
 const TIMEOUT_MS = 5_000;
 const VISIBLE = /^[\x21-\x7e]{1,500}$/;
@@ -60,7 +60,7 @@ function shownAgent(answer: unknown): Caller['agent'] | null {
   return is_agent ? agent : null;
 }
 
-/** Knows the agents of keys, each from an answer of Purser that is at most so old. Keys are kept as hashes and in their clients. */
+/** Finds the agent of a key, from an answer of Purser that is at most `check_ms` old. Keeps keys only as hashes and in their clients. */
 export class Callers {
   readonly #options: CallerOptions;
   readonly #known = new Map<string, Known>();

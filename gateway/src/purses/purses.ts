@@ -49,10 +49,10 @@ export class Purses {
     this.#options = options;
     this.#journal = new Journal(options.directory);
     const found = readJournal(this.#journal.read());
-    // The journal of another run of the machine may lack what was not on the disk yet.
+    // If the machine has restarted, the journal may lack records that were not on the disk yet.
     const is_incomplete =
       found.is_damaged || (found.gateway !== null && found.gateway.boot_id !== options.boot_id);
-    // Where lines are missing, nobody knows which names of leases were used.
+    // Where lines are missing, some names of leases may be used already. A new id makes all names new.
     this.gateway_id = (is_incomplete ? null : found.gateway?.id) ?? `gw_${randomBytes(12).toString('hex')}`;
     this.#leases = found.leases;
     this.#calls = found.calls;

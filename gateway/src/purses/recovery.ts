@@ -110,11 +110,11 @@ class JournalReader {
   }
 }
 
-/** Reads a journal. What cannot be read is left out, and makes it damaged. */
+/** Reads a journal. Skips lines that it cannot read, and then calls the journal damaged. */
 export function readJournal(text: string): Recovered {
   const reader = new JournalReader();
   const lines = text.split('\n');
-  // Every record ends with its line: a part of one is a damage.
+  // Every record ends with a line break, so text after the last one is a record that was cut off.
   if (lines.pop() !== '') reader.is_damaged = true;
   for (const line of lines) {
     const record = recordOf(line);
@@ -152,7 +152,7 @@ export function finishPurse(purse: LeftPurse, is_incomplete: boolean): LeftPurse
   return { ...purse, owed, calls, unfinished: new Map() };
 }
 
-/** Records that say the same of a purse as all that were written of it. */
+/** A few records that describe a purse as fully as all its records in the journal do. */
 export function recordsOf({
   id,
   name,

@@ -27,7 +27,7 @@ function isInUse({ reservation, min_amount_minor, requested_amount_minor }: Deci
   );
 }
 
-/** Why a purse gave no money, as an answer to the agent. What is no refusal of Purser's is returned as it is. */
+/** Why a purse gave no money, as an answer to the agent. Returns an error that is no refusal of Purser unchanged. */
 export function refusalOf(error: unknown): unknown {
   if (error instanceof SpendPending)
     return new GatewayError('review_pending', 'A person has to allow more spending on models first.', {

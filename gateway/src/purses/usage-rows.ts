@@ -67,7 +67,7 @@ export class UsageRows {
     this.#sums.set(model, sum);
   }
 
-  /** The rows for a report, which are counted no more; undefined if there are none. The dearest come first. */
+  /** Removes the rows for a report and returns them, the most expensive first; undefined if there are none. */
   take(): UsageRow[] | undefined {
     const dearest = [...this.#sums].sort(([, a], [, b]) => (a.amount < b.amount ? 1 : -1));
     const rows: UsageRow[] = [];
@@ -85,7 +85,7 @@ export class UsageRows {
   #rowOf(model: string, { calls, uncertain_calls, usage, amount }: Sum): UsageRow {
     const price = findPrice(this.#table, this.#provider, model);
     return {
-      // The name may be the agent's own words.
+      // The agent chooses this name, so it may hold any text.
       model: model.slice(0, 128).replaceAll(/[^\x20-\x7e]/g, '?'),
       calls,
       uncertain_calls,

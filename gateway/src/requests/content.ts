@@ -27,7 +27,7 @@ const TEXT_PARTS: Readonly<Record<string, readonly string[]>> = {
   responses: ['input_text', 'output_text', 'text', 'refusal', 'summary_text', 'reasoning_text'],
   messages: ['text', 'thinking', 'redacted_thinking', 'tool_use', 'search_result'],
 };
-/** Items of Responses that are what they say; calls of hosted tools stand for results that the body need not hold. */
+/** Items of Responses whose whole content is in the body. Calls of hosted tools may stand for results that are not in it. */
 const WHOLE_ITEMS = [
   'function_call',
   'function_call_output',
@@ -200,7 +200,7 @@ export function readContent(shape: Shape, body: Fields): Content {
     found.entries += 1;
     if (!isFields(message)) continue;
     walk.content(message.content);
-    // An answer in sound of an earlier turn is named by its id.
+    // An audio answer of an earlier turn is referred to only by its id.
     if (message.audio != null) found.has_unseen = true;
   }
   return found;

@@ -35,7 +35,7 @@ const TOKENS_AROUND_ENTRY = 16;
 const TOKENS_AROUND_CALL = 1024;
 /** A provider's own description of a tool that it runs nothing of, and of its use. The longest known has about 1,700. */
 const TOKENS_OF_DESCRIBED_TOOL = 4096;
-/** A sealed text may be compressed, and is counted as if to a quarter of it. */
+/** A sealed text may be compressed. Assume at most to a quarter of its length. */
 const TIMES_SEALED = 4;
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -121,7 +121,7 @@ export function readCall(route: CallRoute, bytes: Buffer): CallRequest {
     model,
     is_streamed: body.stream === true,
     answers: shape === 'chat' ? (countOf(body, 'n') ?? 1) : 1,
-    // Where two limits are there, the provider may go by either.
+    // If the request has two limits, the provider may apply either.
     asked_output: limits.length === 0 ? null : Math.max(...limits),
     thinking_tokens: shape === 'messages' && Number.isSafeInteger(thinking) ? (thinking as number) : 0,
     tier,

@@ -78,7 +78,7 @@ export function refuseUnbounded(shape: Shape, body: Fields): void {
   if (shape === 'messages') {
     const edits = (body.context_management as Fields | null | undefined)?.edits;
     if (isSet(edits)) {
-      // What clears parts of the input lowers the cost; everything else is unknown.
+      // Edits that clear parts of the input lower the cost; the effect of others is unknown.
       const are_known = Array.isArray(edits) && edits.every((edit) => /^clear_/.test(String(edit?.type)));
       if (!are_known) refuse('context_management', 'compaction');
     }

@@ -8,11 +8,11 @@ export interface Reported {
   usage: TokenUsage | null;
   /** The input, where it was reported before the answer was complete; null if it was not. */
   input: Omit<TokenUsage, 'output'> | null;
-  /** The tier that served the call; null for the standard one, undefined if nothing was said. */
+  /** The tier that served the call; null for the standard one, undefined if the provider named none. */
   tier: string | null | undefined;
 }
 
-/** Reads the usage of one answer. What cannot be true is no report. */
+/** Reads the usage of one answer. Ignores a report that cannot be true. */
 export interface UsageReader {
   readonly reported: Reported;
   /** The data of an event. Returns true if the event has the usage of a chat completion and nothing else. */
@@ -26,7 +26,7 @@ const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 /** More tokens than any call has are a mistake or a lie. */
 const MAX_TOKENS = 1_000_000_000;
 
-/** A number of tokens; what is left out is 0, what cannot be one is NaN. */
+/** A number of tokens: 0 if the value is missing, NaN if it cannot be one. */
 function tokens(value: unknown): number {
   if (value === undefined || value === null) return 0;
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= MAX_TOKENS

@@ -14,7 +14,7 @@ import type { Reported } from './readers.ts';
 /** The amount that a call is counted with. */
 export interface Settlement {
   amount: bigint;
-  /** The reported tokens, or the worst case of what was not. */
+  /** The reported tokens, and the worst case of those that were not reported. */
   usage: TokenUsage;
   /** Part of the amount is a worst case. */
   is_uncertain: boolean;
@@ -31,7 +31,7 @@ export interface Reservation {
   amount: bigint;
 }
 
-/** The exact cost of what was reported, with the worst case in place of what was not. */
+/** The exact cost of the reported tokens, and the worst case for those that were not reported. */
 export function settlementOf(reserved: Reservation, reported: Reported): Settlement {
   const { price, scale, bound } = reserved;
   const tier = reported.tier === undefined ? reserved.tier : reported.tier;
