@@ -4,8 +4,9 @@ import { codeOfError } from '../../api/client.ts';
 import { queryClient } from '../../api/queries.ts';
 import { RecordedAs } from '../../components/Author.tsx';
 import { Button } from '../../components/Button.tsx';
-import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import saveBar from '../../components/save/SaveBar.module.css';
+import { NewerVersion, SaveVersion } from '../../components/save/SaveBar.tsx';
 import styles from './Authority.module.css';
 import type { Editor } from './use-editor.ts';
 
@@ -22,25 +23,14 @@ export function SaveForm({
   const { save, saved, why, may } = editor;
   return (
     <form
-      className={styles.save}
+      className={saveBar.bar}
       onSubmit={(event) => {
         event.preventDefault();
         void save.run();
       }}
     >
       {editor.is_stale && (
-        <Notice
-          tone="warn"
-          title={`Version ${current?.version} was saved in the meantime.`}
-          actions={
-            <Button small onClick={editor.rebase}>
-              Continue from version {current?.version} with my changes
-            </Button>
-          }
-        >
-          Somebody else changed this policy. Your changes are kept. Check the differences before you save over
-          theirs.
-        </Notice>
+        <NewerVersion version={current?.version} of="this policy" onRebase={editor.rebase} />
       )}
       {save.error !== null && <NotSaved slug={slug} error={save.error} />}
       {saved !== null && (
@@ -51,20 +41,14 @@ export function SaveForm({
           {saved.version === 1 && <Link to={`/agents/${slug}`}>Next: send a first request</Link>}
         </Notice>
       )}
-      <div className={styles.saveRow}>
-        <TextField
-          label="Note"
-          hideLabel
-          placeholder="Reason for the change"
-          maxLength={2000}
-          disabled={!may}
-          value={editor.note}
-          onValue={editor.setNote}
-        />
-        <Button kind="primary" type="submit" why={why} busy={save.busy}>
-          Save as version {(current?.version ?? 0) + 1}
-        </Button>
-      </div>
+      <SaveVersion
+        version={(current?.version ?? 0) + 1}
+        note={editor.note}
+        onNote={editor.setNote}
+        may={may}
+        why={why}
+        busy={save.busy}
+      />
       {typeof why === 'string' && <p className={styles.status}>{why}</p>}
       {may && <RecordedAs />}
     </form>

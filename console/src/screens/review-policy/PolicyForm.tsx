@@ -30,6 +30,30 @@ interface Part {
   onDraft: (draft: PolicyDraft) => void;
 }
 
+/** A row of a list in the form. */
+interface Row<Entry> {
+  entry: Entry;
+  number: number;
+  choices: readonly Choice[];
+  /** The problem of a field as the service names it. */
+  problemOf: (field: string) => string | undefined;
+  may: boolean;
+  /** Null removes the row. */
+  onChange: (to: Partial<Entry> | null) => void;
+}
+
+type TextOf<Entry> = { [Name in keyof Entry]: Entry[Name] extends string ? Name : never }[keyof Entry];
+
+/** Returns the properties of a row's fields. `field`: as the service names it. */
+const fieldsOf =
+  <Entry,>({ entry, problemOf, may, onChange }: Row<Entry>) =>
+  (name: TextOf<Entry> & string, field: string = name) => ({
+    value: entry[name] as string,
+    problem: problemOf(field),
+    disabled: !may,
+    onValue: (value: string) => onChange({ [name]: value } as Partial<Entry>),
+  });
+
 /** Replaces or, without `to`, removes an entry of a list. */
 function withEntry<Entry>(list: readonly Entry[], index: number, to: Partial<Entry> | null): Entry[] {
   if (to === null) return list.filter((_, i) => i !== index);
@@ -72,85 +96,42 @@ function Tiers({ draft, problems, people, may, onDraft }: Part) {
         <TierFields
           // biome-ignore lint/suspicious/noArrayIndexKey: every field of it changes while it is typed
           key={i}
-          tier={tier}
+          entry={tier}
           number={i + 1}
           choices={[...groups, ...people]}
-          problemOf={(name) => problems[`tiers[${i}].${name}`]}
+          problemOf={(field) => problems[`tiers[${i}].${field}`]}
           may={may}
           onChange={(to) => onDraft({ ...draft, tiers: withEntry(draft.tiers, i, to) })}
         />
       ))}
-      <div>
-        <Button
-          small
-          why={!may && WHY_NOT.admin}
-          disabled={draft.tiers.length >= REVIEW_POLICY_LIMITS.tiers}
-          onClick={() => onDraft({ ...draft, tiers: [...draft.tiers, newTier(draft.tiers)] })}
-        >
-          Add tier
-        </Button>
-      </div>
+      <Add
+        what="tier"
+        may={may}
+        is_full={draft.tiers.length >= REVIEW_POLICY_LIMITS.tiers}
+        onAdd={() => onDraft({ ...draft, tiers: [...draft.tiers, newTier(draft.tiers)] })}
+      />
     </Card>
   );
 }
 
-function TierFields({
-  tier,
-  number,
-  choices,
-  problemOf,
-  may,
-  onChange,
-}: {
-  tier: TierDraft;
-  number: number;
-  choices: readonly Choice[];
-  problemOf: (name: string) => string | undefined;
-  may: boolean;
-  /** Null removes it. */
-  onChange: (to: Partial<TierDraft> | null) => void;
-}) {
+function TierFields(row: Row<TierDraft>) {
+  const { entry: tier, number, choices, problemOf, may, onChange } = row;
+  const field = fieldsOf(row);
   const signed_problem = problemOf('signed');
   return (
     <fieldset className={styles.row}>
       <legend className="visually-hidden">Tier {number}</legend>
       <div className={styles.line}>
-        <TextField
-          label="Currency"
-          autoComplete="off"
-          maxLength={3}
-          disabled={!may}
-          value={tier.currency}
-          problem={problemOf('currency')}
-          onValue={(currency) => onChange({ currency })}
-        />
+        <TextField label="Currency" autoComplete="off" maxLength={3} {...field('currency')} />
         <TextField
           label="From"
           inputMode="decimal"
           autoComplete="off"
           placeholder="1000.00"
-          disabled={!may}
-          value={tier.from}
-          problem={problemOf('from_minor')}
-          onValue={(from) => onChange({ from })}
+          {...field('from', 'from_minor')}
         />
-        <SelectField
-          label="Approvals"
-          disabled={!may}
-          options={APPROVALS}
-          value={tier.approvals}
-          problem={problemOf('approvals')}
-          onValue={(approvals) => onChange({ approvals })}
-        />
-        <Button
-          small
-          kind="quiet"
-          disabled={!may}
-          aria-label={`Remove tier ${number}`}
-          onClick={() => onChange(null)}
-        >
-          Remove
-        </Button>
+        <SelectField label="Approvals" options={APPROVALS} {...field('approvals')} />
+        <Remove what={`tier ${number}`} may={may} onRemove={() => onChange(null)} />
       </div>
       <NamesField
         label="Approvers"
@@ -209,132 +190,154 @@ function TierFields({
 }
 
 function Groups({ draft, problems, people, may, onDraft }: Part) {
-  const change = (i: number, to: Partial<GroupDraft>) =>
-    onDraft({ ...draft, groups: withEntry(draft.groups, i, to) });
   return (
     <Card title="Groups">
       {draft.groups.length === 0 && (
         <p className={styles.soft}>None. A group names several approvers at once.</p>
       )}
       {draft.groups.map((group, i) => (
-        <fieldset key={group.id} className={styles.row}>
-          <legend className="visually-hidden">Group {i + 1}</legend>
-          <div className={styles.line}>
-            <TextField
-              label="Name of the group"
-              autoComplete="off"
-              spellCheck={false}
-              maxLength={64}
-              placeholder="finance"
-              disabled={!may}
-              value={group.name}
-              problem={problems[`groups[${i}].name`]}
-              onValue={(name) => change(i, { name })}
-            />
-            <Button
-              small
-              kind="quiet"
-              disabled={!may}
-              aria-label={`Remove group ${group.name === '' ? i + 1 : group.name}`}
-              onClick={() => onDraft(withoutGroup(draft, group.id))}
-            >
-              Remove
-            </Button>
-          </div>
-          <NamesField
-            label="Members"
-            empty="Nobody yet."
-            names={group.members}
-            choices={people}
-            problem={problems[`groups[${i}].members`]}
-            may={may}
-            onNames={(members) => change(i, { members })}
-          />
-        </fieldset>
+        <GroupFields
+          key={group.id}
+          entry={group}
+          number={i + 1}
+          choices={people}
+          problemOf={(field) => problems[`groups[${i}].${field}`]}
+          may={may}
+          onChange={(to) =>
+            onDraft(
+              to === null
+                ? withoutGroup(draft, group.id)
+                : { ...draft, groups: withEntry(draft.groups, i, to) },
+            )
+          }
+        />
       ))}
-      <div>
-        <Button
-          small
-          why={!may && WHY_NOT.admin}
-          disabled={draft.groups.length >= REVIEW_POLICY_LIMITS.groups}
-          onClick={() => onDraft({ ...draft, groups: [...draft.groups, newGroup(draft.groups)] })}
-        >
-          Add group
-        </Button>
-      </div>
+      <Add
+        what="group"
+        may={may}
+        is_full={draft.groups.length >= REVIEW_POLICY_LIMITS.groups}
+        onAdd={() => onDraft({ ...draft, groups: [...draft.groups, newGroup(draft.groups)] })}
+      />
     </Card>
   );
 }
 
+function GroupFields(row: Row<GroupDraft>) {
+  const { entry: group, number, choices, problemOf, may, onChange } = row;
+  const field = fieldsOf(row);
+  return (
+    <fieldset className={styles.row}>
+      <legend className="visually-hidden">Group {number}</legend>
+      <div className={styles.line}>
+        <TextField
+          label="Name of the group"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={64}
+          placeholder="finance"
+          {...field('name')}
+        />
+        <Remove
+          what={`group ${group.name === '' ? number : group.name}`}
+          may={may}
+          onRemove={() => onChange(null)}
+        />
+      </div>
+      <NamesField
+        label="Members"
+        empty="Nobody yet."
+        names={group.members}
+        choices={choices}
+        problem={problemOf('members')}
+        may={may}
+        onNames={(members) => onChange({ members })}
+      />
+    </fieldset>
+  );
+}
+
 function Limits({ draft, problems, people, may, onDraft }: Part) {
-  const change = (i: number, to: Partial<LimitDraft> | null) =>
-    onDraft({ ...draft, limits: withEntry(draft.limits, i, to) });
   return (
     <Card title="Limits of approvers">
       <p className={styles.soft}>
         The most that somebody may allow. With a limit in one currency, they may allow nothing in another.
       </p>
-      {draft.limits.map((limit, i) => {
-        const problemOf = (name: string) => problems[`approver_limits[${i}].${name}`];
-        const options = [...people];
-        if (limit.approver !== '' && !people.some(({ value }) => value === limit.approver))
-          options.push({ value: limit.approver, text: limit.approver, name: limit.approver });
-        return (
+      {draft.limits.map((limit, i) => (
+        <LimitFields
           // biome-ignore lint/suspicious/noArrayIndexKey: every field of it changes while it is typed
-          <fieldset key={i} className={styles.row}>
-            <legend className="visually-hidden">Limit {i + 1}</legend>
-            <div className={styles.line}>
-              <SelectField
-                label="Approver"
-                disabled={!may}
-                options={[['', 'Choose…'], ...options.map(({ value, text }) => [value, text] as const)]}
-                value={limit.approver}
-                problem={problemOf('approver')}
-                onValue={(approver) => change(i, { approver })}
-              />
-              <TextField
-                label="Currency"
-                autoComplete="off"
-                maxLength={3}
-                disabled={!may}
-                value={limit.currency}
-                problem={problemOf('currency')}
-                onValue={(currency) => change(i, { currency })}
-              />
-              <TextField
-                label="Up to"
-                inputMode="decimal"
-                autoComplete="off"
-                disabled={!may}
-                value={limit.max}
-                problem={problemOf('max_minor')}
-                onValue={(max) => change(i, { max })}
-              />
-              <Button
-                small
-                kind="quiet"
-                disabled={!may}
-                aria-label={`Remove limit ${i + 1}`}
-                onClick={() => change(i, null)}
-              >
-                Remove
-              </Button>
-            </div>
-          </fieldset>
-        );
-      })}
-      <div>
-        <Button
-          small
-          why={!may && WHY_NOT.admin}
-          disabled={draft.limits.length >= REVIEW_POLICY_LIMITS.approver_limits}
-          onClick={() =>
-            onDraft({ ...draft, limits: [...draft.limits, { approver: '', currency: 'EUR', max: '' }] })
-          }
-        >
-          Add limit
-        </Button>
-      </div>
+          key={i}
+          entry={limit}
+          number={i + 1}
+          choices={people}
+          problemOf={(field) => problems[`approver_limits[${i}].${field}`]}
+          may={may}
+          onChange={(to) => onDraft({ ...draft, limits: withEntry(draft.limits, i, to) })}
+        />
+      ))}
+      <Add
+        what="limit"
+        may={may}
+        is_full={draft.limits.length >= REVIEW_POLICY_LIMITS.approver_limits}
+        onAdd={() =>
+          onDraft({ ...draft, limits: [...draft.limits, { approver: '', currency: 'EUR', max: '' }] })
+        }
+      />
     </Card>
+  );
+}
+
+function LimitFields(row: Row<LimitDraft>) {
+  const { entry: limit, number, choices, may, onChange } = row;
+  const field = fieldsOf(row);
+  const options = choices.map(({ value, text }) => [value, text] as const);
+  const is_known = limit.approver === '' || choices.some(({ value }) => value === limit.approver);
+  return (
+    <fieldset className={styles.row}>
+      <legend className="visually-hidden">Limit {number}</legend>
+      <div className={styles.line}>
+        <SelectField
+          label="Approver"
+          options={[
+            ['', 'Choose…'],
+            ...options,
+            ...(is_known ? [] : [[limit.approver, limit.approver] as const]),
+          ]}
+          {...field('approver')}
+        />
+        <TextField label="Currency" autoComplete="off" maxLength={3} {...field('currency')} />
+        <TextField label="Up to" inputMode="decimal" autoComplete="off" {...field('max', 'max_minor')} />
+        <Remove what={`limit ${number}`} may={may} onRemove={() => onChange(null)} />
+      </div>
+    </fieldset>
+  );
+}
+
+/** The button that adds a row to a list until the list is full. */
+function Add({
+  what,
+  may,
+  is_full,
+  onAdd,
+}: {
+  what: string;
+  may: boolean;
+  is_full: boolean;
+  onAdd: () => void;
+}) {
+  return (
+    <div>
+      <Button small why={!may && WHY_NOT.admin} disabled={is_full} onClick={onAdd}>
+        Add {what}
+      </Button>
+    </div>
+  );
+}
+
+/** The button of a row that removes it. */
+function Remove({ what, may, onRemove }: { what: string; may: boolean; onRemove: () => void }) {
+  return (
+    <Button small kind="quiet" disabled={!may} aria-label={`Remove ${what}`} onClick={onRemove}>
+      Remove
+    </Button>
   );
 }

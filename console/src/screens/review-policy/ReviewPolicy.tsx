@@ -5,10 +5,11 @@ import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { RecordedAs } from '../../components/Author.tsx';
 import { Badge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
-import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Loading, Page } from '../../components/Page.tsx';
 import { Away } from '../../components/reviews/Away.tsx';
+import saveBar from '../../components/save/SaveBar.module.css';
+import { NewerVersion, SaveVersion } from '../../components/save/SaveBar.tsx';
 import type { Search } from '../../lib/search.ts';
 import type { Choice } from './NamesField.tsx';
 import { PolicyForm } from './PolicyForm.tsx';
@@ -73,13 +74,7 @@ function Policy({ current }: { current: ReviewPolicyVersion }) {
             <Difference from={editor.base.policy} to={editor.policy} nameOf={nameOf} />
           </Card>
         )}
-        <Versions
-          current={current}
-          shown={version}
-          may={may}
-          nameOf={nameOf}
-          onStart={(policy) => editor.startFrom(policy)}
-        />
+        <Versions current={current} shown={version} may={may} nameOf={nameOf} onStart={editor.startFrom} />
         <Away />
       </div>
     </div>
@@ -111,20 +106,9 @@ function Save({
       ? 'Check the newer version first.'
       : !is_changed && 'No changes.';
   return (
-    <div className={styles.save}>
+    <div className={saveBar.bar}>
       {editor.is_stale && (
-        <Notice
-          tone="warn"
-          title={`Version ${current.version} was saved in the meantime.`}
-          actions={
-            <Button small onClick={editor.rebase}>
-              Continue from version {current.version} with my changes
-            </Button>
-          }
-        >
-          Somebody else changed the review policy. Your changes are kept. Check the differences before you
-          save over theirs.
-        </Notice>
+        <NewerVersion version={current.version} of="the review policy" onRebase={editor.rebase} />
       )}
       {save.error !== null && !editor.is_conflict && (
         <ErrorNotice error={save.error} title="The review policy was not saved." />
@@ -144,23 +128,18 @@ function Save({
           This policy has signed tiers, or replaces one that has. Your signing key signs the change.
         </p>
       )}
-      <div className={styles.saveRow}>
-        <TextField
-          label="Note"
-          hideLabel
-          placeholder="Reason for the change"
-          maxLength={2000}
-          disabled={!may}
-          value={editor.note}
-          onValue={editor.setNote}
-        />
+      <SaveVersion
+        version={current.version + 1}
+        note={editor.note}
+        onNote={editor.setNote}
+        may={may}
+        why={why}
+        busy={save.busy}
+      >
         <Button onClick={editor.discard} disabled={!may || !is_changed}>
           Discard
         </Button>
-        <Button kind="primary" type="submit" why={why} busy={save.busy}>
-          Save as version {current.version + 1}
-        </Button>
-      </div>
+      </SaveVersion>
       {may ? <RecordedAs /> : <p className={styles.soft}>{WHY_NOT.admin}</p>}
     </div>
   );

@@ -28,7 +28,7 @@ export function Sentences({ policy, nameOf }: { policy: ReviewPolicy; nameOf: Na
   );
 }
 
-/** The sentences that differ between two policies; null: they say the same. */
+/** Shows the sentences that differ between two policies. */
 export function Difference({ from, to, nameOf }: { from: ReviewPolicy; to: ReviewPolicy; nameOf: NameOf }) {
   const before = policyInWords(from, nameOf);
   const after = policyInWords(to, nameOf);

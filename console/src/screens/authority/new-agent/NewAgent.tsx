@@ -11,6 +11,7 @@ import { Button } from '../../../components/Button.tsx';
 import { SelectField, TextField } from '../../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../../components/Notice.tsx';
 import { Card, Page } from '../../../components/Page.tsx';
+import saveBar from '../../../components/save/SaveBar.module.css';
 import {
   authorityOf,
   type Draft,
@@ -176,7 +177,7 @@ function Form({ onMade }: { onMade: (made: Created) => void }) {
             <MoreRules {...fields} />
           </div>
         </details>
-        <div className={styles.save}>
+        <div className={saveBar.bar}>
           <NotCreated error={creating.error} />
           {authority === null && !has_problems && (
             <p className={styles.status}>
