@@ -37,6 +37,11 @@ export const PERIODS = {
   TOTAL: 'in total',
 } as const satisfies Record<Budget['period'], string>;
 
+/** The periods as options of a select. */
+export const PERIOD_OPTIONS = Object.entries(PERIODS).map(
+  ([period, says]) => [period, says.charAt(0).toUpperCase() + says.slice(1)] as const,
+);
+
 /** A budget's period and its next reset: "per month (Europe/Berlin), resets Dec 1, 2026, 12:00 AM". */
 export function periodInWords({ period, time_zone, standing }: Budget): string {
   if (period === 'TOTAL') return 'in total, never resets';

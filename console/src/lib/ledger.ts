@@ -1,4 +1,5 @@
 import type { LedgerEvent } from '@purser/sdk';
+import { shownSha256 } from './signing/hash.ts';
 
 /**
  * The RFC 8785 form of objects, texts and whole numbers, which is all that a ledger entry contains.
@@ -27,8 +28,7 @@ export async function hashOf(event: LedgerEvent): Promise<string> {
   const bytes = new Uint8Array(prev.length + body.length);
   bytes.set(prev);
   bytes.set(body, prev.length);
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return `sha256:${[...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  return shownSha256(bytes);
 }
 
 /** True if this browser can compute hashes, which needs HTTPS or localhost. */

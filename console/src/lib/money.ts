@@ -3,6 +3,12 @@ import { exponentOf, groupDigits } from '@purser/contract/money';
 
 export { exponentOf };
 
+/** A count for people: "1,204". */
+export const formatCount = (count: number): string => groupDigits(String(count));
+
+/** A currency as typed: " eur" is EUR. */
+export const currencyOf = (typed: string): string => typed.trim().toUpperCase();
+
 /** An amount in major units without its currency: "54.40", "1,200", "12,000.00". Exact. */
 export function majorUnits(amount_minor: number, currency: string): string {
   const exponent = exponentOf(currency);

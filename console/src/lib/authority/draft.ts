@@ -7,7 +7,7 @@ import {
 } from '@purser/contract/authority';
 import { payeeInWords } from '@purser/contract/authority-words';
 import type { AllowedPayee, Authority } from '@purser/sdk';
-import { formatMoney, fromInput, toInput } from '../money.ts';
+import { currencyOf, formatMoney, fromInput, toInput } from '../money.ts';
 import { percentsFromInput, percentsToInput } from '../percents.ts';
 import type { Corrections } from './corrections.ts';
 import { type HoursDraft, hoursOf } from './hours.ts';
@@ -157,7 +157,7 @@ export function authorityOf(
   base: Authority | null,
 ): { authority: Authority; problems: null } | { authority: null; problems: Problems } {
   const problems: Record<string, string> = {};
-  const currency = draft.currency.trim().toUpperCase();
+  const currency = currencyOf(draft.currency);
   if (draft.objective.trim() === '') problems.objective = 'must say what the agent is for';
   if (!/^[A-Z]{3}$/.test(currency)) problems.currency = 'must be a currency such as EUR';
   const amounts = AMOUNTS.map((field) => {

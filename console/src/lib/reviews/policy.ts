@@ -2,7 +2,7 @@ import { inWords, spanInWords } from '@purser/contract/authority-words';
 import { REVIEW_POLICY_LIMITS } from '@purser/contract/reviews/policy';
 import type { ReviewPolicy } from '@purser/sdk';
 import { type Span, secondsOf, spanDraft } from '../authority/velocity.ts';
-import { formatMoney, fromInput, toInput } from '../money.ts';
+import { currencyOf, formatMoney, fromInput, toInput } from '../money.ts';
 
 type Tier = NonNullable<ReviewPolicy['tiers']>[number];
 
@@ -57,7 +57,7 @@ export const newTier = (tiers: readonly TierDraft[]): TierDraft => ({
   escalation: [],
 });
 
-/** A new group. Its id is no name of a group. */
+/** A new group. Its id cannot be the name of a group. */
 export const newGroup = (groups: readonly GroupDraft[]): GroupDraft => {
   const ids = groups.map(({ id }) => /^new (\d+)$/.exec(id)?.[1] ?? 0).map(Number);
   return { id: `new ${Math.max(0, ...ids) + 1}`, name: '', members: [] };
@@ -85,8 +85,6 @@ export function policyDraft(policy: ReviewPolicy): PolicyDraft {
     remind: remind_before_seconds === undefined ? HOUR : spanDraft(remind_before_seconds),
   };
 }
-
-const currencyOf = (typed: string) => typed.trim().toUpperCase();
 
 /** Reads a draft. Returns the policy, and the problems of its fields; the policy counts only without problems. */
 export function policyOf(draft: PolicyDraft): { policy: ReviewPolicy; problems: PolicyProblems } {

@@ -1,5 +1,6 @@
 import type { Decision, Me, ReviewRequest, StatementToSign } from '@purser/sdk';
 import { requestPasskey } from '../passkeys.ts';
+import { sha256 } from './hash.ts';
 
 /** A statement that is not the one which was asked for: it must not be signed. */
 export class WrongStatement extends Error {}
@@ -9,15 +10,6 @@ const base64url = (bytes: Uint8Array) =>
     .replaceAll('+', '-')
     .replaceAll('/', '_')
     .replaceAll('=', '');
-
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
-}
-
-/** `sha256:` + hex SHA-256 of a text, as the service shows hashes. */
-export async function hashOf(text: string): Promise<string> {
-  return `sha256:${[...(await sha256(text))].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
-}
 
 /** Returns true if every ALLOW of the decision must be signed. In Shadow no tier binds. */
 export function needsSignature({ mode, review_tier }: Pick<Decision, 'mode' | 'review_tier'>): boolean {

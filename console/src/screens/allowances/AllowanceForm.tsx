@@ -15,17 +15,13 @@ import { CodeBlock } from '../../components/Value.tsx';
 import { amountHint } from '../../lib/authority/draft.ts';
 import { listOf } from '../../lib/authority/lines.ts';
 import { fromLocal } from '../../lib/authority/zones.ts';
-import { PERIODS } from '../../lib/budgets.ts';
+import { PERIOD_OPTIONS } from '../../lib/budgets.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import { formatMoney, fromInput } from '../../lib/money.ts';
+import { currencyOf, formatMoney, fromInput } from '../../lib/money.ts';
 import { timeZone } from '../../lib/time.ts';
 
 /** Open allowances that the form offers as parents, the newest. */
 const PARENTS = 100;
-
-const PERIOD_OPTIONS = Object.entries(PERIODS)
-  .reverse()
-  .map(([period, says]) => [period, says.charAt(0).toUpperCase() + says.slice(1)] as const);
 
 /** Dialog that creates an allowance and, if asked for, shows the value of its key once. `parent` is preselected. */
 export default function NewAllowanceDialog({ parent, onClose }: { parent?: Allowance; onClose: () => void }) {
@@ -83,23 +79,23 @@ function AllowanceForm({
   const parents = useParents(given);
   const example = useExampleCurrency();
   const parentOf = ({ parent }: Values) => parents.find(({ id }) => id === parent);
-  const currencyOf = (values: Values) =>
-    parentOf(values)?.currency ?? (values.currency.trim().toUpperCase() || example);
+  const currencyIn = (values: Values) =>
+    parentOf(values)?.currency ?? (currencyOf(values.currency) || example);
   const form = useForm<Values>(
     { ...START, parent: given?.id ?? '' },
     async (values) => {
-      const made = await purser.allowances.create(bodyOf(values, currencyOf(values), parentOf(values)));
+      const made = await purser.allowances.create(bodyOf(values, currencyIn(values), parentOf(values)));
       void invalidate('keys');
       await invalidate('allowances');
       onMade(made);
     },
     {
       fields: { amount_minor: 'amount', expires_at: 'expires' },
-      check: (values) => problemsOf(values, currencyOf(values), parentOf(values)),
+      check: (values) => problemsOf(values, currencyIn(values), parentOf(values)),
     },
   );
   const parent = parentOf(form.values);
-  const currency = currencyOf(form.values);
+  const currency = currencyIn(form.values);
   return (
     <form onSubmit={form.onSubmit} noValidate className={styles.form}>
       {form.error !== null && <ErrorNotice error={form.error} />}
@@ -151,7 +147,7 @@ function AllowanceForm({
           label="Period"
           hint="What the amount is for, in UTC."
           {...form.field('period')}
-          options={PERIOD_OPTIONS}
+          options={PERIOD_OPTIONS.toReversed()}
         />
         <TextField
           label="Expires"

@@ -9,15 +9,11 @@ import { SelectField, TextField } from '../../components/Field.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { amountHint } from '../../lib/authority/draft.ts';
 import { timeZones } from '../../lib/authority/zones.ts';
-import { MAX_DEPTH, nestedBudgets, PERIODS } from '../../lib/budgets.ts';
+import { MAX_DEPTH, nestedBudgets, PERIOD_OPTIONS } from '../../lib/budgets.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import { formatMoney, fromInput, toInput } from '../../lib/money.ts';
+import { currencyOf, formatMoney, fromInput, toInput } from '../../lib/money.ts';
 import { percentsFromInput, percentsToInput } from '../../lib/percents.ts';
 import styles from './Budgets.module.css';
-
-const PERIOD_OPTIONS = Object.entries(PERIODS).map(
-  ([period, says]) => [period, says.charAt(0).toUpperCase() + says.slice(1)] as const,
-);
 
 /** Form for a new budget, or with `of` for the name and limit of an existing one. */
 export function BudgetForm({
@@ -197,5 +193,3 @@ export function BudgetForm({
     </Dialog>
   );
 }
-
-const currencyOf = (typed: string) => typed.trim().toUpperCase();

@@ -1,13 +1,11 @@
-import { groupDigits } from '@purser/contract/money';
 import type { Decision, ModelUsageLine } from '@purser/sdk';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
+import { formatCount } from '../../lib/money.ts';
 import { visible } from '../../lib/visible.ts';
 import styles from './DecisionPage.module.css';
 import { useOutcomes } from './Outcomes.tsx';
-
-const count = (value: number) => groupDigits(String(value));
 
 /** The address of a source, where it is one that a browser may follow. */
 function Source({ source }: { source: string }) {
@@ -27,8 +25,8 @@ const columnsOf = (currency: string): readonly Column<ModelUsageLine>[] => [
     number: true,
     cell: ({ calls, uncertain_calls }) => (
       <>
-        {count(calls)}
-        {uncertain_calls > 0 && <div className={styles.sub}>{count(uncertain_calls)} uncertain</div>}
+        {formatCount(calls)}
+        {uncertain_calls > 0 && <div className={styles.sub}>{formatCount(uncertain_calls)} uncertain</div>}
       </>
     ),
   },
@@ -37,19 +35,21 @@ const columnsOf = (currency: string): readonly Column<ModelUsageLine>[] => [
     number: true,
     cell: ({ input_tokens, cached_input_tokens, cache_write_tokens }) => (
       <>
-        {count(input_tokens)}
-        {cached_input_tokens > 0 && <div className={styles.sub}>{count(cached_input_tokens)} cached</div>}
+        {formatCount(input_tokens)}
+        {cached_input_tokens > 0 && (
+          <div className={styles.sub}>{formatCount(cached_input_tokens)} cached</div>
+        )}
         {cache_write_tokens > 0 && (
-          <div className={styles.sub}>{count(cache_write_tokens)} written to cache</div>
+          <div className={styles.sub}>{formatCount(cache_write_tokens)} written to cache</div>
         )}
       </>
     ),
   },
-  { name: 'Output', number: true, cell: ({ output_tokens }) => count(output_tokens) },
+  { name: 'Output', number: true, cell: ({ output_tokens }) => formatCount(output_tokens) },
   {
     name: 'Cost',
     number: true,
-    // Shorter than a minor unit, so it is shown as it was reported.
+    // Finer than a minor unit, so it is shown as the gateway reported it.
     cell: ({ amount }) => `${currency} ${amount}`,
   },
   {

@@ -1,4 +1,3 @@
-import { groupDigits } from '@purser/contract/money';
 import type { CoverageReport, Line } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -12,6 +11,7 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';
+import { formatCount } from '../../lib/money.ts';
 import { visible } from '../../lib/visible.ts';
 import styles from './Coverage.module.css';
 import { ResolveLine, type Said } from './ResolveLine.tsx';
@@ -32,7 +32,6 @@ const STATES: Readonly<Record<State, readonly [words: string, tone: Tone]>> = {
 const CHOICES = (Object.keys(STATES) as State[]).map((state) => [state, STATES[state][0]] as const);
 
 const percent = (share: number | null) => (share === null ? '–' : `${Math.floor(share * 1000) / 10} %`);
-const count = (number: number) => groupDigits(String(number));
 
 export default function Coverage() {
   const [agent, setAgent] = useState('');
@@ -67,7 +66,7 @@ const sumOf = (name: Exclude<keyof Sums, 'currency' | 'asked_share' | 'asked_sha
       each[name].lines === 0 ? (
         '–'
       ) : (
-        <span title={`${count(each[name].lines)} lines`}>
+        <span title={`${formatCount(each[name].lines)} lines`}>
           <Money amount_minor={each[name].amount_minor} currency={each.currency} />
         </span>
       ),
@@ -127,8 +126,8 @@ function Totals({ agent }: { agent: string }) {
       {(unassigned > 0 || deleted_imports > 0) && (
         <p>
           {[
-            ...(unassigned > 0 ? [`Lines of no agent: ${count(unassigned)}.`] : []),
-            ...(deleted_imports > 0 ? [`Imports that were deleted: ${count(deleted_imports)}.`] : []),
+            ...(unassigned > 0 ? [`Lines of no agent: ${formatCount(unassigned)}.`] : []),
+            ...(deleted_imports > 0 ? [`Imports that were deleted: ${formatCount(deleted_imports)}.`] : []),
           ].join(' ')}
         </p>
       )}

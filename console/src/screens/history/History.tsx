@@ -1,4 +1,3 @@
-import { groupDigits } from '@purser/contract/money';
 import type { Import } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,10 +12,9 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
+import { formatCount } from '../../lib/money.ts';
 import { ImportFile } from './ImportFile.tsx';
 import { Problems } from './Problems.tsx';
-
-const count = (number: number) => groupDigits(String(number));
 
 export default function History() {
   const may = useMay('admin');
@@ -46,10 +44,10 @@ const COLUMNS: readonly Column<Import>[] = [
   { name: 'Feed', cell: (each) => each.feed },
   { name: 'Agent', cell: (each) => each.agent?.slug ?? '–' },
   { name: 'Status', cell: (each) => <StateBadge state={each.status} title={each.failure?.message} /> },
-  { name: 'Taken', number: true, cell: (each) => count(each.lines.taken) },
-  { name: 'Known already', number: true, cell: (each) => count(each.lines.present) },
-  { name: 'Left out', number: true, cell: (each) => count(each.lines.skipped) },
-  { name: 'Bad', number: true, cell: (each) => count(each.lines.bad) },
+  { name: 'Taken', number: true, cell: (each) => formatCount(each.lines.taken) },
+  { name: 'Known already', number: true, cell: (each) => formatCount(each.lines.present) },
+  { name: 'Left out', number: true, cell: (each) => formatCount(each.lines.skipped) },
+  { name: 'Bad', number: true, cell: (each) => formatCount(each.lines.bad) },
   { name: 'Created', cell: (each) => <Time at={each.created_at} /> },
 ];
 
@@ -118,7 +116,7 @@ function Imports() {
           }}
         >
           <p>
-            Its {count(asked.of.lines.taken)} lines are deleted, too. The ledger still shows that it was
+            Its {formatCount(asked.of.lines.taken)} lines are deleted, too. The ledger still shows that it was
             there.
           </p>
         </Confirm>

@@ -1,4 +1,3 @@
-import { groupDigits } from '@purser/contract/money';
 import type { Instrument } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
@@ -12,11 +11,12 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
+import { formatCount } from '../../lib/money.ts';
 
 const COLUMNS: readonly Column<Instrument>[] = [
   { name: 'Instrument', heading: true, wrap: true, cell: (each) => each.instrument },
   { name: 'Agent', cell: (each) => each.agent?.slug ?? 'Nobody’s' },
-  { name: 'Lines', number: true, cell: (each) => groupDigits(String(each.lines)) },
+  { name: 'Lines', number: true, cell: (each) => formatCount(each.lines) },
 ];
 
 /** The cards and other instruments, with whose they are. */

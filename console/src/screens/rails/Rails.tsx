@@ -1,4 +1,3 @@
-import { groupDigits } from '@purser/contract/money';
 import type { Rail } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -14,11 +13,10 @@ import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
+import { formatCount } from '../../lib/money.ts';
 import { Cards } from './Cards.tsx';
 import { KIND_LABELS } from './kinds.ts';
 import { RailAddress, RailForm } from './RailForm.tsx';
-
-const count = (number: number) => groupDigits(String(number));
 
 const COLUMNS: readonly Column<Rail>[] = [
   { name: 'Name', heading: true, wrap: true, cell: (each) => each.name },
@@ -32,9 +30,9 @@ const COLUMNS: readonly Column<Rail>[] = [
         <Badge tone="review">Waiting for secret</Badge>
       ),
   },
-  { name: 'Accepted', number: true, cell: ({ events }) => count(events.accepted) },
-  { name: 'Refused', number: true, cell: ({ events }) => count(events.refused) },
-  { name: 'Ignored', number: true, cell: ({ events }) => count(events.ignored) },
+  { name: 'Accepted', number: true, cell: ({ events }) => formatCount(events.accepted) },
+  { name: 'Refused', number: true, cell: ({ events }) => formatCount(events.refused) },
+  { name: 'Ignored', number: true, cell: ({ events }) => formatCount(events.ignored) },
   {
     name: 'Last problem',
     wrap: true,

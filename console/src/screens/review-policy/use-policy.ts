@@ -15,7 +15,8 @@ import {
   policyDraft,
   policyOf,
 } from '../../lib/reviews/policy.ts';
-import { hashOf, signStatement } from '../../lib/signing/statements.ts';
+import { shownSha256 } from '../../lib/signing/hash.ts';
+import { signStatement } from '../../lib/signing/statements.ts';
 import { visible } from '../../lib/visible.ts';
 import type { Choice } from './NamesField.tsx';
 
@@ -134,7 +135,7 @@ async function put(
   if (now.hash !== base.hash) throw new Changed();
   const expected = {
     type: 'purser.review-policy.v1',
-    policy_hash: await hashOf(canonical(policy)),
+    policy_hash: await shownSha256(canonical(policy)),
     previous_hash: base.hash,
     principal_id,
   };
