@@ -2,12 +2,19 @@ import type { Allowance } from '@purser/sdk';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
+import { useMay } from '../../api/queries.ts';
 import { Button } from '../Button.tsx';
 import { Confirm } from '../Confirm.tsx';
 import { AreaField } from '../Field.tsx';
 import { allowanceName, canEnd } from './allowances.ts';
 
-/** The button that ends an allowance, after a confirmation. Nothing for one that has ended. */
+/** True if the person may end allowances. */
+export function useMayRevoke(): boolean {
+  const may_review = useMay('review');
+  return useMay('admin') || may_review;
+}
+
+/** The button that ends an allowance, after a confirmation. Shows nothing for one that has ended. */
 export function RevokeAllowance({ allowance, small = true }: { allowance: Allowance; small?: boolean }) {
   const [is_asking, setAsking] = useState(false);
   const [reason, setReason] = useState('');

@@ -14,6 +14,6 @@ export const usedTimes = ({ total: { used_count } }: Allowance): string =>
 export const allowancePeriod = ({ period, time_zone }: Allowance): string =>
   period === 'TOTAL' ? PERIODS.TOTAL : `${PERIODS[period]} (${time_zone})`;
 
-/** True while it can still permit a spend, now or after money came back. */
+/** True while it can still permit a spend, now or after money comes back. */
 export const canEnd = ({ status }: Pick<Allowance, 'status'>): boolean =>
   status === 'OPEN' || status === 'EXHAUSTED';

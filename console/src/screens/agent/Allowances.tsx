@@ -2,11 +2,10 @@ import type { AgentWithBudgets, Allowance } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
-import { useMay } from '../../api/queries.ts';
+import { AllowanceLink } from '../../components/allowances/AllowanceLink.tsx';
 import { AllowanceUse } from '../../components/allowances/AllowanceUse.tsx';
-import { allowanceName, usedTimes } from '../../components/allowances/allowances.ts';
-import { RevokeAllowance } from '../../components/allowances/RevokeAllowance.tsx';
-import { Badge } from '../../components/Badge.tsx';
+import { usedTimes } from '../../components/allowances/allowances.ts';
+import { RevokeAllowance, useMayRevoke } from '../../components/allowances/RevokeAllowance.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card } from '../../components/Page.tsx';
 import { Table } from '../../components/Table.tsx';
@@ -16,8 +15,7 @@ const SHOWN = 20;
 
 /** The agent's open allowances, standing approvals among them. */
 export function AgentAllowances({ agent: { id, slug } }: { agent: AgentWithBudgets }) {
-  const may_review = useMay('review');
-  const may_end = useMay('admin') || may_review;
+  const may_end = useMayRevoke();
   const query = useQuery({
     queryKey: ['allowances', 'of', id],
     queryFn: async () =>
@@ -46,12 +44,7 @@ export function AgentAllowances({ agent: { id, slug } }: { agent: AgentWithBudge
               name: 'Name',
               heading: true,
               wrap: true,
-              cell: (each) => (
-                <>
-                  <Link to={`/allowances/${each.id}`}>{allowanceName(each)}</Link>{' '}
-                  {each.automatic && <Badge>Answers reviews</Badge>}
-                </>
-              ),
+              cell: (each) => <AllowanceLink allowance={each} />,
             },
             { name: 'Spent', cell: (each) => <AllowanceUse allowance={each} /> },
             { name: 'Spends', cell: usedTimes },

@@ -133,12 +133,13 @@ export default function Agents() {
     FILTERS.map(({ param }) => param),
   ) as Search;
   const sorting = useSorting('/agents');
+  const shown = { ...search, ...sorting.query };
   const may = useMay('admin');
   const days = useDays();
   const columns = useMemo(() => columnsOf(days), [days]);
   const navigate = useNavigate();
   // Revoked agents are hidden unless a filter asks for them.
-  const query = { status: 'active,paused', ...search, ...sorting.query };
+  const query = { status: 'active,paused', ...shown };
   const fetchPage = (page: PageQuery) => purser.agents.list({ ...query, ...page } as ListAgentsQuery);
   const list = useList<AgentWithBudgets>(['agents', 'list', query], fetchPage, {
     mode: 'first',
@@ -167,7 +168,7 @@ export default function Agents() {
               onClick={() =>
                 void navigate({
                   to: '/agents',
-                  search: { ...search, ...sorting.query, status: 'active,paused,revoked' },
+                  search: { ...shown, status: 'active,paused,revoked' },
                 })
               }
             >
@@ -180,13 +181,8 @@ export default function Agents() {
         </>
       }
     >
-      <Views screen="agents" to="/agents" search={{ ...search, ...sorting.query }} />
-      <Filters
-        filters={FILTERS}
-        search={{ ...search, ...sorting.query }}
-        to="/agents"
-        keep={SORTING_PARAMS}
-      />
+      <Views screen="agents" to="/agents" search={shown} />
+      <Filters filters={FILTERS} search={shown} to="/agents" keep={SORTING_PARAMS} />
       {list.isError && <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <Loading lines={8} />}
       {list.isSuccess &&

@@ -7,7 +7,7 @@ import { useMay } from '../../api/queries.ts';
 import { Author } from '../../components/Author.tsx';
 import { AllowanceUse } from '../../components/allowances/AllowanceUse.tsx';
 import { allowanceName, canEnd, usedTimes } from '../../components/allowances/allowances.ts';
-import { RevokeAllowance } from '../../components/allowances/RevokeAllowance.tsx';
+import { RevokeAllowance, useMayRevoke } from '../../components/allowances/RevokeAllowance.tsx';
 import { Badge, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { LatestDecisions } from '../../components/decision/LatestDecisions.tsx';
@@ -53,7 +53,7 @@ const Above = () => <Link to="/allowances">← Allowances</Link>;
 
 function Whole({ allowance }: { allowance: Allowance }) {
   const may = useMay('admin');
-  const may_end = useMay('review') || may;
+  const may_end = useMayRevoke();
   const [is_making, setMaking] = useState(false);
   return (
     <Page

@@ -6,10 +6,11 @@ import { type AgentName, useAgentNames } from '../../api/agent-names.ts';
 import { purser } from '../../api/client.ts';
 import { type PageQuery, useList } from '../../api/lists.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
+import { AllowanceLink } from '../../components/allowances/AllowanceLink.tsx';
 import { AllowanceUse } from '../../components/allowances/AllowanceUse.tsx';
-import { allowanceName, usedTimes } from '../../components/allowances/allowances.ts';
-import { RevokeAllowance } from '../../components/allowances/RevokeAllowance.tsx';
-import { Badge, StateBadge } from '../../components/Badge.tsx';
+import { usedTimes } from '../../components/allowances/allowances.ts';
+import { RevokeAllowance, useMayRevoke } from '../../components/allowances/RevokeAllowance.tsx';
+import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
 import { type CsvColumns, ExportCsv } from '../../components/list/ExportCsv.tsx';
@@ -56,7 +57,7 @@ const filtersOf = (agents: readonly AgentName[]): readonly Filter[] => [
 
 export default function Allowances() {
   const may = useMay('admin');
-  const may_end = useMay('review') || may;
+  const may_end = useMayRevoke();
   const search = useSearch({ strict: false }) as Search;
   const { agents } = useAgentNames();
   const [is_making, setMaking] = useState(false);
@@ -126,12 +127,7 @@ function columnsOf(may_end: boolean): readonly Column<Allowance>[] {
       name: 'Name',
       heading: true,
       wrap: true,
-      cell: (each) => (
-        <>
-          <Link to={`/allowances/${each.id}`}>{allowanceName(each)}</Link>{' '}
-          {each.automatic && <Badge>Answers reviews</Badge>}
-        </>
-      ),
+      cell: (each) => <AllowanceLink allowance={each} />,
     },
     { name: 'Status', cell: ({ status }) => <StateBadge state={status} /> },
     {
