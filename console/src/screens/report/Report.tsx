@@ -134,6 +134,7 @@ function Whole({ report, search }: { report: ShadowReport; search: Search }) {
     queryKey: ['report', 'amounts', search],
     queryFn: async () => purser.reports.spending({ ...search, mode: 'SHADOW' }),
     placeholderData: (before) => before,
+    enabled: totals.count > 0,
   }).data;
   const filters: Search = { mode: 'SHADOW', ...search };
   if (totals.count === 0) {
