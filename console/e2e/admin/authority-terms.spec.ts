@@ -25,8 +25,8 @@ test('every field of a policy has a control, a sentence, and is saved as typed',
   await hours.getByLabel('Saturday').check();
   await hours.getByLabel('To').fill('9:30');
   await page.getByLabel('Outside active hours').selectOption('REVIEW');
-  const told = page.getByRole('region', { name: 'In plain words' });
-  await expect(told).toContainText(
+  const plain = page.getByRole('region', { name: 'In plain words' });
+  await expect(plain).toContainText(
     'from Monday to Saturday from 08:00 to 09:30 (Europe/Berlin); a request at any other time needs review.',
   );
   await expectAccessible(page, 'the editor with every term');

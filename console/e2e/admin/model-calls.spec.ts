@@ -112,8 +112,8 @@ test('the policy editor allows model calls, and a problem with a model is shown 
   await page.getByRole('button', { name: 'Save as version 2' }).click();
   await expect(page.getByRole('alert').filter({ hasText: 'only at its end' }).first()).toBeVisible();
   await page.getByRole('textbox', { name: 'Models' }).fill('gpt-5-mini\nclaude-*');
-  const told = page.getByRole('region', { name: 'In plain words' });
-  await expect(told).toContainText('Model calls are allowed: gpt-5-mini and claude-*');
+  const plain = page.getByRole('region', { name: 'In plain words' });
+  await expect(plain).toContainText('Model calls are allowed: gpt-5-mini and claude-*');
   await expectAccessible(page, 'the editor with model calls');
   await page.getByRole('button', { name: 'Save as version 2' }).click();
   await expect(page.getByText('Saved as version 2')).toBeVisible();

@@ -71,7 +71,7 @@ test('the browser notifies of a new request after the person turned it on, and o
   await expect(page.getByText('Off. Your browser asks for your permission')).toBeVisible();
 });
 
-test('a browser that blocks notifications is said to, and is not asked', async ({ page }) => {
+test('where the browser blocks notifications, the page says so and does not ask', async ({ page }) => {
   await record(page);
   await page.addInitScript(() =>
     Object.defineProperty(Notification, 'permission', { get: () => 'denied' as const }),

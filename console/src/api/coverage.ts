@@ -45,7 +45,7 @@ export const useNearDecisions = ({ agent, occurred_at, line_id }: Line, window_d
     },
   });
 
-/** Says what a line is. */
+/** Records what a person says about a line. */
 export async function resolveLine(line_id: string, body: LineResolutionRequest): Promise<void> {
   await purser.lines.resolve(line_id, body);
   // Lines are compared again within a second or two.

@@ -41,7 +41,7 @@ export function ErrorNotice({
   title?: string | undefined;
   onRetry?: (() => void) | undefined;
 }) {
-  // Another try finds nothing that does not exist.
+  // Trying again cannot find something that does not exist.
   const is_gone = error instanceof APIError && error.status === 404;
   const request_id = error instanceof PurserError ? error.requestId : undefined;
   return (

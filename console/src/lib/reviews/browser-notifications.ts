@@ -34,7 +34,7 @@ export interface Seen {
   ids: ReadonlySet<string>;
 }
 
-/** What was seen with these rows, newest first. */
+/** Adds rows, newest first, to the requests that were seen before. */
 export const withSeen = (rows: readonly Row[], before: Seen | null): Seen => ({
   since: before?.since ?? rows[0]?.created_at ?? '',
   ids: new Set([...(before?.ids ?? []), ...rows.map(({ decision_id }) => decision_id)]),

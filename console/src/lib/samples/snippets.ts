@@ -100,7 +100,7 @@ export const SNIPPETS: readonly {
   code: (of: Snippet) => string;
   /** The command that gets its packages. */
   install?: (of: Snippet) => string;
-  /** The needs of the code, and where it goes. */
+  /** Requirements of the code, and where it goes. */
   first: (of: Snippet) => string;
   /** True if the code sends the request that was chosen. */
   sends: boolean;

@@ -39,7 +39,7 @@ const CSV: CsvColumns<Budget> = [
   ['remaining_minor', (each) => each.standing.remaining_minor],
 ];
 
-/** The orders of the list. Each below its parent unless the URL names another. */
+/** The orders of the list. Without one in the URL, each budget comes below its parent. */
 const ORDERS = [
   ['', 'By parent'],
   ['used', 'Most used first'],

@@ -50,7 +50,7 @@ const columnsOf = (requester: string): readonly Column<Outcome>[] => [
   },
 ];
 
-/** The outcomes of a decision; its parts that show them share one request. */
+/** The outcomes of a decision. All parts of the page that show them share one request. */
 export function useOutcomes(decision_id: string) {
   return useQuery({
     queryKey: ['decision', decision_id, 'outcomes'],

@@ -7,7 +7,7 @@ function printPage(decision_id: string): void {
   paper?.addEventListener('load', () => paper.print());
 }
 
-/** Prints a decision, also by Ctrl+P and Cmd+P, which would print the screen with all that folds out of it. */
+/** Prints a decision, also by Ctrl+P and Cmd+P, which would otherwise print the whole screen. */
 export function usePrint(decision_id: string): () => void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<Said, readonly [action: string, says: string]>> = {
   INCLUDE: ['Include', 'The payment is compared with requests again.'],
 };
 
-/** Asks what a person says of a line, and records it. */
+/** Asks a person about a line and records the answer. */
 export function ResolveLine({ said, line, onClose }: { said: Said; line: Line; onClose: () => void }) {
   const [action, says] = WORDS[said];
   const [decision_id, setDecision] = useState('');

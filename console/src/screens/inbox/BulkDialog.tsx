@@ -81,7 +81,7 @@ export function BulkDialog({
     for (const decision of decisions) await send(decision);
     setState('over');
   };
-  // A page that is left has no time for one after the other.
+  // A page that closes has no time to send them one after the other.
   const runAtOnce = async () => {
     setState('running');
     await Promise.all(decisions.map(send));

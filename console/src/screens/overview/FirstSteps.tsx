@@ -41,7 +41,7 @@ export function useSteps(): Step[] | null {
     enabled: has_webhooks,
   }).data;
   const is_known = agents !== undefined && decided !== undefined && reviewed !== undefined;
-  // The workspace of sample data has done for itself what it shows.
+  // Sample data has already completed these steps.
   if (workspace?.sample !== false) return null;
   if (!may || !is_known || labelled === undefined || (has_webhooks && webhooks === undefined)) return null;
   const without = agents.find((each) => each.authority_version === null && each.status !== 'revoked');
