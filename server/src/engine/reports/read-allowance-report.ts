@@ -1,4 +1,5 @@
 import { firstIdAt } from '@purser/rules/values/ids';
+import { summedAmount } from '@purser/rules/values/money';
 import { STATUS_NOW } from '../allowances/find-allowances.ts';
 import type { Queryable } from '../storage/database.ts';
 import { heldAmountOf } from '../storage/decisions.ts';
@@ -15,9 +16,6 @@ export interface LabelSums {
   amount_cut?: true;
   open: number;
 }
-
-const capped = (sum: string) => Math.min(Number(sum), Number.MAX_SAFE_INTEGER);
-const isOver = (sum: string) => BigInt(sum) > BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
  * Sums the decisions made from `from` up to, but not including, `to` (ISO UTC) under allowances with this label, each once,
@@ -78,11 +76,15 @@ export async function sumByLabel(
       asked.limit,
     ],
   });
-  return result.rows.map(({ held_minor, committed_minor, open, ...row }) => ({
-    ...row,
-    held_minor: capped(held_minor),
-    committed_minor: capped(committed_minor),
-    ...(isOver(held_minor) || isOver(committed_minor) ? { amount_cut: true as const } : {}),
-    open,
-  }));
+  return result.rows.map(({ held_minor, committed_minor, open, ...row }) => {
+    const held = summedAmount(BigInt(held_minor));
+    const committed = summedAmount(BigInt(committed_minor));
+    return {
+      ...row,
+      held_minor: held.amount_minor,
+      committed_minor: committed.amount_minor,
+      ...(held.amount_cut || committed.amount_cut ? { amount_cut: true as const } : {}),
+      open,
+    };
+  });
 }
