@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from '../../server/tests/support/until.ts';
+import { takesMinutes, until } from '../../server/tests/support/until.ts';
 import { type FakeProvider, startFakeProvider } from './support/fake-provider.ts';
 import { serveFakePurser } from './support/fake-purser.ts';
 import { ask, calling, startTestGateway } from './support/gateway.ts';
 
-const CALLS = Number(process.env.GATEWAY_RUNS) / 5;
+// Each lost answer costs a pause before the retry, and one agent's leases are taken one after the other.
+const CALLS = Number(process.env.GATEWAY_RUNS) / 10;
+takesMinutes(5);
 
 let provider: FakeProvider;
 beforeAll(async () => {
