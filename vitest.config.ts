@@ -39,7 +39,7 @@ const RUNS: Record<string, [first: number, all: number]> = {
   SPEND_RUNS: [10, 40],
   STUCK_ROUNDS: [1, 2],
   TAKEOVER_RUNS: [1, 2],
-  TAMPER_EDITS: [1, 9],
+  TAMPER_EDITS: [1, 4],
   WALK_ROUNDS: [8, 40],
   X402_RUNS: [15, 25],
 };

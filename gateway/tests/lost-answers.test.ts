@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { test } from 'vitest';
 import { takesMinutes, until } from '../../server/tests/support/until.ts';
 import { type FakeProvider, startFakeProvider } from './support/fake-provider.ts';
 import { serveFakePurser } from './support/fake-purser.ts';
@@ -8,23 +8,18 @@ import { ask, calling, startTestGateway } from './support/gateway.ts';
 const CALLS = Number(process.env.GATEWAY_RUNS) / 10;
 takesMinutes(5);
 
-let provider: FakeProvider;
-beforeAll(async () => {
-  provider = await startFakeProvider();
-});
-afterAll(() => provider.stop());
-
 const USD_UNITS = 1e9;
 const costOf = ({ input, cached, written, output }: FakeProvider['calls'][0]) =>
   ((input - cached - written) * 2 + cached * 0.5 + written * 2.5 + output * 10) / 1e4;
 
-test.each([
+test.concurrent.for([
   ['decision', /^\/v1\/decisions$/],
   ['outcome', /^\/v1\/decisions\/\w+\/outcomes$/],
   ['consumption', /^\/v1\/capabilities\/consume$/],
-])(
+] as const)(
   'answers that are lost at each %s leave no lease open, and everything billed is counted',
-  async (_, path) => {
+  async ([, path], { expect }) => {
+    const provider = await startFakeProvider();
     const purser = await serveFakePurser({ monthly_budget_minor: 100_000, per_transaction_limit_minor: 2 });
     // Each call needs leases of its own, and every other answer about them is lost.
     const gateway = await startTestGateway(purser.url, provider, {
@@ -36,7 +31,6 @@ test.each([
       if (path.test(at) && ++asked % 2 === 1) throw new Error('lost');
     };
     try {
-      provider.calls.length = 0;
       const call = () =>
         ask(gateway.url, '/v1/chat/completions', calling({ output: 1200 }, { max_tokens: 1500 }));
       for (let left = CALLS; left > 0; left -= 10) await Promise.all(Array.from({ length: 10 }, call));
@@ -49,6 +43,7 @@ test.each([
     } finally {
       await gateway.remove();
       await purser.stop();
+      await provider.stop();
     }
   },
 );
