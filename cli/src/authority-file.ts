@@ -100,12 +100,15 @@ export async function writeBase(file: string, hash: string): Promise<void> {
   await writeFile(file, document.toString({ lineWidth: 0 }));
 }
 
-/** The text of a file for an authority. */
-export function authorityText(agent: string, authority: Authority, base: string | null): string {
+/** The text of a file for an authority. `reference`: the address of the page that explains the fields. */
+export function authorityText(
+  agent: string,
+  authority: Authority,
+  { base, reference }: { base: string | null; reference: string },
+): string {
   const { purpose, currency, ...others } = authority;
   const ordered = { purpose, currency, ...others };
   const document = new Document({ agent, ...(base === null ? {} : { base }), authority: ordered });
-  document.commentBefore =
-    ' What this agent may spend. Amounts are minor units of the currency: 5440 is EUR 54.40.\n Fields: docs/reference/authority.md';
+  document.commentBefore = ` What this agent may spend. Amounts are minor units of the currency: 5440 is EUR 54.40.\n Fields: ${reference}`;
   return document.toString({ lineWidth: 0 });
 }

@@ -6,6 +6,7 @@ import { authorityText, readAgentFile, writeBase } from './authority-file.ts';
 
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './failure.ts';
+import { authorityPage } from './service-address.ts';
 import { simulationLines } from './simulation-text.ts';
 
 /** The version in force; null where none was ever set. */
@@ -135,8 +136,9 @@ export async function pull(
   if (current === null) throw new CommandError(`${agent} has no authority: write a file and apply it.`);
   const { slug } = await client.agents.retrieve(agent);
   const { authority, hash, version } = current;
+  const reference = authorityPage(context.env);
   const as_json = `${JSON.stringify({ agent: slug, base: hash, authority }, null, 2)}\n`;
-  const text = options.json === true ? as_json : authorityText(slug, authority, hash);
+  const text = options.json === true ? as_json : authorityText(slug, authority, { base: hash, reference });
   if (options.file === undefined) {
     context.stdout.write(text);
     return EXIT.ok;

@@ -1,5 +1,6 @@
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './failure.ts';
+import { serviceAddress } from './service-address.ts';
 
 export const CLIENTS = ['claude-code', 'cursor', 'vscode'] as const;
 export type McpClient = (typeof CLIENTS)[number];
@@ -84,8 +85,7 @@ export async function printConfiguration(
   client: McpClient | undefined,
   options: { stdio?: boolean; json?: boolean },
 ): Promise<number> {
-  const base_url = context.env.PURSER_BASE_URL || 'http://127.0.0.1:8080';
-  if (!URL.canParse(base_url)) throw new CommandError('PURSER_BASE_URL must be an http or https URL.');
+  const base_url = serviceAddress(context.env);
   const program = options.stdio ? await programAt(base_url) : null;
   const wanted = client === undefined ? CLIENTS : [client];
   if (options.json) {

@@ -21,6 +21,10 @@ test('pull, edit, diff, apply, and nothing differs any more; comments stay', asy
     authority: AUTHORITY,
     base: expect.stringMatching(/^sha256:/),
   });
+  const [, page = ''] = /^# Fields: (\S+)$/m.exec(pulled) ?? [];
+  expect(await (await fetch(page)).text(), 'the reader of the file can open its reference').toContain(
+    'per_transaction_limit_minor',
+  );
   expect(await run(['authority', 'diff', '-f', file])).toMatchObject({
     code: 0,
     out: `${agent}: no changes against version 1.\n`,

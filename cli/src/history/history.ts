@@ -3,6 +3,7 @@ import type { Proposal, ProposeHistoryRequest } from '@purser/sdk';
 import { authorityText } from '../authority-file.ts';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../failure.ts';
+import { authorityPage } from '../service-address.ts';
 
 export interface ProposeOptions {
   file: string;
@@ -50,7 +51,9 @@ export async function propose(context: Context, agent: string, options: ProposeO
   };
   const { slug } = await client.agents.retrieve(agent);
   const proposal = await client.history.propose(body);
-  await writeFile(file, authorityText(slug, proposal.authority, proposal.base?.hash ?? null));
+  const reference = authorityPage(context.env);
+  const base = proposal.base?.hash ?? null;
+  await writeFile(file, authorityText(slug, proposal.authority, { base, reference }));
   if (json) context.json(proposal);
   else {
     tellProposal(context, proposal);

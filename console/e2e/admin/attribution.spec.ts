@@ -30,7 +30,10 @@ async function expectNamed(page: Page, [path, button]: (typeof DONE_AT)[number],
   await page.goto(`/console${path}`);
   if (button !== undefined) await page.getByRole('button', { name: button, exact: true }).first().click();
   const place = button === undefined ? page.locator('main') : page.getByRole('dialog');
-  await expect(place.getByText(`Recorded as Grace Hopper (${principal_id})`).first()).toBeVisible();
+  const named = place.getByText('Recorded as Grace Hopper').first();
+  await expect(named).toBeVisible();
+  await expect(named, 'a name, and no id').not.toContainText(principal_id);
+  await expect(named.getByTitle(principal_id)).toHaveText('Grace Hopper');
 }
 
 test('every action that writes to the history shows its attribution first', async ({

@@ -1,7 +1,12 @@
 import { expect, test } from '../support/test.ts';
 import { makeWorkspace, PASSWORD } from '../support/workspace.ts';
 
-test('an invited person joins by the link with the given role', async ({ page, openAs }) => {
+test('an invited person reads who invites them to what, and joins with the given role', async ({
+  page,
+  openAs,
+  workspace,
+  me,
+}) => {
   await page.goto('/console/team');
   await page.getByRole('button', { name: 'Invite' }).click();
   const dialog = page.getByRole('dialog');
@@ -19,7 +24,11 @@ test('an invited person joins by the link with the given role', async ({ page, o
 
   const theirs = await openAs(null);
   await theirs.goto(link);
-  await expect(theirs.getByRole('heading', { level: 1 })).toContainText('Join');
+  const { name: workspace_name } = await workspace.call('GET', '/v1/workspace');
+  await expect(theirs.getByRole('heading', { level: 1 })).toHaveText(`Join ${workspace_name}`);
+  const lead = theirs.getByText('invites you to this Purser workspace as a viewer');
+  await expect(lead).toContainText(me.name);
+  await expect(lead).toContainText(email);
   await theirs.getByLabel('Name').fill('Katherine Johnson');
   await theirs.getByLabel('Password').fill(PASSWORD);
   await theirs.getByRole('button', { name: 'Join' }).click();
@@ -40,13 +49,50 @@ test('a revoked invitation does not work', async ({ page, workspace, openAs, exp
     .click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
   await expect(page.getByRole('row', { name: /gone@example\.com/ })).toHaveCount(0);
-  expected.answer(401, /^\/v1\/auth\/invitations\/accept$/);
+  expected.answer(401, /^\/v1\/auth\/invitations\/read$/);
+  const theirs = await openAs(null);
+  await theirs.goto(url);
+  await expect(theirs.getByRole('alert')).toContainText('This invitation doesn’t work.');
+  await expect(theirs.getByRole('button', { name: 'Join' }), 'nobody fills in a form in vain').toHaveCount(0);
+});
+
+test('an invitation that is revoked while its form is filled in says so', async ({
+  workspace,
+  openAs,
+  expected,
+}) => {
+  const { id, url } = await workspace.call('POST', '/v1/invitations', {
+    email: 'slow@example.com',
+    role: 'viewer',
+  });
   const theirs = await openAs(null);
   await theirs.goto(url);
   await theirs.getByLabel('Name').fill('Too Late');
   await theirs.getByLabel('Password').fill(PASSWORD);
+  await workspace.call('DELETE', `/v1/invitations/${id}`);
+  expected.answer(401, /^\/v1\/auth\/invitations\/accept$/);
   await theirs.getByRole('button', { name: 'Join' }).click();
-  await expect(theirs.getByRole('alert')).toContainText('This invitation doesn’t work.');
+  await expect(theirs.getByRole('alert')).toContainText('used or revoked meanwhile');
+});
+
+test('an invited reviewer starts in the inbox, and does so at each sign-in', async ({
+  workspace,
+  openAs,
+}) => {
+  const email = `reviewer-${Date.now()}-${process.pid}@example.com`;
+  const { url } = await workspace.call('POST', '/v1/invitations', { email, role: 'reviewer' });
+  const theirs = await openAs(null);
+  await theirs.goto(url);
+  await theirs.getByLabel('Name').fill('Joan Clarke');
+  await theirs.getByLabel('Password').fill(PASSWORD);
+  await theirs.getByRole('button', { name: 'Join' }).click();
+  await expect(theirs.getByRole('heading', { level: 1, name: 'Inbox' })).toBeVisible();
+  await theirs.goto('/console/me');
+  await theirs.getByRole('button', { name: 'Sign out' }).click();
+  await theirs.getByLabel('E-mail').fill(email);
+  await theirs.getByLabel('Password').fill(PASSWORD);
+  await theirs.getByRole('button', { name: 'Sign in' }).click();
+  await expect(theirs.getByRole('heading', { level: 1, name: 'Inbox' })).toBeVisible();
 });
 
 test('a role change applies from the next click', async ({ page, workspace, openAs, expected }) => {

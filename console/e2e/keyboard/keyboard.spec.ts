@@ -50,6 +50,25 @@ test('sign-in, creating a key and revoking it work without a mouse', async ({
   await expect(row).toHaveCount(0);
 });
 
+test('the inbox offers to skip its list: to the request, and to the decision', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await workspace.spend({ amount_minor: 30_000 });
+  await page.goto('/console/reviews');
+  await expect(page.getByRole('button', { name: 'Allow', exact: true })).toBeVisible();
+  await page.getByRole('link', { name: 'Skip to content' }).focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Skip to the request' })).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('link', { name: 'Skip to the decision' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await expect(page.getByRole('button', { name: 'Allow', exact: true })).toBeFocused();
+});
+
 test('the first Tab offers to skip the navigation', async ({ page }) => {
   await page.goto('/console/keys');
   await expectSettled(page, 'Keys');

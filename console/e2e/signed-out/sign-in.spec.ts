@@ -83,8 +83,16 @@ test('while sign-in cannot be verified, the page says so and retries', async ({
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
 });
 
-test('screens without sign-in are accessible', async ({ page }) => {
-  for (const path of ['/sign-in', '/setup#CODE', '/invitation#TOKEN', '/reset#TOKEN']) {
+test('screens without sign-in are accessible', async ({ page, workspace, expected }) => {
+  const { url } = await workspace.call('POST', '/v1/invitations', {
+    email: `joins-${process.pid}@example.com`,
+    role: 'viewer',
+  });
+  expected.answer(401, /^\/v1\/auth\/invitations\/read$/);
+  await page.goto('/console/invitation#TOKEN');
+  await expect(page.getByRole('alert')).toContainText('This invitation doesn’t work.');
+  await expectAccessible(page, 'an invitation that does not work');
+  for (const path of ['/sign-in', '/setup#CODE', `/invitation${new URL(url).hash}`, '/reset#TOKEN']) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.goto(`/console${path}`);

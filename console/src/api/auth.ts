@@ -2,6 +2,7 @@ import type {
   AcceptInvitationRequest,
   ChangePasswordRequest,
   ForgotPasswordRequest,
+  InvitationSummary,
   Me,
   ReauthenticateRequest,
   RegisterPasskeyRequest,
@@ -27,6 +28,7 @@ export const auth = {
   removePassword: () => send<void>('DELETE', '/v1/auth/password'),
   forgot: (body: ForgotPasswordRequest) => post<void>('/v1/auth/password/forgot', body),
   reset: (body: ResetPasswordRequest) => post<Me>('/v1/auth/password/reset', body),
+  readInvitation: (token: string) => post<InvitationSummary>('/v1/auth/invitations/read', { token }),
   accept: (body: AcceptInvitationRequest) => post<Me>('/v1/auth/invitations/accept', body),
   reauthenticate: (body: ReauthenticateRequest) => post<void>('/v1/auth/reauthenticate', body),
 

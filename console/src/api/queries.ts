@@ -51,6 +51,10 @@ export type Member = Me & { [Field in 'workspace' | 'role' | 'principal_id']: No
 /** True if the person is in a workspace. Otherwise they still have to join one that added them. */
 export const isMember = (me: Me): me is Member => me.workspace !== null;
 
+/** The screen that a person starts on: reviewing is all that a reviewer is for. */
+export const homeOf = ({ role }: Pick<Me, 'role'>): '/' | '/reviews' =>
+  role === 'reviewer' ? '/reviews' : '/';
+
 /** The signed-in person. Throws outside the shell. */
 export function useMe(): Member {
   const { data } = useQuery(meQuery);

@@ -66,12 +66,15 @@ function NamedKey({ key_id, principal_id }: { key_id: string; principal_id: stri
   );
 }
 
-/** Tells under which name the history will record an action. Goes beside every control that writes to it. */
+/**
+ * Tells under which name the history will record an action. Goes beside every control that writes to it. The principal is in
+ * the tooltip and on the person's account page.
+ */
 export function RecordedAs({ className }: { className?: string | undefined }) {
   const me = useMe();
   return (
     <span className={cx(styles.as, className)}>
-      Recorded as {me.user.name} (<code>{me.principal_id}</code>)
+      Recorded as <span title={me.principal_id}>{me.user.name}</span>
     </span>
   );
 }

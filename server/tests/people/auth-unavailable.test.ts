@@ -70,6 +70,8 @@ describe('the door', () => {
     ['sign_ins', 'POST', '/v1/auth/sign-in', () => password],
     ['invitations', 'POST', '/v1/auth/invitations/accept', accepting],
     ['users', 'POST', '/v1/auth/invitations/accept', accepting],
+    ['invitations', 'POST', '/v1/auth/invitations/read', () => ({ token: invitation })],
+    ['members', 'POST', '/v1/auth/invitations/read', () => ({ token: invitation })],
     ['users', 'POST', '/v1/auth/password/reset', () => ({ token: reset, password: PASSWORD })],
     ['passkey_challenges', 'POST', '/v1/auth/passkey/options', () => undefined],
     ['user_passkeys', 'POST', '/v1/auth/passkey/verify', () => passkey.get({ challenge: 'AAAA' })],

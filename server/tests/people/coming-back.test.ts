@@ -30,6 +30,8 @@ async function accept({ token }: Invited) {
   const body = { token, name: 'Somebody', password: PASSWORD };
   return { browser, reply: await browser.call('POST', '/v1/auth/invitations/accept', { body }) };
 }
+const read = ({ token }: Pick<Invited, 'token'>) =>
+  openBrowser(s).call('POST', '/v1/auth/invitations/read', { body: { token } });
 async function join(email: string, role = 'admin') {
   const { browser, reply } = await accept(await invite(ada, email, role));
   expect(reply.status, reply.text).toBe(201);
@@ -112,8 +114,34 @@ test('an invitation ends with the key that made it, and is refused while its inv
   const by_fay = await invite(fay.browser, 'nine@example.com');
   await s.sql('update users set disabled_at = now() where user_id = $1', [fay.user_id]);
   expect(refusal((await accept(by_fay)).reply)).toEqual([401, 'unauthenticated']);
+  expect(refusal(await read(by_fay)), 'and shows nothing').toEqual([401, 'unauthenticated']);
   await s.sql('update users set disabled_at = null where user_id = $1', [fay.user_id]);
   expect((await accept(by_fay)).reply.status).toBe(201);
+});
+
+test('an invitation can be read before it is accepted, by its token alone, and says where, as what and by whom', async () => {
+  const { name: workspace_name } = (await ada.call('GET', '/v1/workspace')).body;
+  const { name: inviter } = (await ada.call('GET', '/v1/me')).body.user;
+  const invited = await invite(ada, 'reads@example.com', 'reviewer');
+  const { token } = invited;
+  const { expires_at } = (await ada.call('GET', '/v1/invitations?limit=200')).body.data.find(
+    (each: { id: string }) => each.id === invited.id,
+  );
+  const told = { workspace_name, inviter, email: 'reads@example.com', role: 'reviewer', expires_at };
+  for (const reply of [await read(invited), await read(invited)]) {
+    expect([reply.status, reply.body]).toEqual([200, told]);
+    expect(reply.headers.getSetCookie()).toEqual([]);
+  }
+  const by_key = await invite(s.admin_key, 'by-key@example.com', 'viewer');
+  expect((await read(by_key)).body).toMatchObject({ inviter: null, role: 'viewer' });
+  const [workspace, id, proof] = token.split('.') as [string, string, string];
+  for (const wrong of ['', 'x', `${workspace}.${id}.`, `${workspace}.${by_key.id}.${proof}`]) {
+    expect([wrong, ...refusal(await read({ token: wrong }))]).toEqual([wrong, 401, 'unauthenticated']);
+  }
+  expect((await accept(invited)).reply.status).toBe(201);
+  expect(refusal(await read(invited)), 'used').toEqual([401, 'unauthenticated']);
+  await ada.call('DELETE', `/v1/invitations/${by_key.id}`);
+  expect(refusal(await read(by_key)), 'revoked').toEqual([401, 'unauthenticated']);
 });
 
 test('who accepts while their inviter is being removed joins before it or not at all', async () => {

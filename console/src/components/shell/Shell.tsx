@@ -15,6 +15,7 @@ import { StopBanner, StopDialog } from '../Stop.tsx';
 import { PendingWorkspaces } from './PendingWorkspaces.tsx';
 import { Reauthentication } from './Reauthentication.tsx';
 import styles from './Shell.module.css';
+import { SkipLink } from './SkipLink.tsx';
 
 /** Loads a component library, so only on demand. */
 const loadPalette = () => import('./Palette.tsx');
@@ -94,9 +95,7 @@ export function Shell() {
 
   return (
     <div className={styles.shell}>
-      <a href="#main" className={styles.skip}>
-        Skip to content
-      </a>
+      <SkipLink to="main">Skip to content</SkipLink>
       <header className={styles.side} data-open={is_open || undefined}>
         <div className={styles.brand}>
           <img src="/console/icon.svg" alt="" />

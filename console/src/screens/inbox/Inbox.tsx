@@ -15,6 +15,7 @@ import { useKeys } from '../../components/keys/use-keys.ts';
 import { Blocks } from '../../components/list/Blocks.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Empty, Loading, Tabs, useTitle } from '../../components/Page.tsx';
+import { SkipLink } from '../../components/shell/SkipLink.tsx';
 import { LoadMore } from '../../components/Table.tsx';
 import type { Action } from '../../lib/hooks/use-action.ts';
 import { useMedia } from '../../lib/hooks/use-media.ts';
@@ -174,6 +175,12 @@ export default function Inbox() {
     <div className={styles.inbox} data-fills data-open={id !== undefined || undefined}>
       {/* A phone shows an open review without the list and its heading. */}
       {!is_wide && id !== undefined && <h1 className="visually-hidden">Inbox</h1>}
+      {id !== undefined && (
+        <>
+          <SkipLink to="request">Skip to the request</SkipLink>
+          <SkipLink to="decision">Skip to the decision</SkipLink>
+        </>
+      )}
       <section className={styles.left} aria-label="Requests for review">
         <Header tab={tab} exporting={exporting} />
         <div role="status" className={is_after ? undefined : 'visually-hidden'}>

@@ -73,7 +73,7 @@ export function Pane({
   if (decision === undefined) return failure || <Loading lines={10} />;
   const { action, agent, reservation, review_state, context } = decision;
   return (
-    <article className={styles.pane} aria-label={visible(action.merchant)}>
+    <article id="request" tabIndex={-1} className={styles.pane} aria-label={visible(action.merchant)}>
       <div ref={read} className={styles.read}>
         <div className={styles.content}>
           <Button kind="quiet" small className={styles.back} onClick={onBack}>
@@ -130,7 +130,7 @@ export function Pane({
           </p>
         </div>
       </div>
-      <div className={styles.bar}>
+      <div id="decision" tabIndex={-1} className={styles.bar}>
         {review_state === 'PENDING' || is_reviewing || is_refused ? (
           <ReviewBox decision={decision} onOpen={setReviewing} onDone={() => onReviewed(decision)} />
         ) : (

@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { queryClient, useMe } from '../../api/queries.ts';
+import { Author } from '../../components/Author.tsx';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
@@ -67,7 +68,7 @@ export function SigningKeys() {
   const mayRevoke = ({ principal_id }: SigningKey) => me.role === 'admin' || principal_id === me.principal_id;
   const columns: readonly Column<SigningKey>[] = [
     { name: 'Name', heading: true, wrap: true, cell: (each) => each.name },
-    { name: 'Person', wrap: true, cell: (each) => each.principal_id },
+    { name: 'Person', wrap: true, cell: (each) => <Author principal_id={each.principal_id} key_id={null} /> },
     { name: 'Status', cell: (each) => words(each.status) },
     { name: 'Fingerprint', wrap: true, cell: (each) => <code>{each.fingerprint}</code> },
     { name: 'Added', cell: (each) => <Time at={each.created_at} /> },

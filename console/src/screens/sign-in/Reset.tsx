@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { auth } from '../../api/auth.ts';
 import { codeOfError } from '../../api/client.ts';
-import { meQuery, queryClient } from '../../api/queries.ts';
+import { homeOf, meQuery, queryClient } from '../../api/queries.ts';
 import { Button } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
@@ -23,7 +23,7 @@ export default function Reset() {
         const me = await auth.reset({ token, password });
         queryClient.clear();
         queryClient.setQueryData(meQuery.queryKey, me);
-        await navigate({ to: '/', replace: true });
+        await navigate({ to: homeOf(me), replace: true });
       } catch (error) {
         if (codeOfError(error) !== 'unauthenticated') throw error;
         setRefused(true);

@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { auth } from '../../api/auth.ts';
 import { codeOfError } from '../../api/client.ts';
-import { meQuery, queryClient, signInOptionsQuery } from '../../api/queries.ts';
+import { homeOf, meQuery, queryClient, signInOptionsQuery } from '../../api/queries.ts';
 import { announceSignIn } from '../../api/session.ts';
 import { Button, buttonClass } from '../../components/Button.tsx';
 import { TextField } from '../../components/Field.tsx';
@@ -42,7 +42,7 @@ export default function SignIn() {
     queryClient.clear();
     queryClient.setQueryData(meQuery.queryKey, me);
     announceSignIn();
-    await navigate({ href: ownPath(next), replace: true });
+    await navigate({ href: ownPath(next) ?? homeOf(me), replace: true });
   };
   const passkey = useAction(async () => {
     try {
@@ -147,7 +147,7 @@ export default function SignIn() {
   );
 }
 
-/** The screen to open after sign-in. Never an address outside the console. */
-function ownPath(next: string | undefined): string {
-  return next !== undefined && /^\/(?![/\\])/.test(next) ? next : '/';
+/** The screen that the person wanted before they signed in. Never an address outside the console. */
+function ownPath(next: string | undefined): string | undefined {
+  return next !== undefined && /^\/(?![/\\])/.test(next) ? next : undefined;
 }

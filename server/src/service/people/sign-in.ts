@@ -20,6 +20,7 @@ import type { Mac } from '../installation/secrets.ts';
 import { makeAccountChanges, nameToJoinWith } from './account-names.ts';
 import type { Attempts } from './attempts.ts';
 import type { Devices } from './devices.ts';
+import { type InvitationSummary, type PendingInvitation, summaryOf } from './invitation-summary.ts';
 import { joinSample } from './join-sample.ts';
 import { INVALID_RESET, type LinkTokens } from './links.ts';
 import { type Me, meOf, type Self } from './own-account.ts';
@@ -221,19 +222,16 @@ export class SignInFlows {
     });
   }
 
+  /** Returns what a person sees before joining. Throws `unauthenticated` unless the invitation could be accepted. */
+  readInvitation(token: string): Promise<InvitationSummary> {
+    return verifying(async () => summaryOf(this.#options.db, await this.#pendingInvitation(token)));
+  }
+
   acceptInvitation(input: { token: string; name: string; password: string }, from: From): Promise<SignedIn> {
     return verifying(async () => {
       if (!this.#options.password_sign_in) throw new ApiError('unauthenticated', NO_PASSWORDS);
-      const named = this.#options.links.openInvitation(input.token);
-      const [invitation] = named === null ? [] : await loadInvitations(this.#options.db, [named]);
-      if (
-        named === null ||
-        invitation === undefined ||
-        invitationStatus(invitation, await readClock(this.#options.db)) !== 'pending'
-      ) {
-        throw new ApiError('unauthenticated', INVALID_INVITATION);
-      }
-      const { email, principal_id, invitation_id } = invitation;
+      const invitation = await this.#pendingInvitation(input.token);
+      const { email, principal_id, invitation_id, workspace_id } = invitation;
       const user = await findUserByEmail(this.#options.db, email);
       let password_hash: string | null = null;
       if (user === undefined) {
@@ -244,12 +242,12 @@ export class SignInFlows {
       } else if (!(await this.#tryPassword({ email, user }, input.password, from))) {
         throw new ApiError('unauthenticated', 'The password of your account is wrong.');
       }
-      const was_mailed = await wasMailed(this.#options.db, named);
-      const whose = { user_id: user?.user_id ?? null, workspace_ids: [named.workspace_id] };
+      const was_mailed = await wasMailed(this.#options.db, invitation);
+      const whose = { user_id: user?.user_id ?? null, workspace_ids: [workspace_id] };
       const name = await nameToJoinWith(this.#options.db, user ?? { name: input.name, email }, whose);
       if (user !== undefined) await this.giveName(user, name, from);
       const joined = await this.#options.lane.submit(
-        named.workspace_id,
+        workspace_id,
         joinWorkspace,
         {
           admittance: { by: 'invitation', invitation_id, principal_id, was_mailed },
@@ -261,7 +259,7 @@ export class SignInFlows {
         },
         originOfJoining(from),
       );
-      return this.letIn(joined, 'invitation', from, { workspace_id: named.workspace_id });
+      return this.letIn(joined, 'invitation', from, { workspace_id });
     });
   }
 
@@ -357,6 +355,19 @@ export class SignInFlows {
       throw new ApiError('unauthenticated', PASSWORD_WRONG);
     }
     return user;
+  }
+
+  /** The invitation of a token. Throws `unauthenticated` for one that is wrong, used, revoked or expired. */
+  async #pendingInvitation(token: string): Promise<PendingInvitation> {
+    const named = this.#options.links.openInvitation(token);
+    const [invitation] = named === null ? [] : await loadInvitations(this.#options.db, [named]);
+    if (
+      invitation === undefined ||
+      invitationStatus(invitation, await readClock(this.#options.db)) !== 'pending'
+    ) {
+      throw new ApiError('unauthenticated', INVALID_INVITATION);
+    }
+    return invitation;
   }
 
   async #refuseIfSetUp(): Promise<void> {

@@ -10,7 +10,8 @@ import {
   TokenIn,
 } from '../../people.ts';
 import { route } from '../../route.ts';
-import { Fields, Nullable } from '../../schema.ts';
+import { Fields, Nullable, OneOf, Timestamp } from '../../schema.ts';
+import { ROLES } from '../../values/scopes.ts';
 
 const OptionsBody = Fields(
   {
@@ -54,6 +55,24 @@ const AcceptBody = Fields({
   name: PersonName(),
   password: PasswordIn(`${NEW_PASSWORD} If the e-mail already has an account, the password of that account.`),
 });
+
+const ReadInvitationBody = Fields({ token: TokenIn('From the link of the invitation.') });
+
+const InvitationSummaryBody = Fields(
+  {
+    workspace_name: Type.String({ examples: ['Acme Treasury'] }),
+    inviter: Nullable(
+      Type.String({
+        description: 'The name of the member who invited. Null if the operator or a key did.',
+        examples: ['Ada Lovelace'],
+      }),
+    ),
+    email: Type.String({ examples: ['bo@example.com'] }),
+    role: OneOf(ROLES),
+    expires_at: Timestamp(),
+  },
+  { $id: 'InvitationSummary' },
+);
 
 const ForgotBody = Fields({ email: EmailIn() });
 
@@ -130,6 +149,19 @@ export const routes = {
     body: AcceptBody,
     responses: { 201: { description: 'Joined and signed in.', schema: MeBody, headers: SESSION_HEADERS } },
     errors: ['already_member', 'principal_taken', ...SIGN_IN_ERRORS],
+  }),
+  readInvitation: route({
+    method: 'POST',
+    path: '/v1/auth/invitations/read',
+    operationId: 'readInvitation',
+    tag: 'Sign-in',
+    summary: 'Read an invitation before accepting it',
+    description:
+      'For the page that joins a workspace. Answers only for a token that could be accepted, and changes nothing. The token is in the body, so no log or history of addresses has it.',
+    scopes: 'public',
+    body: ReadInvitationBody,
+    responses: { 200: { description: 'The invitation.', schema: InvitationSummaryBody } },
+    errors: SIGN_IN_ERRORS,
   }),
   forgotPassword: route({
     method: 'POST',

@@ -37,6 +37,10 @@ export function makeAuthRoutes(options: {
     serve(routes.acceptInvitation)(async (call) =>
       letIn(201, await flows.acceptInvitation(call.body, fromHere(call))),
     ),
+    serve(routes.readInvitation)(async (call) => {
+      site.checkDoor(call.headers);
+      return { status: 200, body: await flows.readInvitation(call.body.token) };
+    }),
     serve(routes.forgotPassword)(async (call) => {
       await forgotPassword(call.body.email, fromHere(call));
       return { status: 202 };
