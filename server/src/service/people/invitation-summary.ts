@@ -6,7 +6,7 @@ import type { InWorkspace } from '../../engine/storage/rows.ts';
 /** An invitation that may still be accepted. */
 export type PendingInvitation = InWorkspace<Invitation>;
 
-/** What a person sees before joining: where, as what, and who invited. `inviter` null: no member did. */
+/** An invitation as a person sees it before joining: where, in which role, and who invited. `inviter` null: no member did. */
 export interface InvitationSummary extends Pick<Invitation, 'email' | 'role' | 'expires_at'> {
   workspace_name: string;
   inviter: string | null;
