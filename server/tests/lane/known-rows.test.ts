@@ -431,7 +431,7 @@ describe('what a process knows of a workspace', () => {
     node.sent.length = 0;
     expect((await decide(node, asked, 12)).decision).toBe('ALLOW');
     const look = ['begin', 'lock_heads', 'load_due_holds', 'load_earlier_decisions'];
-    const writes = ['add_to_counters', expect.stringMatching(/^write_wide_/)];
+    const writes = ['add_to_counters_counted', expect.stringMatching(/^write_wide_/)];
     expect(node.sent).toEqual([...look, ...writes, 'commit']);
   });
 

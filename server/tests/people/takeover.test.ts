@@ -443,11 +443,13 @@ describe('a membership from before the first proof', () => {
   });
   test('is from before the proof whatever the clock said then, and is accepted all the same', async () => {
     await hijack('viewer');
-    await s.sql(
-      `update members set joined_at = joined_at + interval '1 day'
-        where user_id = (select user_id from users where email = $1)`,
+    const { rows } = await s.sql(
+      `select m.user_id, m.joined_at + interval '1 day' as later from members m join users u on u.user_id = m.user_id
+        where u.email = $1`,
       [email],
     );
+    for (const { user_id, later } of rows)
+      await s.sql('update members set joined_at = $2 where user_id = $1', [user_id, later]);
     const browser = openBrowser(s);
     expect((await reset(await resetToken(), OWNER, browser)).status).toBe(200);
     expect(await workspacesOf(browser)).toEqual({ tenant: 'viewer pending' });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { forOneWorkspace } from '../../src/engine/citus/one-workspace.ts';
+import { onShard, tablesOf } from '../../src/engine/citus/find-everywhere.ts';
+import { forOneWorkspace, splitByWorkspace } from '../../src/engine/citus/one-workspace.ts';
 import { distribute } from '../../src/engine/distribution/distribute.ts';
 import { connectionUrl, createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -65,4 +66,42 @@ test.each([
   ],
 ])('%s stays as it is', (_, text) => {
   expect(forOneWorkspace(text)).toBeNull();
+});
+
+test('while a node is lost, the others are asked for each of their shards, with the values in the text', () => {
+  const text = `select h.workspace_id from ledger_heads h left join search_watermarks w on w.workspace_id = h.workspace_id
+    where h.workspace_id <> all($2::text[]) and h.workspace_id > $1 limit $3`;
+  const shards = new Map([
+    ['ledger_heads', 'ledger_heads_7'],
+    ['search_watermarks', 'search_watermarks_9'],
+  ]);
+  expect(tablesOf(text)).toEqual([...shards.keys()]);
+  expect(onShard({ text, values: ["it's $2", ['a', 'b'], 5] }, shards)).toBe(
+    `select h.workspace_id from ledger_heads_7 h left join search_watermarks_9 w on w.workspace_id = h.workspace_id
+    where h.workspace_id <> all(array['a', 'b']::text[]) and h.workspace_id > 'it''s $2' limit 5`,
+  );
+});
+
+test('of a statement over several workspaces, one whose worker does not answer is left out where the statement says so', async () => {
+  const lost = Object.assign(new Error('connection to the remote node failed'), { code: '08006' });
+  class Connection {
+    async query({ values = [] }: { text: string; values?: unknown[]; leaves_out_lost?: boolean }) {
+      const id = values[0] as string;
+      if (id === 'ws_b') throw lost;
+      if (id === 'ws_c') throw new Error('a bug');
+      return { rows: [{ id }], rowCount: 1 };
+    }
+  }
+  const client = new Connection();
+  splitByWorkspace(client, (error) => error === lost);
+  const ask = (ids: string[], leaves_out_lost: boolean) =>
+    client.query({
+      text: 'select 1 from agents where workspace_id = any($1)',
+      values: [ids],
+      leaves_out_lost,
+    });
+  expect((await ask(['ws_a', 'ws_b', 'ws_d'], true)).rows).toEqual([{ id: 'ws_a' }, { id: 'ws_d' }]);
+  expect(await ask(['ws_b'], true)).toMatchObject({ rows: [], rowCount: 0 });
+  await expect(ask(['ws_a', 'ws_b'], false)).rejects.toBe(lost);
+  await expect(ask(['ws_a', 'ws_c'], true)).rejects.toThrow('a bug');
 });

@@ -507,7 +507,7 @@ test('a lease that was written at a time ahead, by a process that is gone, keeps
     const now_ms = Date.now();
     const [now, end] = [now_ms + 1_000, now_ms + 16_000].map((ms) => new Date(ms).toISOString());
     const wanted = { worker: 'next', now: now as string, until: end as string, limit: 100 };
-    const leased = await leaseQueues(superuser, wanted);
+    const leased = await leaseQueues(db, wanted);
     return leased.some(({ endpoint_id }) => endpoint_id === to.endpoint_id);
   };
   await lease(15);

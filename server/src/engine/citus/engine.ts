@@ -6,6 +6,8 @@ export type EngineKind = 'postgres' | 'citus';
 /** The engine as the connections of a process found it last. */
 export interface Engine {
   kind: EngineKind;
+  /** `host:port` of each worker that did not answer when it was asked last. */
+  lost?: readonly string[];
 }
 
 const engines = new WeakMap<object, Engine>();
@@ -17,6 +19,9 @@ export function noteEngine(pool: object, engine: Engine): void {
 
 /** Returns the engine behind a pool, as its newest connection found it. */
 export const engineOf = (pool: object): EngineKind => engines.get(pool)?.kind ?? 'postgres';
+
+/** Returns `host:port` of each worker behind a pool that did not answer when it was asked last. */
+export const lostNodesOf = (pool: object): readonly string[] => engines.get(pool)?.lost ?? [];
 
 /** SQL that is true where the Citus extension is installed, used or not. */
 export const HAS_CITUS = "to_regclass('pg_catalog.pg_dist_partition') is not null";

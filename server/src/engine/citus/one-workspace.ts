@@ -64,7 +64,11 @@ const rendered = new Map<string, Rendered | null>();
 
 const renderedOf = (text: string) => valueIn(rendered, text, () => forOneWorkspace(text));
 
-type Statement = pg.QueryConfig & { values: unknown[] };
+type Statement = pg.QueryConfig & {
+  values: unknown[];
+  /** Workspaces whose worker does not answer are left out, instead of failing it for all. */
+  leaves_out_lost?: boolean;
+};
 
 /** The ids in an array, or in the literal of one. */
 function idsIn(value: unknown): readonly string[] {
@@ -91,9 +95,25 @@ function forOne(statement: Statement, { text, groups, id_at }: Rendered, workspa
 
 /** The rows of all answers, as those of one statement. */
 function joinAnswers(answers: readonly pg.QueryResult[]): pg.QueryResult {
-  const [first] = answers as [pg.QueryResult];
   const rowCount = answers.reduce((sum, each) => sum + (each.rowCount ?? 0), 0);
-  return { ...first, rowCount, rows: answers.flatMap((each) => each.rows) };
+  return { ...(answers[0] as pg.QueryResult), rowCount, rows: answers.flatMap((each) => each.rows) };
+}
+
+/** The answers of the workspaces; `isLost`: says of an error whether the workspace's worker does not answer. */
+async function answersOf(
+  { leaves_out_lost = false }: Statement,
+  sent: readonly Promise<pg.QueryResult>[],
+  isLost: (error: unknown) => boolean,
+): Promise<pg.QueryResult> {
+  const settled = await Promise.allSettled(sent);
+  const answers: pg.QueryResult[] = [];
+  for (const each of settled) {
+    if (each.status === 'fulfilled') answers.push(each.value);
+    else if (!leaves_out_lost || !isLost(each.reason)) throw each.reason;
+  }
+  return answers.length === 0
+    ? ({ rows: [], rowCount: 0 } as unknown as pg.QueryResult)
+    : joinAnswers(answers);
 }
 
 /** Returns the statements that do for one workspace each what this one does for all of its own; itself if it has none. */
@@ -111,17 +131,23 @@ export function eachWorkspace(statement: Statement): [Statement, ...Statement[]]
 
 type Send = (statement: unknown, ...rest: unknown[]) => unknown;
 
-/** Makes a connection to Citus send a statement over several workspaces as one for each of them. */
-export function splitByWorkspace(client: { query: unknown }): void {
-  const send = (client.query as Send).bind(client);
+/**
+ * Makes a connection to Citus send a statement over several workspaces as one for each of them. `isLost` says of an error
+ * whether a worker does not answer.
+ */
+export function splitByWorkspace(client: { query: unknown }, isLost: (error: unknown) => boolean): void {
+  // Looked up at each call, as on a connection that nobody has changed.
+  const send: Send = (...given) =>
+    (Object.getPrototypeOf(client) as { query: Send }).query.apply(client, given);
   client.query = (statement: Statement | string, ...rest: unknown[]) => {
     if (typeof statement === 'string' || statement.values === undefined) return send(statement, ...rest);
     const [first, ...others] = eachWorkspace(statement);
-    if (others.length === 0) return send(first, ...rest);
-    const answers = Promise.all([first, ...others].map((each) => send(each) as Promise<pg.QueryResult>));
+    if (others.length === 0 && statement.leaves_out_lost !== true) return send(first, ...rest);
+    const sent = [first, ...others].map((each) => send(each) as Promise<pg.QueryResult>);
+    const answer = answersOf(statement, sent, isLost);
     const done = rest.at(-1) as ((error: unknown, answer?: pg.QueryResult) => void) | undefined;
-    if (typeof done !== 'function') return answers.then(joinAnswers);
-    answers.then((all) => done(undefined, joinAnswers(all)), done);
+    if (typeof done !== 'function') return answer;
+    answer.then((all) => done(undefined, all), done);
     return undefined;
   };
 }

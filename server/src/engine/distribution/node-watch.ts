@@ -56,6 +56,7 @@ export function makeNodeWatch({ db, engine, log, onEngine }: NodeWatchOptions): 
       if (!before && reachable) log.info({ node }, 'a node of the database is back');
     }
     nodes = found;
+    engine.lost = found.flatMap(({ node, reachable }) => (reachable ? [] : node));
   };
   return {
     nodes: () => nodes,

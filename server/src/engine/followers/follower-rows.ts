@@ -1,3 +1,4 @@
+import { findEverywhere } from '../citus/find-everywhere.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { FOLLOWERS, type FollowerName, type SkippedEvents } from './follower-names.ts';
 
@@ -18,15 +19,19 @@ export async function findLaggingWorkspaces(
   follower: FollowerName,
   page: { after: string; without: readonly string[]; limit: number },
 ): Promise<string[]> {
-  const result = await db.query<{ workspace_id: string }>({
+  const isBefore = (id: string) => Number(id <= page.after);
+  const found = await findEverywhere<{ workspace_id: string }>(db, {
     name: `find_workspaces_behind_${follower}`,
     text: `select h.workspace_id from ledger_heads h
       left join ${WATERMARKS[follower]} w on w.workspace_id = h.workspace_id
       where h.seq > coalesce(w.seq, 0) and h.workspace_id <> all($2::text[])
       order by h.workspace_id <= $1, h.workspace_id limit $3`,
     values: [page.after, page.without, page.limit],
+    limit: page.limit,
+    order: ({ workspace_id: a }, { workspace_id: b }) => isBefore(a) - isBefore(b) || (a < b ? -1 : 1),
+    read: (row) => row,
   });
-  return result.rows.map((row) => row.workspace_id);
+  return found.map((row) => row.workspace_id);
 }
 
 /** The `seq` up to which a follower has processed a chain; 0 where it has not begun. */

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Client } from '../storage/database.ts';
+import { type CountedStatement, sendCounted } from '../storage/rows.ts';
 
 /** A prepared statement as the writers of `storage` send it; its text follows from its name. */
 interface Statement {
@@ -7,6 +8,11 @@ interface Statement {
   text: string;
   values: unknown[];
 }
+
+/** A statement with the number of rows that it writes, if that is known. */
+type Collected = Statement & Partial<Pick<CountedStatement, 'writes'>>;
+
+const isCounted = ({ writes }: Collected) => typeof writes === 'number';
 
 /**
  * The statements that write a decision, by name: no two of them write the same table. Only these are joined, so that a
@@ -24,23 +30,36 @@ const JOINED = new Set([
 
 const joined = new Map<string, { name: string; text: string }>();
 
-/** One statement that does what several do, each being a common table expression with parameters of its own. */
-function join(statements: readonly Statement[]): Statement {
-  const names = statements.map(({ name }) => name).join(' ');
-  const values = statements.flatMap((each) => each.values);
-  const known = joined.get(names);
-  if (known !== undefined) return { ...known, values };
+/**
+ * The text of a statement that does what several do, each being a common table expression with parameters of its own, and
+ * that fails where one of them wrote another number of rows than it was sent: the cast of the sentence that says so is the
+ * error. So the commit can be sent behind it without waiting for an answer.
+ */
+function joinTexts(statements: readonly Collected[]): string {
   let before = 0;
-  const texts = statements.map((each) => {
+  const checks: string[] = [];
+  const tables = statements.map((each, i) => {
     const text = each.text.replaceAll(/\$(\d+)/g, (_, n: string) => `$${Number(n) + before}`);
     before += each.values.length;
-    return text;
+    if (!isCounted(each)) return `w${i} as (${text})`;
+    before += 1;
+    checks.push(`('${each.name}', (select count(*) from w${i}), $${before}::bigint)`);
+    return `w${i} as (${text} returning 1)`;
   });
-  const last = texts.pop();
-  const made = {
-    name: `write_wide_${joined.size}`,
-    text: `with ${texts.map((text, i) => `w${i} as (${text})`).join(', ')} ${last}`,
-  };
+  return `with ${tables.join(', ')} select (c.name || ' wrote ' || c.written || ' of ' || c.sent || ' rows')::integer
+    from (values ${checks.join(', ')}) as c(name, written, sent) where c.written <> c.sent`;
+}
+
+/** One statement that does what several do and checks how many rows each wrote. */
+function join(statements: readonly Collected[]): Statement {
+  const names = statements.map(({ name }) => name).join(' ');
+  const values = statements.flatMap((each) =>
+    isCounted(each) ? [...each.values, each.writes] : each.values,
+  );
+  const known = joined.get(names);
+  if (known !== undefined) return { ...known, values };
+  const name = statements.length === 1 ? `${names}_counted` : `write_wide_${joined.size}`;
+  const made = { name, text: joinTexts(statements) };
   joined.set(names, made);
   return { ...made, values };
 }
@@ -48,23 +67,30 @@ function join(statements: readonly Statement[]): Statement {
 /**
  * Sends the statements that `write` issues on the client it is given: those of a decision as one, behind all others in
  * their order. PostgreSQL and the driver then handle one statement instead of five. `write` must issue all of them at once;
- * one that comes later fails the batch. Returns when each was answered, without the answers.
+ * one that comes later fails the batch. One that writes another number of rows than it was sent fails too: with
+ * `is_joining` in the database, so that no commit behind it succeeds, else in its answer, for which a commit must wait.
+ * Returns when each was answered, without the answers.
  */
 export function sendWide(
   client: Client,
   is_joining: boolean,
   write: (client: Client) => Promise<unknown>[],
 ): Promise<unknown>[] {
-  const apart: Statement[] = [];
-  const together: Statement[] = [];
+  const apart: Collected[] = [];
+  const together: Collected[] = [];
   let is_open = true;
-  const query = (statement: Statement) => {
+  const query = (statement: Collected) => {
     if (!is_open) return Promise.reject(new Error(`${statement.name} came after the batch was sent`));
     (is_joining && JOINED.has(statement.name) ? together : apart).push(statement);
     return Promise.resolve();
   };
   const issued = write({ query } as unknown as Client);
   is_open = false;
-  const all = together.length > 1 ? [...apart, join(together)] : [...apart, ...together];
-  return [...issued, ...all.map((statement) => client.query(statement as pg.QueryConfig))];
+  const send = (statement: Collected) => {
+    if (!is_joining) return sendCounted(client, { writes: null, ...statement });
+    return client.query((isCounted(statement) ? join([statement]) : statement) as pg.QueryConfig);
+  };
+  const all = apart.map(send);
+  if (together.length > 0) all.push(client.query(join(together) as pg.QueryConfig));
+  return [...issued, ...all];
 }

@@ -9,8 +9,11 @@ export type Client = pg.PoolClient;
 
 /** A connection pool, or one client inside a transaction. */
 export interface Queryable {
-  query<R extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<pg.QueryResult<R>>;
+  query<R extends pg.QueryResultRow>(config: Statement): Promise<pg.QueryResult<R>>;
 }
+
+/** A statement. One over several workspaces may leave out those whose worker of Citus does not answer: see `splitByWorkspace`. */
+export type Statement = pg.QueryConfig & { leaves_out_lost?: boolean };
 
 /** The address of the database: a URL, or the embedded server's socket. */
 export type DatabaseAddress = { url: string } | PostgresConnection;
@@ -89,7 +92,7 @@ export interface PoolOptions {
   idle_timeout_ms?: number;
   /** Values that the service never wrote are read as text instead of throwing, so that verification can report them. */
   lenient_types?: boolean;
-  /** The engine, which each new connection finds again. Default: nobody asks. */
+  /** The engine, which each new connection finds again. Pools of one process share it; the default is the pool's own. */
   engine?: Engine;
   /** The sample workspace whose own clock comes before the database's: see `samples/sample-clocks.ts`. */
   sample?: string | undefined;
@@ -169,7 +172,7 @@ async function setUp(
         .map((name) => `reset ${name}`)
         .join('; '),
     );
-    splitByWorkspace(client);
+    splitByWorkspace(client, isUnavailable);
   } catch (error) {
     const is_refused = sqlState(error) === INSUFFICIENT_PRIVILEGE;
     const reason = is_refused
@@ -219,6 +222,7 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
       ? { enable_sort: 'off', enable_seqscan: 'off', enable_bitmapscan: 'off' }
       : {}),
   };
+  const engine: Engine = options.engine ?? { kind: 'postgres' };
   const pool = new pg.Pool({
     ...addressConfig(address),
     max: options.max,
@@ -229,11 +233,11 @@ export function makePool(address: DatabaseAddress, options: PoolOptions): pg.Poo
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     onConnect: (client: pg.ClientBase) =>
-      setUp(client, { settings, planner, role: options.role ?? null, engine: options.engine }),
+      setUp(client, { settings, planner, role: options.role ?? null, engine }),
     types: options.lenient_types === true ? lenientTypes : types,
     application_name: 'purser',
   } as pg.PoolConfig);
-  if (options.engine !== undefined) noteEngine(pool, options.engine);
+  noteEngine(pool, engine);
   pool.on('error', options.onBroken);
   // A connection in use can break between two statements; without its own listener that would end the process.
   pool.on('connect', (client) => {

@@ -4,6 +4,7 @@ import type { DecisionState } from '@purser/rules/domain/decision-states';
 import type { DecisionCore } from '@purser/rules/domain/decisions';
 import type { InLedger } from '@purser/rules/domain/ledger';
 import type { ExpiredReservation } from '@purser/rules/domain/reservations';
+import { findEverywhere } from '../citus/find-everywhere.ts';
 import { JOINING_AFTER, type JoiningRow, joiningOf } from './authorities.ts';
 import type { Client, Queryable } from './database.ts';
 import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
@@ -151,15 +152,17 @@ export async function listDueHolds(
   after: Pick<DueHold, 'expires_at' | 'decision_id'> | null,
   limit: number,
 ): Promise<DueHold[]> {
-  const result = await db.query<DueHold>({
+  return findEverywhere<DueHold>(db, {
     name: 'list_due_holds',
-    text: `select workspace_id, agent_id, expires_at, decision_id from expiring_holds
-      where decision_id <> '' and expires_at <= (select clock_timestamp()) and (expires_at, decision_id) > ($1, $2)
-        and not exists (select 1 from sample_clocks c where c.workspace_id = expiring_holds.workspace_id)
-      order by expires_at, decision_id limit $3`,
+    text: `select h.workspace_id, h.agent_id, h.expires_at, h.decision_id from expiring_holds h
+      where h.decision_id <> '' and h.expires_at <= (select clock_timestamp()) and (h.expires_at, h.decision_id) > ($1, $2)
+        and not exists (select 1 from sample_clocks c where c.workspace_id = h.workspace_id)
+      order by h.expires_at, h.decision_id limit $3`,
     values: [after?.expires_at ?? '-infinity', after?.decision_id ?? '', limit],
+    limit,
+    order: (a, b) => (`${a.expires_at} ${a.decision_id}` < `${b.expires_at} ${b.decision_id}` ? -1 : 1),
+    read: (hold) => ({ ...hold, expires_at: new Date(hold.expires_at).toISOString() }),
   });
-  return result.rows;
 }
 
 /** A hold that expires by itself. */

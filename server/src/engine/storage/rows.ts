@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Client, Queryable } from './database.ts';
 
 /**
@@ -24,6 +25,28 @@ export interface WorkspaceRows<Row> {
 }
 
 export type Write<Row> = (client: Client, parts: readonly WorkspaceRows<Row>[]) => Promise<unknown>;
+
+/** A statement that writes a known number of rows: nothing is committed where it wrote another one. */
+export interface CountedStatement extends pg.QueryConfig {
+  name: string;
+  values: unknown[];
+  /** Null where the number follows from what is stored already. */
+  writes: number | null;
+}
+
+/** A statement wrote another number of rows than it was sent. */
+export class WrongRowCount extends Error {
+  override name = 'WrongRowCount';
+}
+
+/** Sends a statement. Throws WrongRowCount where the answer has another number of rows than it writes. */
+export async function sendCounted(db: Queryable, statement: CountedStatement): Promise<void> {
+  const { name, writes } = statement;
+  const answer = (await db.query(statement)) as pg.QueryResult | undefined;
+  // The lane collects statements and sends them later: see `sendWide`.
+  if (answer === undefined || writes === null || answer.rowCount === writes) return;
+  throw new WrongRowCount(`${name} wrote ${answer.rowCount} of ${writes} rows`);
+}
 
 /** The workspace of each row, in the order of the rows. */
 export function workspaceIdsOf(parts: readonly WorkspaceRows<unknown>[]): string[] {
@@ -111,7 +134,7 @@ function updating({ update, where }: { update: readonly string[]; where?: string
  * Makes a function that inserts any number of rows of any number of workspaces with one statement. Each column is sent
  * as one parameter, so the statement is the same, and stays prepared, however many rows there are. With `upsert`, a row
  * whose `conflict` columns exist already has its `update` columns updated, where the condition `where` holds; without any it
- * stays as it is.
+ * stays as it is. Throws WrongRowCount where another number of rows was written, unless that depends on what is stored.
  */
 export function makeInsert<Row extends object>(
   table: string,
@@ -121,7 +144,7 @@ export function makeInsert<Row extends object>(
     update: readonly (keyof Row & string)[];
     where?: string;
   },
-): (db: Queryable, parts: readonly WorkspaceRows<Row>[]) => Promise<unknown> {
+): (db: Queryable, parts: readonly WorkspaceRows<Row>[]) => Promise<void> {
   const names = Object.keys(columns) as (keyof Row & string)[];
   const transports = names.map((name) => transportOf(columns[name]));
   const arrays = ['$1::text[]', ...transports.map((transport, i) => transport.array(`$${i + 2}`))];
@@ -135,6 +158,7 @@ export function makeInsert<Row extends object>(
     `insert into ${table} (${all.join(', ')}) ` +
     `select ${['r.workspace_id', ...values].join(', ')} from unnest(${arrays.join(', ')}) as r(${all.join(', ')})${conflict}`;
   const name = upsert?.where === undefined ? `write_${table}` : `write_${table}_where`;
+  const is_counted = upsert === undefined || (upsert.update.length > 0 && upsert.where === undefined);
   return (db, parts) => {
     const rows =
       parts.length === 1 ? (parts[0] as WorkspaceRows<Row>).rows : parts.flatMap((part) => part.rows);
@@ -142,7 +166,7 @@ export function makeInsert<Row extends object>(
     for (const [i, column] of names.entries()) {
       parameters.push((transports[i] as Transport).send(rows.map((row) => row[column])));
     }
-    return db.query({ name, text, values: parameters });
+    return sendCounted(db, { name, text, values: parameters, writes: is_counted ? rows.length : null });
   };
 }
 

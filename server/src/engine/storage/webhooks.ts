@@ -1,7 +1,7 @@
 import type { DeliveredEventType } from '@purser/contract/values/webhooks';
 import type { WebhookDelivery, WebhookEndpoint, WebhookEvent } from '@purser/rules/domain/webhooks';
 import type { Client, Queryable } from './database.ts';
-import { type InWorkspace, makeInsert, mapParts, type WorkspaceRows } from './rows.ts';
+import { type InWorkspace, makeInsert, mapParts, sendCounted, type WorkspaceRows } from './rows.ts';
 
 const COLUMNS =
   'endpoint_id, url, events, status, disabled_reason, secrets, secret_rotated_at, created_at, updated_at';
@@ -171,8 +171,9 @@ export function putWebhookQueues(
   parts: readonly WorkspaceRows<QueueChange>[],
 ): Promise<unknown> {
   const changes = parts.flatMap(({ workspace_id, rows }) => rows.map((row) => ({ workspace_id, ...row })));
-  return client.query({
+  return sendCounted(client, {
     name: 'put_webhook_queues',
+    writes: changes.length,
     text: `insert into webhook_queues as q (workspace_id, endpoint_id, due_at, puts, failing_since)
       select r.workspace_id, r.endpoint_id, r.due_at, 1, null
       from unnest($1::text[], $2::text[], $3::timestamptz[]) as r(workspace_id, endpoint_id, due_at)

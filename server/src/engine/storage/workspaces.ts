@@ -1,7 +1,7 @@
 import type { LedgerHead } from '@purser/rules/domain/ledger';
 import type { Workspace } from '@purser/rules/domain/workspace';
 import type { Client, Queryable } from './database.ts';
-import { type InWorkspace, makeInsert } from './rows.ts';
+import { type InWorkspace, makeInsert, sendCounted } from './rows.ts';
 
 const COLUMNS =
   'workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, separation_of_duties, time_zone, sample, coverage, created_at';
@@ -48,8 +48,9 @@ type WrittenHead = LedgerHead & Pick<LockedHead, 'time_ms' | 'has_webhooks' | 'h
 
 /** Updates locked heads to the last event and the timestamp of their batch. */
 export function writeHeads(client: Client, heads: readonly InWorkspace<WrittenHead>[]): Promise<unknown> {
-  return client.query({
+  return sendCounted(client, {
     name: 'write_heads',
+    writes: heads.length,
     text: `update ledger_heads h set seq = r.seq, hash = r.hash, time_ms = r.time_ms, has_webhooks = r.has_webhooks,
         has_channels = r.has_channels, stop = r.stop
       from unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[], $5::boolean[], $6::boolean[], $7::text[])
@@ -69,7 +70,9 @@ export function writeHeads(client: Client, heads: readonly InWorkspace<WrittenHe
 
 /** Inserts the head of a new workspace. Fails on the primary key if the workspace was created concurrently. */
 export function insertHead(client: Client, head: InWorkspace<WrittenHead>): Promise<unknown> {
-  return client.query({
+  return sendCounted(client, {
+    name: 'insert_head',
+    writes: 1,
     text: 'insert into ledger_heads (workspace_id, seq, hash, time_ms, has_webhooks) values ($1, $2, $3, $4, $5)',
     values: [head.workspace_id, head.seq, head.hash, head.time_ms, head.has_webhooks],
   });

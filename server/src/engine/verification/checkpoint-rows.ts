@@ -1,5 +1,6 @@
 import type { Checkpoint } from '@purser/rules/domain/checkpoints';
 import type { LedgerHead } from '@purser/rules/domain/ledger';
+import { findEverywhere } from '../citus/find-everywhere.ts';
 import type { Queryable } from '../storage/database.ts';
 
 /** Inserts a checkpoint, unless there is already one for the same event. */
@@ -58,12 +59,14 @@ export async function listMovedHeads(
   db: Queryable,
   page: { moved_after_ms: number; after: string; limit: number },
 ): Promise<MovedHead[]> {
-  const result = await db.query<MovedHead>({
+  return findEverywhere<MovedHead>(db, {
     name: 'list_moved_heads',
     text: `select h.workspace_id, h.seq, h.hash, h.time_ms,
         (select max(c.seq) from checkpoints c where c.workspace_id = h.workspace_id) as signed_seq
       from ledger_heads h where h.workspace_id > $1 and h.time_ms > $2 order by h.workspace_id limit $3`,
     values: [page.after, page.moved_after_ms, page.limit],
+    limit: page.limit,
+    order: (a, b) => (a.workspace_id < b.workspace_id ? -1 : 1),
+    read: (head) => ({ ...head, hash: Buffer.from(String(head.hash).slice(2), 'hex') }),
   });
-  return result.rows;
 }

@@ -91,6 +91,19 @@ export interface NewEpoch {
 }
 
 /**
+ * Returns the first moment after a person joined any workspace; null without one. A statement of its own, since Citus takes no
+ * clock in an update that reads memberships.
+ */
+async function lastJoining(db: Queryable, user_id: string): Promise<string | null> {
+  const result = await db.query<{ after_joining: string | null }>({
+    name: 'last_joining',
+    text: "select max(joined_at) + interval '1 millisecond' as after_joining from members where user_id = $1",
+    values: [user_id],
+  });
+  return result.rows[0]?.after_joining ?? null;
+}
+
+/**
  * Raises a person's credential epoch: sessions, passkeys, reset links and pending registrations of passkeys made before it
  * are worth nothing, however late they are stored. Returns the new epoch; null, and changes nothing, if the person is in
  * another epoch than `credential_epoch` by now, or disabled.
@@ -100,14 +113,14 @@ export async function raiseEpoch(
   { user_id, credential_epoch }: Pick<User, 'user_id' | 'credential_epoch'>,
   { password_hash, is_proof, kept_session_id }: NewEpoch,
 ): Promise<number | null> {
+  const after_joining = is_proof ? await lastJoining(db, user_id) : null;
   const result = await db.query<{ credential_epoch: number }>({
     name: 'raise_epoch',
     text: `with raised as (
         update users set credential_epoch = credential_epoch + 1, password_hash = $3,
           password_changed_at = clock_timestamp(),
           email_proved_at = case when $4 then coalesce(email_proved_at, greatest(
-              date_trunc('milliseconds', clock_timestamp()),
-              (select max(joined_at) + interval '1 millisecond' from members m where m.user_id = users.user_id)))
+              date_trunc('milliseconds', clock_timestamp()), $6::timestamptz))
             else email_proved_at end
         where user_id = $1 and credential_epoch = $2 and disabled_at is null
         returning user_id, credential_epoch),
@@ -118,7 +131,7 @@ export async function raiseEpoch(
         update user_passkeys p set credential_epoch = r.credential_epoch from raised r
         where $5::text is not null and p.user_id = r.user_id and p.credential_epoch = $2)
       select credential_epoch from raised`,
-    values: [user_id, credential_epoch, password_hash, is_proof, kept_session_id],
+    values: [user_id, credential_epoch, password_hash, is_proof, kept_session_id, after_joining],
   });
   return result.rows[0]?.credential_epoch ?? null;
 }

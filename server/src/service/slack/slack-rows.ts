@@ -62,13 +62,21 @@ export async function saveSlackCode(
   digest: Buffer,
   { slack_account, name }: OfferedAccount,
 ): Promise<void> {
+  // The time comes with the statement: Citus takes no clock in it.
+  const now_ms = await readClock(db);
   await db.query({
     name: 'save_slack_code',
     text: `with old as (
-        delete from slack_codes where workspace_id = $1 and (slack_account = $3 or expires_at < clock_timestamp()))
-      insert into slack_codes (workspace_id, digest, slack_account, name, expires_at)
-      values ($1, $2, $3, $4, clock_timestamp() + make_interval(mins => ${SLACK_CODE_MINUTES}))`,
-    values: [workspace_id, digest, slack_account, name],
+        delete from slack_codes where workspace_id = $1 and (slack_account = $3 or expires_at < $5))
+      insert into slack_codes (workspace_id, digest, slack_account, name, expires_at) values ($1, $2, $3, $4, $6)`,
+    values: [
+      workspace_id,
+      digest,
+      slack_account,
+      name,
+      new Date(now_ms).toISOString(),
+      new Date(now_ms + SLACK_CODE_MINUTES * 60_000).toISOString(),
+    ],
   });
 }
 
@@ -95,11 +103,12 @@ export async function takeSlackCode(
   workspace_id: string,
   digests: readonly Buffer[],
 ): Promise<OfferedAccount | undefined> {
+  const now = new Date(await readClock(db)).toISOString();
   const result = await db.query<StoredAccount>({
     name: 'take_slack_code',
-    text: `delete from slack_codes where workspace_id = $1 and digest = any($2) and expires_at > clock_timestamp()
+    text: `delete from slack_codes where workspace_id = $1 and digest = any($2) and expires_at > $3
       returning workspace_id, slack_account, name`,
-    values: [workspace_id, digests],
+    values: [workspace_id, digests, now],
   });
   return result.rows[0];
 }

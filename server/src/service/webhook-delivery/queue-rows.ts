@@ -3,6 +3,7 @@ import type { DeliveredEventType } from '@purser/contract/values/webhooks';
 import type { SealedSecret, WebhookAttempt, WebhookStatus } from '@purser/rules/domain/webhooks';
 import { CLOCK_TOLERANCE_MS } from '@purser/rules/values/clock-tolerance';
 import type pg from 'pg';
+import { findEverywhere } from '../../engine/citus/find-everywhere.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
 import type { ReceiverKind } from './sender.ts';
 
@@ -32,14 +33,19 @@ export async function leaseQueues(
   lease: { worker: string; now: string; until: string; limit: number },
 ): Promise<LeasedQueue[]> {
   // What is due is found without a lock, since a lock over all workspaces would wait for each node that holds some.
-  const due = await db.query<EndpointName & pg.QueryResultRow>({
+  const due = await findEverywhere<EndpointName & { due_at: string }>(db, {
     name: 'find_due_queues',
-    text: `select q.workspace_id, q.endpoint_id from webhook_queues q where ${isDue('$1', '$2')} order by q.due_at limit $3`,
+    text: `select q.workspace_id, q.endpoint_id, q.due_at from webhook_queues q where ${isDue('$1', '$2')}
+      order by q.due_at limit $3`,
     values: [lease.now, lease.until, lease.limit],
+    limit: lease.limit,
+    order: (a, b) => Date.parse(a.due_at) - Date.parse(b.due_at),
+    read: (row) => row,
   });
-  if (due.rows.length === 0) return [];
+  if (due.length === 0) return [];
   const result = await db.query<LeasedQueue & pg.QueryResultRow>({
     name: 'lease_queues',
+    leaves_out_lost: true,
     text: `with due as materialized (
         select q.workspace_id, q.endpoint_id
         from unnest($1::text[], $2::text[]) as w(workspace_id, endpoint_id)
@@ -48,7 +54,7 @@ export async function leaseQueues(
       update webhook_queues q set leased_by = $3, leased_until = $5 from due
       where q.workspace_id = due.workspace_id and q.endpoint_id = due.endpoint_id
       returning q.workspace_id, q.endpoint_id, q.failing_since`,
-    values: [...columns(due.rows, ['workspace_id', 'endpoint_id']), lease.worker, lease.now, lease.until],
+    values: [...columns(due, ['workspace_id', 'endpoint_id']), lease.worker, lease.now, lease.until],
   });
   return result.rows;
 }
@@ -68,6 +74,7 @@ export async function renewLeases(
 ): Promise<EndpointName[]> {
   const result = await db.query<EndpointName & pg.QueryResultRow>({
     name: 'renew_leases',
+    leaves_out_lost: true,
     text: `with mine as materialized (
         select q.workspace_id, q.endpoint_id, r.failing_since
         from unnest($3::text[], $4::text[], $5::timestamptz[]) as r(workspace_id, endpoint_id, failing_since)
@@ -152,6 +159,7 @@ export async function loadDeliveries(
 ): Promise<LoadedDelivery[]> {
   const result = await db.query<LoadedDelivery & pg.QueryResultRow>({
     name: 'load_deliveries',
+    leaves_out_lost: true,
     text: `select r.workspace_id, r.endpoint_id, q.puts, e.status, e.receiver, e.url, e.secrets, e.settings,
         e.filter, e.show_claims, d.event_id, d.due_at, d.attempts, v.type, v.payload
       from unnest($3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::integer[], $8::text[])
@@ -191,6 +199,7 @@ export interface AttemptResult extends WebhookAttempt {
 export async function recordAttempts(db: Queryable, results: readonly AttemptResult[]): Promise<void> {
   await db.query({
     name: 'record_attempts',
+    leaves_out_lost: true,
     text: `with r as materialized (
         select * from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[],
           $7::integer[], $8::text[], $9::integer[], $10::text[], $11::integer[], $12::timestamptz[],
@@ -249,6 +258,7 @@ export async function releaseQueues(
 ): Promise<EndpointName[]> {
   const result = await db.query<EndpointName & pg.QueryResultRow>({
     name: 'release_queues',
+    leaves_out_lost: true,
     text: `with mine as materialized (
         select q.workspace_id, q.endpoint_id, r.not_before, r.failing_since, r.email
         from unnest($2::text[], $3::text[], $4::bigint[], $5::timestamptz[], $6::timestamptz[], $7::text[])
@@ -315,6 +325,7 @@ export async function dropDeliveries(
 ): Promise<void> {
   await db.query({
     name: 'drop_deliveries',
+    leaves_out_lost: true,
     text: `delete from webhook_deliveries d
       using unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[])
         as r(workspace_id, endpoint_id, due_at, event_id)

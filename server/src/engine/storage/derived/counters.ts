@@ -11,7 +11,7 @@ import { type CounterWindow, reachSeconds } from '@purser/rules/counters/windows
 import { CLOCK_TOLERANCE_MS } from '@purser/rules/values/clock-tolerance';
 import { valueIn } from '@purser/rules/values/maps';
 import type { Client, Queryable } from '../database.ts';
-import { arrayLiteral, type InWorkspace, type WorkspaceRows, workspaceIdsOf } from '../rows.ts';
+import { arrayLiteral, type InWorkspace, sendCounted, type WorkspaceRows, workspaceIdsOf } from '../rows.ts';
 
 /** A counter to load. */
 export interface WantedCounter extends NamedCounter {
@@ -70,8 +70,9 @@ export async function loadCounters(
 export function addToCounters(client: Client, parts: readonly WorkspaceRows<CounterRow>[]): Promise<unknown> {
   const rows = parts.flatMap((part) => part.rows);
   const column = (name: keyof CounterRow) => arrayLiteral(rows.map((row) => row[name]));
-  return client.query({
+  return sendCounted(client, {
     name: 'add_to_counters',
+    writes: rows.length,
     text: `insert into counters (workspace_id, counter_id, subject, slot, until, count, held_minor, committed_minor,
         decision_id)
       select r.workspace_id, r.counter_id, r.subject, r.slot, r.until, r.count, r.held_minor, r.committed_minor, r.decision_id
