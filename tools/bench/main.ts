@@ -9,6 +9,7 @@ import { measureDecisions } from './decisions.ts';
 import { measureGrowth } from './growth.ts';
 import { measureInbox } from './inbox.ts';
 import { measureLimits } from './limits.ts';
+import { measureLines } from './lines.ts';
 import { measureNotices } from './notices.ts';
 import type { Plan } from './plan.ts';
 import { measureLongHistory } from './reading.ts';
@@ -25,6 +26,7 @@ const GROUPS: readonly Group[] = [
   { name: 'webhooks', title: 'Webhooks', measure: measureWebhooks },
   { name: 'notices', title: 'Channels', measure: measureNotices },
   { name: 'inbox', title: 'The inbox', measure: measureInbox },
+  { name: 'lines', title: 'Lines of payment rails', measure: measureLines },
   { name: 'reading', title: 'Reading a long history', measure: measureLongHistory },
   { name: 'growth', title: 'Growth', measure: measureGrowth },
 ];

@@ -16,7 +16,7 @@ import { makeRailSender } from './rail-sender.ts';
 
 takesMinutes(5);
 
-const { test, s, get, walk, makeAgent, ask } = serviceTest({ plan: 'enterprise' });
+const { test, s, get, post, walk, makeAgent, ask, keyWith } = serviceTest({ plan: 'enterprise' });
 const { addRail, send } = makeRailSender(s);
 const RUNS = Number(process.env.CARD_ORDERS_RUNS);
 const USD = { currency: 'USD' };
@@ -158,6 +158,81 @@ describe('a card of an agent in SHADOW', () => {
     for (const { decision_id } of [other_card, far]) expect(await outcomesOf(decision_id)).toEqual([]);
     const observed = (await decisionsOf(slug)).filter((each) => each.observed !== undefined);
     expect(observed.map((each) => each.observed.authorization)).toEqual(['iauth_3rd']);
+  });
+
+  test('is of the request that its rail names, whatever the amount, and of none that the agent cancelled', async () => {
+    const { slug, card, instrument } = await cardOf();
+    const rail = await addRail('stripe_issuing');
+    const consumer = await keyWith('consume');
+    const named = await ask(slug, 9_000, { action: { merchant: 'Another name', currency: 'USD' } });
+    const cancelled = await ask(slug, 5_000, {
+      action: { merchant: 'Hetzner Online', currency: 'USD', payee_id: instrument },
+    });
+    const report = (id: string, body: object, key?: string) =>
+      post(`/v1/decisions/${id}/outcomes`, body, key);
+    await report(
+      named.decision_id,
+      {
+        type: 'SPEND_EXECUTED',
+        amount_minor: 9_000,
+        external_reference: 'iauth_named',
+        source: 'PAYMENT_RAIL',
+      },
+      consumer,
+    );
+    await report(cancelled.decision_id, { type: 'SPEND_CANCELLED' });
+    for (const id of ['iauth_named', 'iauth_after'])
+      await send(rail, authorized({ id, amount: 5_000, ...cardNamed(card) }));
+    const observed = (await decisionsOf(slug)).filter((each) => each.observed !== undefined);
+    expect(observed.map((each) => each.observed.authorization)).toEqual(['iauth_after']);
+  });
+
+  test('is compared with requests as the workspace sets it', async () => {
+    const { slug, card } = await cardOf();
+    const rail = await addRail('stripe_issuing');
+    const settings = async (coverage: object) =>
+      expect((await s.call('PATCH', '/v1/workspace', { body: { coverage } })).status).toBe(200);
+    const asked = await ask(slug, 5_000, { action: { merchant: 'Hetzner Online', currency: 'USD' } });
+    const observed = async () =>
+      (await decisionsOf(slug)).filter((each) => each.observed !== undefined).length;
+    await send(rail, authorized({ id: 'iauth_near', amount: 5_400, ...cardNamed(card) }));
+    expect(await observed()).toBe(1);
+    await settings({ tolerance_percent: 10 });
+    await send(rail, authorized({ id: 'iauth_wider', amount: 5_400, ...cardNamed(card) }));
+    await settings({ tolerance_percent: 2 });
+    expect(await observed()).toBe(1);
+    await send(rail, captured({ id: 'ipi_wider', authorization: 'iauth_wider', card, amount: -5_400 }));
+    await send(rail, updated({ id: 'iauth_wider', status: 'closed', ...cardNamed(card) }));
+    expect(await outcomesOf(asked.decision_id)).toEqual([
+      ['SPEND_EXECUTED', 5_400, 'PAYMENT_RAIL', 'iauth_wider'],
+    ]);
+  });
+
+  test('names its decision on its lines; one that the agent asked for names none', async () => {
+    const { slug, card } = await cardOf();
+    const rail = await addRail('stripe_issuing');
+    await ask(slug, 5_000, { action: { merchant: 'Hetzner Online', currency: 'USD' } });
+    for (const [id, amount] of [
+      ['iauth_asked', 5_000],
+      ['iauth_unasked', 2_000],
+    ] as const) {
+      await send(rail, authorized({ id, amount, ...cardNamed(card) }));
+      await send(rail, captured({ id: `ipi_${id}`, authorization: id, card, amount: -amount }));
+    }
+    await send(rail, captured({ id: 'ipi_alone', authorization: null, card, amount: -700 }));
+    const made = new Map(
+      (await decisionsOf(slug)).map((each) => [each.observed?.authorization, each.decision_id]),
+    );
+    const lines = await walk(`/v1/lines?rail=${rail.id}`);
+    expect(lines.map((each) => [each.external_reference, each.observed_decision_id]).sort()).toEqual([
+      ['ipi_alone', made.get('ipi_alone')],
+      ['ipi_iauth_asked', null],
+      ['ipi_iauth_unasked', made.get('iauth_unasked')],
+    ]);
+    const [line] = lines;
+    expect(await get(`/v1/lines/${line.line_id}`)).toMatchObject({
+      observed_decision_id: line.observed_decision_id,
+    });
   });
 
   test('cannot lose its place to a client’s idempotency key', async () => {

@@ -48,6 +48,11 @@ export const LineBody = Type.Object(
         },
       ),
     ),
+    observed_decision_id: Nullable(
+      Type.String({
+        description: 'The decision that was made of this payment, because its agent in SHADOW had not asked.',
+      }),
+    ),
     recorded_at: Timestamp(),
   },
   {

@@ -1,10 +1,12 @@
-import type { Action } from '@purser/contract/decisions';
-import { isNear } from '../matching/spends.ts';
-import { isDescriptorOf } from '../merchants/descriptors.ts';
-import { contradicts, payeeKey } from '../merchants/keys.ts';
+import type { DecisionCore } from '../domain/decisions.ts';
+import { askedRow, askedSpend } from '../matching/asked-spend.ts';
+import { matchSpends } from '../matching/match-spends.ts';
+import type { AskedSpend, CoverageSettings } from '../matching/spends.ts';
 
 /** A spend that a card was asked for. Minor units. */
 export interface PaidByCard {
+  /** The rail's name of it. */
+  authorization: string;
   /** The card. */
   instrument: string;
   merchant: string;
@@ -13,55 +15,31 @@ export interface PaidByCard {
   occurred_at: string;
 }
 
-/** A decision that an agent asked for. */
-export interface AskedDecision {
-  decision_id: string;
-  created_at: string;
-  action: Action;
-  /** 0: none of it. */
-  authorized_amount_minor: number;
+/**
+ * The decision among those of an agent that asked for a payment, by the rules of coverage: the rail's own reference, the card as payee,
+ * the merchant; null: none. A request after the payment is none, unless clocks may differ or the rail named it.
+ */
+export function askedFirst(
+  asked: readonly AskedSpend[],
+  { authorization, instrument, merchant, amount_minor, currency, occurred_at }: PaidByCard,
+  settings: CoverageSettings,
+): string | null {
+  const spend = {
+    key: authorization,
+    starts_ms: Date.parse(occurred_at),
+    is_day: false,
+    merchant,
+    payee_id: instrument,
+    instrument,
+    amounts: [{ currency, amount_minor }],
+    references: [authorization],
+    resolution: null,
+  };
+  const match = matchSpends([spend], asked, settings).get(authorization);
+  return match === undefined || (match.is_late && match.rule !== 'RAIL') ? null : match.decision_id;
 }
 
-/** A request may come this long before the payment, and this long after it. */
-export const ASKED_BEFORE_MS = 7 * 86_400_000;
-export const ASKED_AFTER_MS = 60_000;
-/** How far amounts may be apart, as for a fee or another rate. */
-export const TOLERANCE_PERCENT = 2;
-
-/** How well a decision fits a payment: the smaller the better; null: not at all. */
-export function fitOf(asked: AskedDecision, paid: PaidByCard): { rank: number; apart_minor: number } | null {
-  const { action, authorized_amount_minor, created_at } = asked;
-  const expected_minor = authorized_amount_minor || action.amount_minor;
-  const apart_minor = Math.abs(paid.amount_minor - expected_minor);
-  const is_near = isNear(paid.amount_minor, expected_minor, {
-    tolerance_minor: 0,
-    tolerance_percent: TOLERANCE_PERCENT,
-  });
-  const before_ms = Date.parse(paid.occurred_at) - Date.parse(created_at);
-  const is_in_time = before_ms <= ASKED_BEFORE_MS && before_ms >= -ASKED_AFTER_MS;
-  if (!is_near || !is_in_time || action.currency !== paid.currency) return null;
-  const { payee_id = null } = action;
-  if (payee_id !== null && payeeKey(payee_id) === payeeKey(paid.instrument)) return { rank: 0, apart_minor };
-  if (contradicts(payee_id, paid.instrument)) return null;
-  return isDescriptorOf(paid.merchant, action.merchant) ? { rank: 1, apart_minor } : null;
-}
-
-/** The decision among those that were asked for that a payment is of: by payee or merchant, amount, and the newest; null: none. */
-export function askedFirst<Asked extends AskedDecision>(
-  asked: readonly Asked[],
-  paid: PaidByCard,
-): Asked | null {
-  let best: { asked: Asked; rank: number; apart_minor: number } | null = null;
-  for (const each of asked) {
-    const fit = fitOf(each, paid);
-    if (fit === null) continue;
-    const is_better =
-      best === null ||
-      fit.rank < best.rank ||
-      (fit.rank === best.rank &&
-        (fit.apart_minor < best.apart_minor ||
-          (fit.apart_minor === best.apart_minor && each.decision_id > best.asked.decision_id)));
-    if (is_better) best = { asked: each, ...fit };
-  }
-  return best?.asked ?? null;
+/** True if a decision that was only just made asked for a payment. */
+export function hasAskedFirst(decision: DecisionCore, paid: PaidByCard, settings: CoverageSettings): boolean {
+  return askedFirst([askedSpend(askedRow(decision, [], null))], paid, settings) !== null;
 }

@@ -77,7 +77,11 @@ function clockWords(time_zone: string, at_ms: number): string {
 
 /** `active_hours`: clocks of the authority's time zone must show one of them. */
 export const judgeActiveHours: Judge = (authority, { now_ms }) => {
-  const { active_hours = [], time_zone, on_outside_hours } = { ...AUTHORITY_DEFAULTS, ...authority };
+  const {
+    active_hours = [],
+    time_zone = AUTHORITY_DEFAULTS.time_zone,
+    on_outside_hours = AUTHORITY_DEFAULTS.on_outside_hours,
+  } = authority;
   const observed = clockWords(time_zone, now_ms);
   if (isActive(active_hours, time_zone, now_ms)) {
     return { outcome: 'PASS', observed, detail: POLICY.active(observed, time_zone) };

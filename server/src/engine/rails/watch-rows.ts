@@ -1,17 +1,20 @@
-import type { Decision } from '@purser/contract/decisions';
 import type { RailKind } from '@purser/contract/values/history';
-import {
-  ASKED_AFTER_MS,
-  ASKED_BEFORE_MS,
-  type PaidByCard,
-  TOLERANCE_PERCENT,
-} from '@purser/rules/cards/asked-first';
-import { decodeDecision } from '@purser/rules/domain/decision-document';
+import type { PaidByCard } from '@purser/rules/cards/asked-first';
+import { askedSpend } from '@purser/rules/matching/asked-spend';
+import type { AskedSpend, CoverageSettings } from '@purser/rules/matching/spends';
 import { firstIdAt } from '@purser/rules/values/ids';
+import { makeAskedRows } from '../matching/asked-rows.ts';
 import type { Queryable } from '../storage/database.ts';
 
 /** The requests of an agent that are compared with one payment. */
 const MAX_ASKED = 200;
+/** The newest requests in which reports and consumptions are looked up. */
+const MAX_REPORTED = 5_000;
+const DAY_MS = 86_400_000;
+/** Ids may be ahead of the time that a decision counts by. */
+const AHEAD_MS = 120_000;
+/** After every place in a ledger. */
+const END = '~';
 
 /** An authorization as it is known before the lane is asked. */
 export interface FoundWatch {
@@ -22,6 +25,8 @@ export interface FoundWatch {
   mode: string | null;
   /** The newest assignment of the card; 0: it was never assigned. */
   assignment_version: number;
+  /** JSON: how the workspace compares lines; null: by default. */
+  coverage: string | null;
   /** The end of the chain, and the newest decision, when it was looked up. */
   after_seq: number;
   newest_decision_id: string;
@@ -35,7 +40,7 @@ export async function findWatch(
 ): Promise<FoundWatch> {
   const result = await db.query<FoundWatch & { workspace_id: string }>({
     name: 'find_watch',
-    text: `select h.seq as after_seq,
+    text: `select h.seq as after_seq, (select coverage from workspaces where workspace_id = $1) as coverage,
         (select decision_id from rail_authorizations r where r.workspace_id = $1 and r.kind = $2
           and r.authorization_id = $3 and r.fact = 'DECISION') as decision_id,
         g.agent_id, g.mode,
@@ -52,31 +57,46 @@ export async function findWatch(
   return result.rows[0] as FoundWatch;
 }
 
-/** Returns requests of an agent that a payment may be of and that no authorization has taken, newest first. */
+/**
+ * Returns requests of an agent that a payment may be of and that no authorization has taken: those of a near amount, and of the newest
+ * those whose reports have a near amount or the rail's name of the payment.
+ */
 export async function findAsked(
   db: Queryable,
   workspace_id: string,
   agent_id: string,
-  { amount_minor, currency, occurred_at }: PaidByCard,
-): Promise<Decision[]> {
+  { authorization, amount_minor, currency, occurred_at }: PaidByCard,
+  { window_days, tolerance_percent, tolerance_minor }: CoverageSettings,
+): Promise<AskedSpend[]> {
   const at_ms = Date.parse(occurred_at);
-  const result = await db.query<{ document: string }>({
+  const result = await db.query<{ decision_id: string }>({
     name: 'find_asked',
-    text: `select d.document from decisions d
-      where d.workspace_id = $1 and d.agent_id = $2 and d.agent_id <> '' and d.decision_id >= $3 and d.decision_id <= $4
-        and d.currency = $5 and (d.requested_amount_minor between $6 and $7 or 'AMOUNT_LIMITED' = any(d.reason_codes))
-        and not exists (select 1 from rail_authorizations r where r.workspace_id = $1 and r.decision_id = d.decision_id)
-      order by d.decision_id desc limit ${MAX_ASKED}`,
+    text: `with asked as (select d.decision_id, d.requested_amount_minor, d.reason_codes from decisions d
+        where d.workspace_id = $1 and d.agent_id = $2 and d.agent_id <> '' and d.decision_id between $3 and $4
+          and d.currency = $5 and not exists (
+            select from rail_authorizations r where r.workspace_id = $1 and r.decision_id = d.decision_id)),
+      newest as (select decision_id from asked order by decision_id desc limit ${MAX_REPORTED}),
+      reported as (select n.decision_id from newest n where
+        exists (select from consumptions c where c.workspace_id = $1
+          and c.capability_id = 'cap_' || substr(n.decision_id, 5) and c.external_reference = $8)
+        or exists (select from outcomes o where o.workspace_id = $1 and o.decision_id = n.decision_id and o.decision_id <> ''
+          and (o.amount_minor between $6 and $7 or (o.source = 'PAYMENT_RAIL' and o.external_reference = $8)))
+        order by n.decision_id desc limit ${MAX_ASKED}),
+      near as (select decision_id from asked
+        where requested_amount_minor between $6 and $7 or 'AMOUNT_LIMITED' = any(reason_codes)
+        order by decision_id desc limit ${MAX_ASKED})
+      select decision_id from reported union select decision_id from near`,
     values: [
       workspace_id,
       agent_id,
-      // Ids may be ahead of the time that a decision counts by.
-      firstIdAt('decision', at_ms - ASKED_BEFORE_MS),
-      firstIdAt('decision', at_ms + 2 * ASKED_AFTER_MS),
+      firstIdAt('decision', at_ms - window_days * DAY_MS),
+      firstIdAt('decision', at_ms + AHEAD_MS),
       currency,
-      Math.floor((amount_minor * 100) / (100 + TOLERANCE_PERCENT)),
-      Math.ceil((amount_minor * 100) / (100 - TOLERANCE_PERCENT)),
+      Math.floor(Math.min(amount_minor - tolerance_minor, (amount_minor * 100) / (100 + tolerance_percent))),
+      Math.ceil(Math.max(amount_minor + tolerance_minor, (amount_minor * 100) / (100 - tolerance_percent))),
+      authorization,
     ],
   });
-  return result.rows.map(({ document }) => decodeDecision(document));
+  const ids = result.rows.map(({ decision_id }) => decision_id);
+  return (await makeAskedRows(db, workspace_id, ids, END)).map(askedSpend);
 }

@@ -7,6 +7,7 @@ import type { Mode } from '@purser/rules/domain/agents';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
 import { sha256 } from '@purser/rules/domain/ledger';
 import { ApiError } from '@purser/rules/errors';
+import { coverageSettings } from '@purser/rules/matching/settings';
 import type { RailRow } from '@purser/rules/rails/rails';
 import { canonicalJson } from '@purser/rules/values/canonical-json';
 import type pg from 'pg';
@@ -111,9 +112,12 @@ class Watcher {
     const { agent_id, after_seq, newest_decision_id } = found;
     if (spend === null || agent_id === null || found.mode !== 'SHADOW' || found.decision_id !== null)
       return null;
-    const asked = askedFirst(await findAsked(this.#options.db, rail.workspace_id, agent_id, spend), spend);
+    const paid = { ...spend, authorization: of.authorization };
+    const settings = coverageSettings(found);
+    const asked = await findAsked(this.#options.db, rail.workspace_id, agent_id, paid, settings);
+    const asked_id = askedFirst(asked, paid, settings);
     const create = await this.#decisionOf(rail, agent_id, of, spend, prepared);
-    return { paid: spend, create, asked_id: asked?.decision_id ?? null, after_seq, newest_decision_id };
+    return { paid, create, asked_id, settings, after_seq, newest_decision_id };
   }
 
   async watchOf(

@@ -1,10 +1,11 @@
 import { FIXED_FEEDS, type RailKind } from '@purser/contract/values/history';
-import { fitOf, type PaidByCard } from '@purser/rules/cards/asked-first';
+import { hasAskedFirst, type PaidByCard } from '@purser/rules/cards/asked-first';
 import type { AuthorizationFact } from '@purser/rules/cards/authorizations';
 import { dueReport } from '@purser/rules/cards/settle-authorization';
 import type { Origin } from '@purser/rules/domain/audit';
 import { whyInactive } from '@purser/rules/domain/workspace';
 import { isSameContent, type LineRow, type NewLine, pageDataHash } from '@purser/rules/history/lines';
+import type { CoverageSettings } from '@purser/rules/matching/spends';
 import { type Command, type CommandResult, done, refuse } from '../../lane/command.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import type { Needs } from '../../needs/needs.ts';
@@ -32,6 +33,8 @@ export interface Watch {
     create: CreateDecisionInput;
     /** The request of the agent that it is of; null: it did not ask. */
     asked_id: string | null;
+    /** How the workspace compares payments with requests. */
+    settings: CoverageSettings;
     /** The end of the chain and the newest decision when requests were looked up. */
     after_seq: number;
     newest_decision_id: string;
@@ -98,9 +101,8 @@ function hasAskedSince(set: WorkingSet, { make, shadow }: Watch): boolean {
     .decisions.some(
       ({ decision }) =>
         decision.decision_id > make.newest_decision_id &&
-        decision.observed === undefined &&
         !set.rails.isTaken(decision.decision_id) &&
-        fitOf(decision, make.paid) !== null,
+        hasAskedFirst(decision, make.paid, make.settings),
     );
 }
 

@@ -109,6 +109,8 @@ export interface FoundLine extends LineRow {
   rule: CoverageRule | null;
   decision_id: string | null;
   resolution_id: string | null;
+  /** The decision that was made of its authorization, for an agent in SHADOW that had not asked. */
+  observed_decision_id: string | null;
 }
 
 /** How many lines one page looks at, so that no filter reads all. */
@@ -119,6 +121,11 @@ export const AGENT_OF = `coalesce(
   (select n.agent_id from instrument_assignments n where n.workspace_id = l.workspace_id
     and n.instrument = l.instrument and n.from_at <= l.occurred_at order by n.version desc limit 1),
   (select i.agent_id from imports i where i.workspace_id = l.workspace_id and i.import_id = l.import_id))`;
+
+/** SQL: the decision that was made of a line's authorization; a capture without one is one by itself. */
+const OBSERVED = `(select o.decision_id from rail_authorizations o where o.workspace_id = l.workspace_id and o.kind = l.feed
+  and o.authorization_id = coalesce(l.authorization_id, l.external_reference) and o.fact = 'DECISION' and o.is_observed)
+  as observed_decision_id`;
 
 /** SQL: the state of a row `m` of line_matches as of now; `grace`: the parameter with the seconds of grace. */
 export const stateNow = (grace: string) =>
@@ -183,7 +190,7 @@ export async function findLines(
         ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
         order by line_id desc limit ${page.limit + 1})
       select l.*, e.*, ${filters.agent_ids === undefined ? `${AGENT_OF} as agent_id,` : ''} g.slug,
-        ${stateNow(grace)} as state, m.rule, m.decision_id, m.resolution_id
+        ${stateNow(grace)} as state, m.rule, m.decision_id, m.resolution_id, ${OBSERVED}
       from ends e left join found l on true
       left join line_matches m on m.workspace_id = l.workspace_id and m.line_id = l.line_id
       left join agents g on g.workspace_id = l.workspace_id
@@ -209,7 +216,7 @@ export async function getLines(
 ): Promise<FoundLine[]> {
   const result = await db.query<FoundLine & { workspace_id: string }>({
     name: 'get_lines',
-    text: `select l.*, g.slug, ${stateNow('$3')} as state, m.rule, m.decision_id, m.resolution_id
+    text: `select l.*, g.slug, ${stateNow('$3')} as state, m.rule, m.decision_id, m.resolution_id, ${OBSERVED}
       from (select l.*, ${AGENT_OF} as agent_id from lines l where workspace_id = $1 and line_id = any($2)) as l
       left join line_matches m on m.workspace_id = l.workspace_id and m.line_id = l.line_id
       left join agents g on g.workspace_id = l.workspace_id and g.agent_id = l.agent_id order by l.line_id`,

@@ -57,6 +57,7 @@ export function lineBody(line: FoundLine): LineBody {
     category: shown.category,
     agent: agentOf(agent_id, slug),
     coverage: state === null ? null : { state, rule, decision_id, resolution_id },
+    observed_decision_id: shown.observed_decision_id,
     recorded_at: shown.recorded_at,
   };
 }
