@@ -30,6 +30,12 @@ for (const [folder, , prefix] of GROUPS)
     slugs.set(`${folder}/${file}`, `${prefix}${file.slice(0, -'.md'.length)}`);
 
 /** Where a link of a page leads within the service; null if there is nothing. */
+/** The words of a token without the marks of Markdown, for the search. */
+const plainText = ({ type, content, children }) =>
+  type === 'fence'
+    ? content
+    : children.map((each) => (each.type.endsWith('break') ? ' ' : each.content)).join('');
+
 function resolved(folder, href) {
   if (/^(https?:|\/|#)/.test(href)) return href;
   const [path, hash] = href.split('#');
@@ -64,7 +70,7 @@ function pageOf(folder, file, group) {
         if (child.type === 'image') child.attrSet('src', resolved(folder, child.attrGet('src')) ?? '');
       }
     }
-    if (token.type === 'inline' || token.type === 'fence') sections.at(-1).text += `${token.content}\n`;
+    if (token.type === 'inline' || token.type === 'fence') sections.at(-1).text += `${plainText(token)}\n`;
   });
   const html = markdown.renderer.render(tokens, markdown.options, {});
   return {

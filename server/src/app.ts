@@ -16,7 +16,7 @@ import { PUBLIC_SHARE, withPublicTurns } from './service/api/shared-resources.ts
 import type { Config } from './service/config/config.ts';
 import { makeConsoleRoutes, readConsoleFiles } from './service/console/console-files.ts';
 import { DecisionView } from './service/decisions/present-decisions.ts';
-import { makeGuideRoutes } from './service/guides/guides.ts';
+import { guideSections, makeGuideRoutes, readGuides } from './service/guides/guides.ts';
 import { makeAuthenticate } from './service/http/auth.ts';
 import { makeLimiters } from './service/http/limiters.ts';
 import { closeServer, makeServer } from './service/http/server.ts';
@@ -181,6 +181,7 @@ function makeRoutes(
   const { content_type } = core.metrics;
   const text = siblings?.share(core.metrics) ?? core.metrics.text;
   const metrics_route = makeMetricsRoute({ text, content_type }, core.now_ms);
+  const guides = readGuides(GUIDES_DIRECTORY);
   const health = makeHealthRoutes({
     checkReady: () => readiness(core, mailer),
     isStopping,
@@ -189,6 +190,7 @@ function makeRoutes(
     checkpoint_keys: core.secrets.verifyingKeys,
     api_routes: [...api_routes, ...package_routes],
     version: VERSION,
+    guide_sections: guideSections(guides),
   });
   const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
   if (console_files.size === 0) log.warn('the console is not built, so it is not served: run npm run build');
@@ -204,7 +206,7 @@ function makeRoutes(
     ...package_routes,
     ...package_routes.flatMap(atFolder),
     ...health,
-    ...makeGuideRoutes(GUIDES_DIRECTORY),
+    ...makeGuideRoutes(guides),
     ...makeConsoleRoutes(console_files),
   ];
   const routes = [...api_routes, ...open_routes.map((route) => withPublicTurns(route, public_time))];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeDocsPage } from '../../src/service/openapi/docs-page.ts';
+import { makeReference } from '../../src/service/openapi/docs-page.ts';
 import type { OpenApi } from '../../src/service/openapi/document-types.ts';
 import { exampleOf } from '../../src/service/openapi/schema-words.ts';
 import { freshKey, type RunningService, startTestService } from '../support/running-service.ts';
@@ -47,7 +47,7 @@ describe('the reference page', () => {
   });
 
   it('the page’s answers are those of a creation, not of a replay', () => {
-    const page = makeDocsPage(document);
+    const { body: page } = makeReference(document);
     const article = /<article id="createDecision">.*?<\/article>/s.exec(page)?.[0];
     expect(article).toContain('Answer 201');
     expect(article).not.toContain('Answer 200');

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { makeGuideRoutes } from '../../src/service/guides/guides.ts';
+import { makeGuideRoutes, readGuides } from '../../src/service/guides/guides.ts';
 import { BRAND_COLOURS } from '../../src/service/pages/brand.ts';
 import { ROOT } from '../support/image.ts';
 import { refusal } from '../support/running-service.ts';
@@ -57,13 +57,13 @@ test('a reader chooses light or dark, and every page keeps to it without a scrip
   const { reply, tag } = await html('/docs/guides/packages?theme=dark');
   expect(tag).toBe('<html lang="en" data-theme="dark">');
   const [cookie] = reply.headers.getSetCookie();
-  expect(cookie).toMatch(/; Path=\/docs\/guides; .*SameSite=Lax; HttpOnly$/);
+  expect(cookie).toMatch(/; Path=\/docs; .*SameSite=Lax; HttpOnly$/);
   const kept = (cookie as string).split(';')[0] as string;
-  for (const path of ['/docs/guides', '/docs/guides/mcp', '/docs/guides?q=npm'])
+  for (const path of ['/docs/guides', '/docs/guides/mcp', '/docs/guides?q=npm', '/docs', '/docs?q=npm'])
     expect((await html(path, `other=1; ${kept}`)).tag).toBe(tag);
   expect((await html('/docs/guides/mcp?theme=light', kept)).tag).toContain('data-theme="light"');
   expect((await html('/docs/guides?theme=system', kept)).tag).toBe('<html lang="en">');
-  expect((await html('/docs/guides', 'purser_guides_theme="><script>')).tag).toBe('<html lang="en">');
+  expect((await html('/docs/guides', 'purser_docs_theme="><script>')).tag).toBe('<html lang="en">');
   expect(linksOf((await read('/docs/guides?q=a%26b')).text)).toContain('?q=a%26b&amp;theme=dark');
   expect((await html('/docs/guides?theme=pink')).reply.status).toBe(400);
 });
@@ -77,6 +77,10 @@ test('a picture of a guide is sent', async () => {
 test('the search finds a section by its words, and shows what somebody typed as text', async () => {
   const { text } = await read('/docs/guides?q=npm+install+wheel');
   expect(text).toContain('/docs/guides/packages');
+  expect((await read('/docs/guides?q=invitation')).text, 'no marks of Markdown').not.toMatch(/\*\*|`|\]\(/);
+  const all = linksOf((await read('/docs?q=invitation+token')).text);
+  for (const each of ['/docs/guides/people-and-sign-in', '/docs#readInvitation'])
+    expect(all.some((href) => href.startsWith(each))).toBe(true);
   const hostile = await read(`/docs/guides?q=${encodeURIComponent('"><script>alert(1)</script>')}`);
   expect(hostile.status).toBe(200);
   expect(hostile.text).toContain('&lt;script&gt;');
@@ -87,7 +91,7 @@ test('the search finds a section by its words, and shows what somebody typed as 
 test('an unknown guide is not found, and without a build there are no guides', async () => {
   for (const path of ['/docs/guides/none', '/docs/guides/images/none.png'])
     expect(refusal(await s.call('GET', path, { key: null }))).toEqual([404, 'not_found']);
-  expect(makeGuideRoutes('/nowhere')).toEqual([]);
+  expect(makeGuideRoutes(readGuides('/nowhere'))).toEqual([]);
 });
 
 test('the pages of the service have the colours of the console', async () => {
@@ -95,4 +99,7 @@ test('the pages of the service have the colours of the console', async () => {
   const tokens = readFileSync(join(ROOT, 'console/src/styles/tokens.css'), 'utf8');
   for (const [name, [light, dark]] of Object.entries(BRAND_COLOURS))
     expect(tokens).toContain(`--${name}: light-dark(${light}, ${dark});`);
+  const mark = readFileSync(join(ROOT, 'console/public/icon.svg'), 'utf8').split('</title>')[1] as string;
+  for (const path of ['/docs', '/docs/guides'])
+    expect((await read(path)).text, 'the mark of the console').toContain(mark.trim());
 });

@@ -31,6 +31,7 @@ function servedRoutes() {
     now_ms: core.now_ms,
     checkpoint_keys: core.secrets.verifyingKeys,
     api_routes: [...api_routes, ...packages],
+    guide_sections: [],
     version: '0',
   });
   return [...api_routes, ...packages, ...health];

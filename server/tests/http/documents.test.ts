@@ -33,6 +33,7 @@ const health = makeHealthRoutes({
   checkpoint_keys: [makeVerifyingKey(Buffer.alloc(32, 1))],
   api_routes: FAKE_ROUTES,
   version: '1.2.3',
+  guide_sections: [{ href: '/docs/guides/first-steps', title: 'First steps', text: 'Start the service.' }],
 });
 beforeAll(async () => {
   fakes = await startFakes({ routes: [...FAKE_ROUTES, ...health], metrics });
@@ -247,7 +248,38 @@ describe('/docs', () => {
   it('every link within /docs leads somewhere', async () => {
     const { text } = await open('/docs');
     const ids = new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
-    for (const [, target] of text.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+    const targets = [...text.matchAll(/href="(?:\/docs)?#([^"]+)"/g)].map(([, target]) => target);
+    expect(targets.length).toBeGreaterThan(20);
+    for (const target of targets) expect(ids).toContain(target);
+  });
+
+  it('the search finds operations, their fields, errors, objects and guides by every word of it', async () => {
+    const found = async (q: string) => {
+      const { status, text } = await open(`/docs?q=${encodeURIComponent(q)}`);
+      expect(status).toBe(200);
+      const main = text.slice(text.indexOf('<main'));
+      return [...main.matchAll(/<li><a href="([^"]+)">/g)].map(([, href]) => href);
+    };
+    expect(await found('first start')).toContain('/docs/guides/first-steps');
+    expect(await found('readyz')).toContain('/docs#getReadiness');
+    expect(await found('rate_limited')).toContain('/docs#error-rate_limited');
+    expect(await found('PublicKeys thumbprint')).toEqual(['/docs#object-PublicKeys']);
+    expect(await found('no-such-word-anywhere')).toEqual([]);
+    const hostile = await open(`/docs?q=${encodeURIComponent('"><script>alert(1)</script>')}`);
+    expect(hostile.text).toContain('Nothing found');
+    expect(hostile.text).not.toContain('<script');
+    expect((await open(`/docs?q=${'x'.repeat(101)}`)).status).toBe(400);
+  });
+
+  it('a reader chooses light or dark, and the choice holds for the search too', async () => {
+    const tagOf = ({ text }: { text: string }) => /<html[^>]*>/.exec(text)?.[0];
+    expect(tagOf(await open('/docs'))).toBe('<html lang="en">');
+    const dark = await open('/docs?theme=dark');
+    expect(tagOf(dark)).toBe('<html lang="en" data-theme="dark">');
+    const kept = String(dark.headers['set-cookie']).split(';')[0] as string;
+    const later = await fakes.ask('/docs?q=readyz', { key: null, headers: { cookie: kept } });
+    expect(tagOf(later)).toBe('<html lang="en" data-theme="dark">');
+    expect((await open('/docs?theme=pink')).status).toBe(400);
   });
 
   it('a description is shown in /docs as text, never as markup', async () => {

@@ -1,6 +1,7 @@
 import { type TInteger, Type } from 'typebox';
 import { route } from '../route.ts';
-import { Fields, OneOf } from '../schema.ts';
+import { Fields, Line, OneOf } from '../schema.ts';
+import { DOCS_THEMES, MAX_DOCS_SEARCH } from '../values/docs.ts';
 import { MAIL_STATES } from '../values/mail.ts';
 import { FOLLOWERS, type FollowerName } from '../values/reports.ts';
 
@@ -131,8 +132,13 @@ export const routes = {
     ...shared,
     path: '/docs',
     operationId: 'getDocs',
-    summary: 'The API reference as a page.',
-    description: '`/openapi.json` in readable form.',
+    summary: 'The API reference as a page, and a search over it and the guides.',
+    description:
+      '`/openapi.json` in readable form. With `q`, the parts of reference and guides that have every word.',
+    query: Fields({
+      q: Type.Optional(Line({ max: MAX_DOCS_SEARCH, min: 0 })),
+      theme: Type.Optional(OneOf(DOCS_THEMES)),
+    }),
     responses: { 200: { description: 'The page.', schema: Type.String(), content_type: 'text/html' } },
   }),
 };

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { routes } from '@purser/contract/routes/health';
 import type { MailState } from '@purser/contract/values/mail';
 import { WEBHOOK_EVENTS } from '@purser/contract/webhook-events';
@@ -9,9 +8,9 @@ import type { WatchedNode } from '../../engine/distribution/node-watch.ts';
 import type { SkippedEvents } from '../../engine/followers/follower-names.ts';
 import { type Route, serve, storedJson } from '../http/route.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { makeDocsPage } from '../openapi/docs-page.ts';
-import { DOCS_STYLE } from '../openapi/docs-style.ts';
+import { makeDocsAnswers } from '../openapi/docs-answer.ts';
 import { makeOpenApi } from '../openapi/openapi.ts';
+import type { DocsSection } from '../pages/docs-search.ts';
 import { withinTime } from '../scheduling/within-time.ts';
 import { sharedAnswer } from './shared-answer.ts';
 
@@ -39,19 +38,12 @@ export interface HealthOptions {
   /** The other routes that the documents describe. */
   api_routes: readonly Route[];
   version: string;
+  /** The parts of the guides, which the search of the reference finds too. */
+  guide_sections: readonly DocsSection[];
 }
 
 /** A check that hangs must fail before the prober's own time limit. */
 const READY_TIMEOUT_MS = 2_000;
-
-/** The page is one document with one style sheet, and loads nothing else. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(DOCS_STYLE).digest('base64')}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
 
 /** Every Node that has time zones names the version of their data. */
 const TIME_ZONE_DATA = process.versions.tz ?? 'unknown';
@@ -97,22 +89,14 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
       status: 200,
       json: storedJson(openapi_json),
     })),
-    serve(routes.getDocs)(async () => ({
-      status: 200,
-      text: { content: page, content_type: 'text/html; charset=utf-8' },
-      headers: {
-        'content-security-policy': CONTENT_SECURITY_POLICY,
-        'referrer-policy': 'no-referrer',
-        'cache-control': 'no-cache',
-      },
-    })),
+    serve(routes.getDocs)(async (call) => docs(call)),
   ];
   const document = makeOpenApi([...options.api_routes, ...served], {
     version: options.version,
     events: WEBHOOK_EVENTS,
   });
   const openapi_json = Buffer.from(JSON.stringify(document));
-  const page = Buffer.from(makeDocsPage(document));
+  const docs = makeDocsAnswers(document, options.guide_sections);
   return served;
 }
 

@@ -1,6 +1,6 @@
 import { ERRORS } from '@purser/contract/errors';
+import type { DocsSection } from '../pages/docs-search.ts';
 import { esc } from '../pages/html.ts';
-import { DOCS_STYLE } from './docs-style.ts';
 import type { JsonSchema, OpenApi, Operation, Parameter, Response } from './document-types.ts';
 import { KEYED_ERRORS } from './error-responses.ts';
 import { responseOf } from './openapi.ts';
@@ -12,8 +12,17 @@ interface Entry {
   operation: Operation;
 }
 
-/** A reference page made of an OpenAPI document and the table of errors: one HTML document, no script. */
-export function makeDocsPage(document: OpenApi): string {
+/** The parts of the reference page: HTML without any script. */
+export interface Reference {
+  title: string;
+  contents: string;
+  body: string;
+  /** What a search over it can find. */
+  sections: DocsSection[];
+}
+
+/** Makes the reference of an OpenAPI document and the table of errors. */
+export function makeReference(document: OpenApi): Reference {
   const entries: Entry[] = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );
@@ -23,37 +32,25 @@ export function makeDocsPage(document: OpenApi): string {
     entries: entries.filter((entry) => entry.operation.tags[0] === tag.name),
   }));
   const objects = Object.entries(document.components.schemas);
-
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${esc(document.info.title)}</title>
-<style>${DOCS_STYLE}</style>
-</head>
-<body>
-<div class="layout">
-<nav aria-label="Contents">
-<a class="name" href="#top">${esc(document.info.title)}</a>
-<span class="version">version ${esc(document.info.version)} · <a href="/openapi.json">openapi.json</a> · <a href="/docs/guides">Guides</a> · <a href="/console/">Console</a></span>
+  const { title, version, summary, description } = document.info;
+  return {
+    title,
+    contents: `<span class="version">version ${esc(version)} · <a href="/openapi.json">openapi.json</a></span>
 ${groups
   .map(
-    (group) => `<h4><a href="#${group.id}">${esc(group.name)}</a></h4>
+    (group) => `<h4><a href="/docs#${group.id}">${esc(group.name)}</a></h4>
 <ol>${group.entries.map(contentsLine).join('')}</ol>`,
   )
   .join('\n')}
 <h4>Reference</h4>
-<ol><li><a href="#errors">Errors</a></li>${objects
-    .map(([name]) => `<li><a href="#object-${esc(name)}">${esc(name)}</a></li>`)
-    .join('')}</ol>
-</nav>
-<main id="top">
-<header>
-<h1>${esc(document.info.title)}</h1>
-<p class="lead">${esc(document.info.summary)}</p>
-${markdown(document.info.description)}
-</header>
+<ol><li><a href="/docs#errors">Errors</a></li>${objects
+      .map(([name]) => `<li><a href="/docs#object-${esc(name)}">${esc(name)}</a></li>`)
+      .join('')}</ol>`,
+    body: `<div class="intro">
+<h1>${esc(title)}</h1>
+<p class="lead">${esc(summary)}</p>
+${markdown(description)}
+</div>
 ${groups
   .map(
     (group) => `<section class="group" id="${group.id}">
@@ -72,16 +69,48 @@ ${group.entries.map((entry) => operationArticle(entry, document)).join('\n')}
 <h2>Objects</h2>
 <p>The objects in requests and responses.</p>
 ${objects.map(([name, schema]) => objectArticle(name, schema, document)).join('\n')}
-</section>
-</main>
-</div>
-</body>
-</html>
-`;
+</section>`,
+    sections: referenceSections(document, entries),
+  };
+}
+
+/** The operations, errors and objects as a search finds them, with the fields of each. */
+function referenceSections(document: OpenApi, entries: readonly Entry[]): DocsSection[] {
+  const fieldsOf = (schema: JsonSchema) => {
+    const resolved = resolve(schema, document);
+    const forms = ((resolved.anyOf ?? resolved.oneOf) as JsonSchema[] | undefined) ?? [resolved];
+    return forms.flatMap((form) =>
+      fieldRows(resolve(form, document), document).map(({ name, description }) => `${name} ${description}`),
+    );
+  };
+  return [
+    ...entries.map(({ method, path, operation }) => {
+      const body = operation.requestBody?.content['application/json']?.schema;
+      const parameters = (operation.parameters ?? []).map(
+        ({ name, description = '' }) => `${name} ${description}`,
+      );
+      const fields = body === undefined ? [] : fieldsOf(body);
+      return {
+        href: `/docs#${operation.operationId}`,
+        title: `${operation.summary.replace(/\.$/, '')} (${method} ${path})`,
+        text: [operation.description, ...parameters, ...fields].join(' '),
+      };
+    }),
+    ...Object.entries(ERRORS).map(([code, { status, when }]) => ({
+      href: `/docs#error-${code}`,
+      title: `Error ${code} (${status})`,
+      text: when,
+    })),
+    ...Object.entries(document.components.schemas).map(([name, schema]) => ({
+      href: `/docs#object-${name}`,
+      title: `Object ${name}`,
+      text: [schema.description ?? '', ...fieldsOf(schema)].join(' '),
+    })),
+  ];
 }
 
 function contentsLine({ method, operation }: Entry): string {
-  return `<li><a href="#${esc(operation.operationId)}">${methodMark(method)}<span>${esc(
+  return `<li><a href="/docs#${esc(operation.operationId)}">${methodMark(method)}<span>${esc(
     operation.summary.replace(/\.$/, ''),
   )}</span></a></li>`;
 }
