@@ -41,6 +41,7 @@ export { exampleSpends } from '@purser/rules/purpose/example-spends';
 export { historyKey, historyWords } from '@purser/rules/purpose/history';
 export { readingOf } from '@purser/rules/purpose/reading/reading-cache';
 export { showReading } from '@purser/rules/purpose/shown-reading';
+export { gramsOf } from '@purser/rules/values/folded-text';
 export { makeIdsAt } from '@purser/rules/values/ids';
 export { formatMoney } from '@purser/rules/values/money';
 export { migrate } from './engine/migration/migrate.ts';

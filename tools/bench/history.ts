@@ -9,7 +9,7 @@ export interface FilledHistory {
 }
 
 /** The first 10 characters of an id (ULID): its time. Plain expressions, since it is made a million times. */
-const TIME_FUNCTION = `create or replace function pg_temp.ulid_time(ms bigint) returns text language sql immutable as $$
+export const TIME_FUNCTION = `create or replace function pg_temp.ulid_time(ms bigint) returns text language sql immutable as $$
   select ${Array.from({ length: 10 }, (_, i) => `substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', ((ms >> ${45 - 5 * i}) & 31)::int + 1, 1)`).join(' || ')}
 $$`;
 

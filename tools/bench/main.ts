@@ -15,6 +15,7 @@ import type { Plan } from './plan.ts';
 import { measureLongHistory } from './reading.ts';
 import { type BenchReport, renderPage, renderReport } from './render.ts';
 import type { Group } from './result.ts';
+import { measureSearch } from './search.ts';
 import { measureWays } from './ways.ts';
 import { measureWebhooks } from './webhooks.ts';
 
@@ -28,6 +29,7 @@ const GROUPS: readonly Group[] = [
   { name: 'inbox', title: 'The inbox', measure: measureInbox },
   { name: 'lines', title: 'Lines of payment rails', measure: measureLines },
   { name: 'reading', title: 'Reading a long history', measure: measureLongHistory },
+  { name: 'search', title: 'Search', measure: measureSearch },
   { name: 'growth', title: 'Growth', measure: measureGrowth },
 ];
 const NAMES = GROUPS.map((group) => group.name).join(', ');

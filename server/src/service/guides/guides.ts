@@ -19,7 +19,7 @@ interface GuidePage {
   sections: { id: string; title: string; text: string }[];
 }
 
-/** What the build wrote. */
+/** The guides as the build wrote them. */
 export interface Guides {
   pages: readonly GuidePage[];
   images: ReadonlyMap<string, Buffer>;

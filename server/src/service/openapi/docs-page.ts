@@ -17,7 +17,7 @@ export interface Reference {
   title: string;
   contents: string;
   body: string;
-  /** What a search over it can find. */
+  /** The operations, errors and objects, for a search. */
   sections: DocsSection[];
 }
 

@@ -8,7 +8,7 @@ export interface DocsSection {
   text: string;
 }
 
-/** Of all groups together. */
+/** Results of all groups together. */
 const MAX_FOUND = 20;
 const AROUND = 80;
 
