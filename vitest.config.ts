@@ -35,6 +35,7 @@ const RUNS: Record<string, [first: number, all: number]> = {
   RACES: [60, 250],
   REMEDY_RUNS: [100, 200],
   REPORT_RUNS: [3, 10],
+  SHARED_BUDGET_RUNS: [1, 1],
   SIMULATIONS_RUNS: [3, 10],
   SPEND_RUNS: [10, 40],
   STUCK_ROUNDS: [1, 2],

@@ -1,5 +1,5 @@
 import { APIError, type OutcomeRequest, type SpendRequest } from '@purser/sdk';
-import type { LeaseEnd, PurseOptions } from './lease-types.ts';
+import type { LeaseEnd, PurseOptions, PurseRemains } from './lease-types.ts';
 
 type Options = Pick<PurseOptions, 'purser' | 'adapter' | 'journal' | 'unspent' | 'log'>;
 
@@ -8,16 +8,21 @@ export class Settling {
   readonly #options: Options;
   readonly #ends: { end: LeaseEnd; is_journaled: boolean }[];
   /** Requests whose answer was lost: a lease may exist under their names, and is never drawn on. */
-  readonly #doubtful: SpendRequest[] = [];
+  readonly #doubtful: SpendRequest[];
   #flushing: Promise<boolean> | null = null;
 
-  constructor(options: Options, unreported: readonly LeaseEnd[]) {
+  constructor(options: Options, { unreported, doubtful = [] }: PurseRemains) {
     this.#options = options;
+    this.#doubtful = [...doubtful];
     this.#ends = unreported.map((end) => ({ end, is_journaled: true }));
   }
 
   get isOpen(): boolean {
     return this.#ends.length > 0 || this.#doubtful.length > 0;
+  }
+
+  get isDoubtful(): boolean {
+    return this.#doubtful.length > 0;
   }
 
   /** The leases are reported with the next `flush`. */
@@ -73,9 +78,11 @@ export class Settling {
         });
         if (reservation.status !== 'NONE')
           this.add([{ key: idempotencyKey, decision_id, currency, spent_minor: 0 }]);
+        else await this.#options.journal?.refused?.(idempotencyKey);
       } catch (error) {
         // A refused request made no lease.
         if (!(error instanceof APIError && error.status < 500)) continue;
+        await this.#options.journal?.refused?.(idempotencyKey);
       }
       this.#doubtful.splice(this.#doubtful.indexOf(request), 1);
     }

@@ -33,6 +33,10 @@ export interface LeaseEnd {
  * without `close`.
  */
 export interface PurseJournal {
+  /** Before a lease is requested. If the process ends before the answer, a lease may exist under this name. */
+  asked?(request: SpendRequest): void | Promise<void>;
+  /** No lease is open under this name, and none will be. */
+  refused?(key: string): void | Promise<void>;
   /** Before the lease is consumed. Resolves once the record is durable. */
   lease(lease: Lease): Promise<void>;
   /** Before the outcome is reported, with the amount that it will state. Resolves once the record is durable. */
@@ -43,6 +47,8 @@ export interface PurseJournal {
 
 /** State that an earlier process left in its journal. */
 export interface PurseRemains {
+  /** Requests without an answer: what was leased under their names was never drawn on, and is cancelled. */
+  doubtful?: readonly SpendRequest[];
   /** Leases without a `close`, oldest first. */
   leases: readonly Lease[];
   /** Ends without a `reported`, oldest first. */

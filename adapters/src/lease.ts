@@ -61,7 +61,7 @@ class LeasedPurse implements Purse {
     this.#now = now;
     this.#leases = [...remains.leases];
     this.#owed = remains.owed;
-    this.#settling = new Settling(options, remains.unreported);
+    this.#settling = new Settling(options, remains);
   }
 
   get free(): bigint {
@@ -220,6 +220,8 @@ class LeasedPurse implements Purse {
   async #add(least: bigint): Promise<unknown> {
     const { refusedMs = 0 } = this.#options;
     try {
+      // A lease that nobody draws on would be in the way of the next one.
+      if (this.#settling.isDoubtful) await this.#settling.flush();
       this.#leases.push(await this.#open(this.#pending ?? this.#leaseRequest(least)));
       this.#refused = null;
       if (this.#settling.isOpen) void this.#settling.flush();
@@ -253,10 +255,12 @@ class LeasedPurse implements Purse {
     const { purser, waitForReview = 0, journal } = this.#options;
     const was_pending = this.#pending === request;
     this.#pending = null;
-    const authorization = await purser.authorize(request, { waitForReview }).catch((error: unknown) => {
+    if (!was_pending) await journal?.asked?.(request);
+    const authorization = await purser.authorize(request, { waitForReview }).catch(async (error: unknown) => {
       const is_unavailable = error instanceof PurserUnavailable;
       if (error instanceof SpendPending || (is_unavailable && was_pending)) this.#pending = request;
       else if (is_unavailable) this.#settling.addDoubtful(request);
+      else await journal?.refused?.(request.idempotencyKey);
       throw error;
     });
     const { decision, capability, amount_minor, mine } = authorization;

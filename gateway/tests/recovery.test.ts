@@ -112,6 +112,39 @@ test.each<[string, () => void]>([
   expect(executed()).toBe(leased);
 });
 
+test('a lease that a killed gateway asked for without having the answer is cancelled once its key is used again', async () => {
+  const gateway = await start();
+  let is_decided = () => {};
+  const decided = new Promise<void>((resolve) => {
+    is_decided = resolve;
+  });
+  // The service decides, and its answer is lost with the gateway.
+  purser.after = (path) => {
+    if (path !== '/v1/decisions') return;
+    is_decided();
+    throw new Error('lost');
+  };
+  const call = (url: string) =>
+    ask(url, '/v1/chat/completions', calling({ output: 3000 }, { max_tokens: 3000 }));
+  const lost = call(gateway.url).catch(() => {});
+  await decided;
+  await gateway.kill('SIGKILL');
+  await lost;
+  purser.after = () => {};
+  const [asked] = purser.fake.decisions;
+  expect(purser.fake.decisions.map(({ reservation }) => reservation.status)).toEqual(['HELD']);
+
+  const again = await start();
+  const answer = await call(again.url);
+  expect(answer.status, answer.text).toBe(200);
+  expect(purser.fake.outcomes).toMatchObject([
+    { decision_id: asked?.decision_id, type: 'SPEND_CANCELLED', source: 'PAYMENT_RAIL' },
+  ]);
+  // The name is not used for another lease.
+  expect(purser.fake.decisions).toHaveLength(2);
+  expect(records().filter(({ t }) => t === 'lease')).toHaveLength(1);
+});
+
 test('a second gateway does not start on a journal that is in use', async () => {
   const first = await start();
   await expect(start()).rejects.toThrow(

@@ -91,6 +91,8 @@ export class AgentPurse {
       topUp: (lacking_minor) => this.#topUp(lacking_minor),
       name: () => parts.nextLease(),
       journal: {
+        asked: (request) => journal.append({ t: 'ask', key_id: name.key_id, request }),
+        refused: (key) => journal.append({ t: 'refused', key }),
         lease: (lease) => journal.appendDurable({ t: 'lease', purse: id, ...lease }),
         close: ({ key, decision_id, currency, spent_minor }) =>
           journal.appendDurable({ t: 'close', purse: id, key, decision_id, currency, spent_minor }),

@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Lease, LeaseEnd } from '@purser/adapters/lease';
+import type { SpendRequest } from '@purser/sdk';
 import type { TokenUsage } from '../prices/price-table.ts';
 
 /** A purse as the journal names it: ids and names, no key. */
@@ -26,6 +27,12 @@ export interface PurseName {
   currency: string;
   /** Purses of one name follow each other. */
   number: number;
+}
+
+/** A lease that was requested with the key of this id. It has the request's name. */
+export interface AskedLease {
+  key_id: string;
+  request: SpendRequest;
 }
 
 /** The records of the journal. Amounts are texts of whole units, except those of leases. */
@@ -52,7 +59,9 @@ export type JournalRecord =
       amount: string;
     }
   | ({ t: 'close'; purse: string } & Omit<LeaseEnd, 'usage'>)
-  | { t: 'reported'; purse: string; key: string };
+  | { t: 'reported'; purse: string; key: string }
+  | ({ t: 'ask' } & AskedLease)
+  | { t: 'refused'; key: string };
 
 const { O_WRONLY, O_APPEND, O_CREAT } = constants;
 const FILE = 'journal.jsonl';

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import type { PurseRemains } from '@purser/adapters/lease';
 import type { Upstream } from '../config.ts';
 import type { Provider } from '../prices/price-table.ts';
 import { AgentPurse, type PurseParts } from './agent-purse.ts';
 import type { Caller } from './callers.ts';
-import { Journal, type JournalRecord, type PurseName } from './journal.ts';
+import { type AskedLease, Journal, type JournalRecord, type PurseName } from './journal.ts';
 import { finishPurse, type LeftPurse, readJournal, recordsOf } from './recovery.ts';
 
 export interface PursesOptions extends Omit<PurseParts, 'journal' | 'nextLease' | 'nextCall' | 'settings'> {
@@ -37,6 +38,8 @@ export class Purses {
   readonly #closing = new Set<AgentPurse>();
   /** Those of an earlier process, which are only reported. */
   readonly #left = new Set<AgentPurse>();
+  /** Leases that an earlier process requested without having an answer: only the agent's key finds out. */
+  #asked: readonly AskedLease[];
   readonly gateway_id: string;
   #leases: number;
   #calls: number;
@@ -57,6 +60,8 @@ export class Purses {
     this.#leases = found.leases;
     this.#calls = found.calls;
     this.#opened = Math.max(0, ...found.purses.map(({ name }) => name.number));
+    // Where lines are missing, what was asked for may have been drawn on.
+    this.#asked = is_incomplete ? [] : found.asked;
     const left = found.purses.map((purse) => finishPurse(purse, is_incomplete)).filter(isLeft);
     this.#parts = {
       settings: { ...options.settings, gateway_id: this.gateway_id },
@@ -67,7 +72,7 @@ export class Purses {
       nextLease: () => `${this.gateway_id}-${++this.#leases}`,
       nextCall: () => ++this.#calls,
     };
-    this.#journal.replace([this.#firstRecord(), ...left.flatMap(recordsOf)]);
+    this.#journal.replace([this.#firstRecord(), ...left.flatMap(recordsOf), ...this.#asked.map(askOf)]);
     for (const each of left) this.#reopen(each, is_incomplete);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
     this.#timer.unref();
@@ -89,9 +94,20 @@ export class Purses {
     const name: PurseName = { ...wanted, number: ++this.#opened };
     const id = `${agent.id}/${upstream.provider}/${name.number}`;
     this.#journal.append({ t: 'purse', purse: id, owed: '0', ...name });
-    const purse = new AgentPurse(id, name, this.#parts, { purser, upstream, authority: agent.authority });
+    const owner = { purser, upstream, authority: agent.authority };
+    const purse = new AgentPurse(id, name, this.#parts, owner, {
+      ...NOTHING,
+      doubtful: this.#takeAsked(key_id),
+    });
     this.#purses.add(purse);
     return purse;
+  }
+
+  /** The unanswered requests of a key, for its first purse to cancel what they leased. */
+  #takeAsked(key_id: string): AskedLease['request'][] {
+    const taken = this.#asked.filter((each) => each.key_id === key_id);
+    this.#asked = this.#asked.filter((each) => each.key_id !== key_id);
+    return taken.map(({ request }) => request);
   }
 
   /** Reports a purse that has no calls now, so that its limits say how much is used and not what it holds. */
@@ -186,14 +202,17 @@ export class Purses {
   #shorten(): void {
     if (this.#journal.is_syncing || this.#closing.size > 0) return;
     const live = new Set([...this.#purses].map(({ id }) => id));
-    const { purses } = readJournal(this.#journal.read());
+    const { purses, asked } = readJournal(this.#journal.read());
     this.#journal.replace([
       this.#firstRecord(),
       ...purses.filter(({ id }) => live.has(id)).flatMap(recordsOf),
+      ...asked.map(askOf),
     ]);
     this.#shorten_at = this.#journal.bytes + MAX_JOURNAL_BYTES;
   }
 }
 
+const NOTHING: PurseRemains = { leases: [], unreported: [], owed: 0n };
+const askOf = (asked: AskedLease): JournalRecord => ({ t: 'ask', ...asked });
 const isLeft = ({ leases, unreported, owed }: LeftPurse) =>
   leases.length > 0 || unreported.length > 0 || owed > 0n;

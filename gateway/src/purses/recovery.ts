@@ -1,7 +1,7 @@
 import type { Lease, LeaseEnd } from '@purser/adapters/lease';
 import { UNITS_IN_MINOR } from '../prices/money.ts';
 import { NO_USAGE } from '../prices/price-table.ts';
-import type { JournalRecord, PurseName } from './journal.ts';
+import type { AskedLease, JournalRecord, PurseName } from './journal.ts';
 import type { SettledCall } from './usage-rows.ts';
 
 /** The journal's account of a purse. */
@@ -32,6 +32,8 @@ export interface Recovered {
   leases: number;
   calls: number;
   purses: LeftPurse[];
+  /** Requests for leases whose answer is not in the journal. Nothing was consumed or drawn from what they leased. */
+  asked: AskedLease[];
   is_damaged: boolean;
 }
 
@@ -44,10 +46,11 @@ function recordOf(line: string): JournalRecord | null {
   }
 }
 
-type PurseRecord = Exclude<JournalRecord, { t: 'gateway' } | { t: 'purse' }>;
+type PurseRecord = Exclude<JournalRecord, { t: 'gateway' | 'purse' | 'ask' | 'refused' }>;
 
 class JournalReader {
   readonly purses = new Map<string, LeftPurse>();
+  readonly asked = new Map<string, AskedLease>();
   gateway: Recovered['gateway'] = null;
   leases = 0;
   calls = 0;
@@ -66,9 +69,24 @@ class JournalReader {
       this.purses.set(purse, { id: purse, name, owed: BigInt(owed), ...empty });
       return;
     }
+    if (record.t === 'ask') {
+      const { t: _, ...asked } = record;
+      const key = asked.request.idempotencyKey;
+      this.asked.set(key, asked);
+      this.#countLease(key);
+      return;
+    }
+    if (record.t === 'refused') {
+      this.asked.delete(record.key);
+      return;
+    }
     const purse = this.purses.get(record.purse);
     if (purse === undefined) this.is_damaged = true;
     else this.#readOf(purse, record);
+  }
+
+  #countLease(key: string): void {
+    this.leases = Math.max(this.leases, Number(/-(\d+)$/.exec(key)?.[1] ?? 0));
   }
 
   #readOf(purse: LeftPurse, record: PurseRecord): void {
@@ -76,7 +94,8 @@ class JournalReader {
       case 'lease': {
         const { t: _, purse: __, ...lease } = record;
         purse.leases.push(lease);
-        this.leases = Math.max(this.leases, Number(/-(\d+)$/.exec(lease.key)?.[1] ?? 0));
+        this.asked.delete(lease.key);
+        this.#countLease(lease.key);
         break;
       }
       case 'reserve': {
@@ -97,6 +116,7 @@ class JournalReader {
         const { t: _, purse: __, ...end } = record;
         purse.leases = purse.leases.filter(({ key }) => key !== end.key);
         purse.unreported.push(end);
+        this.asked.delete(end.key);
         purse.owed -= BigInt(end.spent_minor) * UNITS_IN_MINOR;
         purse.calls = [];
         break;
@@ -125,9 +145,12 @@ export function readJournal(text: string): Recovered {
       reader.is_damaged = true;
     }
   }
-  const { gateway, leases, calls, purses, is_damaged } = reader;
+  const { gateway, leases, calls, purses, asked, is_damaged } = reader;
   const lacks_first = gateway === null && text !== '';
-  return { gateway, leases, calls, purses: [...purses.values()], is_damaged: is_damaged || lacks_first };
+  return {
+    ...{ gateway, leases, calls, purses: [...purses.values()], asked: [...asked.values()] },
+    is_damaged: is_damaged || lacks_first,
+  };
 }
 
 /**

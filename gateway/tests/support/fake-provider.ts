@@ -13,6 +13,8 @@ export interface Wish {
   dies_after?: number;
   /** Waits before the answer ends, until `release` is called. */
   holds?: boolean;
+  /** Takes this long between the halves of the answer, so that calls are in flight together. */
+  pause_ms?: number;
   /** Answers with this status and body in place of an answer. */
   error?: { status: number; body: string };
   /** The provider's report, laid over the truth. */
@@ -45,6 +47,8 @@ export interface BilledCall {
   output: number;
   /** The bytes of the answer, as they were sent or would have been. */
   answer: string;
+  /** The answer was sent, as far as it went. */
+  is_done: boolean;
 }
 
 export interface FakeProvider {
@@ -272,9 +276,13 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   async function send(response: ServerResponse, text: string, wish: Wish): Promise<void> {
     const bytes = Buffer.from(text);
     const ends = wish.dies_after === undefined ? bytes.length : Math.min(wish.dies_after, bytes.length);
-    const stops = [...(wish.cuts ?? []).filter((cut) => cut > 0 && cut < ends), ends].sort((a, b) => a - b);
+    const half = wish.pause_ms === undefined ? [] : [Math.floor(ends / 2)];
+    const cuts = [...(wish.cuts ?? []), ...half].filter((cut) => cut > 0 && cut < ends);
+    const stops = [...cuts, ends].sort((a, b) => a - b);
     let from = 0;
     for (const to of stops) {
+      if (from > 0 && wish.pause_ms !== undefined)
+        await new Promise((resolve) => setTimeout(resolve, wish.pause_ms));
       // Each part is a chunk of its own, and on its way before the next.
       await new Promise<void>((resolve) => {
         response.once('close', resolve);
@@ -303,7 +311,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     const limit = Math.min(...limits.filter((each) => each !== undefined));
     const input = Math.ceil(raw.length / 4);
     const call = {
-      ...{ path, headers, body, raw, model: String(body.model), answer: '' },
+      ...{ path, headers, body, raw, model: String(body.model), answer: '', is_done: false },
       ...{ input, cached: Math.floor(input / 3), written: Math.floor(input / 5) },
       output: path === '/v1/embeddings' ? 0 : Math.min(wish.output ?? 20, limit) * ((body.n as number) ?? 1),
     };
@@ -340,7 +348,9 @@ export async function startFakeProvider(): Promise<FakeProvider> {
         usage,
       });
       response.writeHead(200, { 'content-type': 'application/json' });
-      return send(response, call.answer, wish);
+      await send(response, call.answer, wish);
+      call.is_done = true;
+      return;
     }
     const stream_options = call.body.stream_options as { include_usage?: boolean } | undefined;
     const answered: Answered = {
@@ -359,6 +369,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       'x-purser-cost': 'a lie',
     });
     await send(response, call.answer, wish);
+    call.is_done = true;
   }
 
   const server = createServer((request, response) => {

@@ -9,6 +9,9 @@ test.beforeAll(async () => {
   adapter = await keyWith('consume');
 });
 
+// biome-ignore lint/suspicious/noExplicitAny: a decision as the API shows it.
+type Shown = any;
+
 const LEASE = {
   type: 'model_usage',
   merchant: 'OpenAI',
@@ -72,6 +75,16 @@ describe('a lease', () => {
       ]);
       expect(decision.decision).toBe('ALLOW');
     }
+  });
+
+  test('is consumed within a minute or gives its money back, though a purchase has more time', async () => {
+    const secondsOf = ({ capability: { issued_at, expires_at }, reservation }: Shown) => {
+      expect(reservation.expires_at).toBe(expires_at);
+      return (Date.parse(expires_at) - Date.parse(issued_at)) / 1000;
+    };
+    const agent = await agentWith();
+    expect(secondsOf(await lease(agent))).toBe(60);
+    expect(secondsOf(await ask(agent, 300, { action: { payee_id: 'stripe:acct_1' } }))).toBe(900);
   });
 
   test('is judged by everything else', async () => {

@@ -17,6 +17,12 @@ export function isLease(
   return model_usage !== undefined && type === TYPE && payee_id?.startsWith(RAIL) === true;
 }
 
+/**
+ * The longest time, in seconds, that a lease may stay unconsumed. A gateway consumes it at once or never: one that was killed in
+ * between would hold the money as long as a purchase may take.
+ */
+export const LEASE_TTL_SECONDS = 60;
+
 /** The judgement of a lease: the authority vouches for it, and there is nothing to ask. */
 export function judgementOfLease(): Judgement {
   return {

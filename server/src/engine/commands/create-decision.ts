@@ -10,6 +10,7 @@ import { escalatesAt, newHoldExpiresAt } from '@purser/rules/domain/decision-sta
 import { decisionRow } from '@purser/rules/domain/decisions';
 import { noReservation, reservationIdOf } from '@purser/rules/domain/reservations';
 import { whyInactive } from '@purser/rules/domain/workspace';
+import { isLease, LEASE_TTL_SECONDS } from '@purser/rules/leases/leases';
 import { loadedAllowances } from '@purser/rules/policy/allowances';
 import { withSlots } from '@purser/rules/policy/counters';
 import { decide, type Verdict } from '@purser/rules/policy/decide';
@@ -178,7 +179,10 @@ function issueCapability(
 ): Capability | null {
   const { authority, request, now_ms } = facts;
   if (agent.mode !== 'ENFORCE' || verdict.decision !== 'ALLOW' || authority === null) return null;
-  const expires_at = capabilityExpiry(now_ms, capability_ttl_seconds, authority, earliestExpiry(counts_in));
+  const ttl_seconds = isLease(authority, request.action)
+    ? Math.min(LEASE_TTL_SECONDS, capability_ttl_seconds)
+    : capability_ttl_seconds;
+  const expires_at = capabilityExpiry(now_ms, ttl_seconds, authority, earliestExpiry(counts_in));
   const action = { ...request.action, amount_minor: verdict.held_amount_minor };
   return newCapability(decision_id, action, now_ms, expires_at);
 }
