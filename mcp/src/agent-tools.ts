@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
-import type { AgentWithBudgets, Allowance, AllowancePage, AuthorityVersion } from '@purser/sdk';
-import { AllowancesOutput } from './allowance-schemas.ts';
+import type { AgentWithBudgets, AuthorityVersion } from '@purser/sdk';
+import { getMyAllowances, requestAllowance } from './allowance-tools.ts';
 import { type ApiRequest, getDecision, Refused, send } from './api.ts';
 import { type Decision, decisionIn } from './decision.ts';
 import { majorUnits, minorUnits } from './money.ts';
 import * as schemas from './schemas.ts';
 import { spendOf } from './spend.ts';
 import { bounded } from './text.ts';
-import { answer, type CapabilityMode, notDone, type Tool, type ToolContext } from './tool.ts';
+import { answer, type CapabilityMode, given, notDone, type Tool, type ToolContext } from './tool.ts';
 
 /** Where the token of a capability is, for hosts that hand a result's `_meta` to the payment tool. */
 export const CAPABILITY_META = 'dev.purser/capability';
@@ -168,42 +168,6 @@ const getMyAuthority: Tool<Record<string, never>> = {
   run: async (_input, ctx, context) => answer(await readAuthority(context, ctx.mcpReq.signal)),
 };
 
-/** Allowances in one answer. */
-const MAX_ALLOWANCES = 20;
-
-/** The rest of each is its own: the allowances above it and the authority can cap a purchase, too. */
-const getMyAllowances: Tool<Record<string, never>> = {
-  name: 'get_my_allowances',
-  title: 'See the allowances you may spend under',
-  description:
-    'Lists the open allowances that you may name in request_spend, newest first, with what is left of each. Each is a cap for one task or customer and grants nothing: call request_spend before each purchase.',
-  input: schemas.Nothing,
-  output: AllowancesOutput,
-  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
-  async run(_input, ctx, { call }) {
-    const path = `/v1/allowances?status=OPEN&limit=${MAX_ALLOWANCES}` as const;
-    const { body } = await send(call, { method: 'GET', path, signal: ctx.mcpReq.signal });
-    const { data, next_cursor } = body as AllowancePage;
-    return answer({ allowances: data.map(shownAllowance), more: next_cursor !== null });
-  },
-};
-
-function shownAllowance({ id, name, purpose, currency, standing, period, merchants, ...more }: Allowance) {
-  const { per_spend_limit_minor: each, max_count } = more;
-  return {
-    allowance: id,
-    name: name === null ? null : bounded(name),
-    purpose: purpose === null ? null : bounded(purpose, 2_000),
-    currency,
-    remaining: majorUnits(standing.remaining_minor ?? 0, currency),
-    period,
-    per_purchase_limit: each === null ? null : majorUnits(each, currency),
-    purchases_left: max_count === null ? null : Math.max(0, max_count - (standing.used_count ?? 0)),
-    merchants: merchants?.map((merchant) => bounded(merchant)) ?? null,
-    expires_at: more.expires_at,
-  };
-}
-
 /**
  * The authority as a model may see it. It omits the review threshold and the blocklist, because a model that knows
  * them can evade them.
@@ -245,11 +209,6 @@ export async function readAuthority(
   };
 }
 
-/** Those of the fields that were given. */
-function given(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
 const outputOf = (capability: CapabilityMode) =>
   capability === 'result' ? schemas.SpendWithTokenOutput : schemas.SpendOutput;
 
@@ -265,5 +224,6 @@ export function agentTools(capability: CapabilityMode) {
     reportOutcome,
     getMyAuthority,
     getMyAllowances,
+    requestAllowance,
   };
 }

@@ -48,8 +48,9 @@ export const getReviewSheet: Tool<schemas.DecisionInput> = {
   },
 };
 
-const NO_QUESTION =
-  'allowing a purchase needs the consent of the person at this client, and the client cannot ask (no elicitation). Allow it in the console or on the command line. DENY works here.';
+/** The refusal where the client cannot ask its person. */
+export const NO_QUESTION =
+  'allowing needs the consent of the person at this client, and the client cannot ask (no elicitation). Allow it in the console or on the command line. DENY works here.';
 
 /** A person's word. ALLOW is recorded only after that person has said yes to this very purchase. */
 export const reviewSpend: Tool<schemas.ReviewSpendInput> = {
@@ -66,7 +67,10 @@ export const reviewSpend: Tool<schemas.ReviewSpendInput> = {
       if (!canAskPerson(ctx)) return notDone(NO_QUESTION);
       const key = `allow_${decision_id}`;
       const given = inputResponse(ctx.mcpReq.inputResponses, key);
-      if (given.kind === 'missing') return question(key, await getSheet(call, decision_id, signal));
+      if (given.kind === 'missing') {
+        const sheet = await getSheet(call, decision_id, signal);
+        return personAgrees(key, questionOf(sheet), 'Yes, this may be paid');
+      }
       if (given.kind !== 'elicit' || given.action !== 'accept' || given.content?.allow !== true)
         return notDone('the person did not agree; nothing was recorded.');
     }
@@ -87,15 +91,19 @@ export const reviewSpend: Tool<schemas.ReviewSpendInput> = {
   },
 };
 
-/** Asks the person whether this very purchase may be paid. */
-function question(key: string, sheet: Sheet): Promise<InputRequiredResult> | InputRequiredResult {
+/** Asks the person at the client one question with a box to tick; `key` names exactly what is asked about. */
+export function personAgrees(
+  key: string,
+  message: string,
+  title: string,
+): Promise<InputRequiredResult> | InputRequiredResult {
   return inputRequired({
     inputRequests: {
       [key]: inputRequired.elicit({
-        message: questionOf(sheet),
+        message,
         requestedSchema: {
           type: 'object',
-          properties: { allow: { type: 'boolean', title: 'Yes, this may be paid', default: false } },
+          properties: { allow: { type: 'boolean', title, default: false } },
           required: ['allow'],
         },
       }),

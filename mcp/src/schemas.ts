@@ -31,7 +31,8 @@ export const compiled = <T>(schema: object) => fromJsonSchema<T>(schema as never
 /** Makes the schema of a value of this type, or null. */
 export const nullable = (type: string) => ({ type: [type, 'null'] });
 
-const text = (maxLength: number, description: string) => ({
+/** A text of at most `maxLength` characters. */
+export const text = (maxLength: number, description: string) => ({
   type: 'string',
   minLength: 1,
   maxLength,
@@ -42,12 +43,13 @@ const DecisionId = {
   pattern: '^dec_[0-9A-Za-z]{1,60}$',
   description: 'The decision_id returned by request_spend.',
 };
-const Amount = (description: string) => ({
+/** An amount in major units. */
+export const Amount = (description: string) => ({
   type: 'string',
   pattern: '^[0-9]{1,16}(\\.[0-9]{1,8})?$',
   description,
 });
-const Currency = {
+export const Currency = {
   type: 'string',
   pattern: '^[A-Z]{3}$',
   description: 'ISO 4217 code in upper case: "EUR".',

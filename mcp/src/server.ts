@@ -9,6 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { agentTools, readAuthority, readingTool } from './agent-tools.ts';
+import { decideAllowanceRequest, listAllowanceRequests } from './allowance-tools.ts';
 import { type CallApi, getDecision, Refused } from './api.ts';
 import { type KeyHolder, type Offers, offersOf } from './holder.ts';
 import { getReviewSheet, listPendingReviews, reviewSpend } from './review-tools.ts';
@@ -77,13 +78,17 @@ export function makePurserMcp(options: PurserMcpOptions): McpServer {
     register(server, agent.reportOutcome, context);
     register(server, agent.getMyAuthority, context);
     register(server, agent.getMyAllowances, context);
+    register(server, agent.requestAllowance, context);
     addAuthority(server, context);
   } else if (offers.read) register(server, read, context);
   if (offers.list_reviews) {
     register(server, listPendingReviews, context);
     register(server, getReviewSheet, context);
+    register(server, listAllowanceRequests, context);
   }
   if (offers.review) register(server, reviewSpend, context);
+  // It shows the person what would be granted, so it reads first.
+  if (offers.list_reviews && offers.review) register(server, decideAllowanceRequest, context);
   if (offers.read) addSpends(server, context);
   return server;
 }

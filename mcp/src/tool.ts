@@ -97,3 +97,8 @@ export function register<Input>(server: McpServer, tool: Tool<Input>, context: T
     },
   );
 }
+
+/** Those of the fields that were given. */
+export function given(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

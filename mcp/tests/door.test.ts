@@ -63,7 +63,7 @@ describe('keys', () => {
       withKey({ 'x-api-key': key, authorization: 'Bearer sk_other' }),
     ]) {
       const answer = await send(headers);
-      expect([answer.status, answer.body.result.tools.length]).toEqual([200, 6]);
+      expect([answer.status, answer.body.result.tools.length]).toEqual([200, 7]);
       expect(answer.headers['x-request-id']).toMatch(/^req_/);
       expect(answer.headers.ratelimit).toContain('"default"');
     }

@@ -28,10 +28,18 @@ describe('what is offered', () => {
     'get_my_authority',
     'get_spend',
     'report_outcome',
+    'request_allowance',
     'request_spend',
     'wait_for_review',
   ];
-  const REVIEWER = ['get_review_sheet', 'get_spend', 'list_pending_reviews', 'review_spend'];
+  const REVIEWER = [
+    'decide_allowance_request',
+    'get_review_sheet',
+    'get_spend',
+    'list_allowance_requests',
+    'list_pending_reviews',
+    'review_spend',
+  ];
   test.each([
     ['an agent', null, AGENT],
     ['a reviewer', ['review', 'read'], REVIEWER],
@@ -66,6 +74,9 @@ describe('what is offered', () => {
       report_outcome: [false, false, true],
       get_my_authority: [true, false, true],
       get_my_allowances: [true, false, true],
+      request_allowance: [false, false, true],
+      list_allowance_requests: [true, false, true],
+      decide_allowance_request: [false, true, false],
       list_pending_reviews: [true, false, true],
       get_review_sheet: [true, false, true],
       review_spend: [false, true, false],
