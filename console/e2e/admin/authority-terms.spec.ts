@@ -15,6 +15,7 @@ test('every field of a policy has a control, a sentence, and is saved as typed',
   await page.getByLabel('Other merchants').selectOption('DENY');
   await page.getByLabel('First payment to a merchant').selectOption('REVIEW');
   await page.getByLabel('Allowed up to').fill('20');
+  await page.getByLabel('Reviewers may grant up to').fill('50.00');
   await page.getByLabel('Allowed action types').fill('purchase');
   await page.getByLabel('Action types that need review').fill('subscription');
   await page.getByLabel('Time zone').fill('Europe/Berlin');
@@ -43,6 +44,7 @@ test('every field of a policy has a control, a sentence, and is saved as typed',
     on_other_merchants: 'DENY',
     on_new_merchant: 'REVIEW',
     new_merchant_threshold_minor: 2_000,
+    reviewer_allowance_limit_minor: 5_000,
     allowed_action_types: ['purchase'],
     review_action_types: ['subscription'],
     time_zone: 'Europe/Berlin',

@@ -42,6 +42,7 @@ const EVERYTHING: Authority = {
   on_outside_hours: 'REVIEW',
   on_new_merchant: 'REVIEW',
   new_merchant_threshold_minor: 2_000,
+  reviewer_allowance_limit_minor: 5_000,
   allowed_action_types: ['purchase', 'top_up'],
   review_action_types: ['subscription'],
   allowed_payees: [

@@ -37,7 +37,12 @@ function controlsOf({ draft, problems, may, edit }: Fields) {
     onValue: (value: string) => edit(name, value),
   });
   const amount = (
-    name: 'per_transaction_limit' | 'review_threshold' | 'monthly_budget' | 'new_merchant_threshold',
+    name:
+      | 'per_transaction_limit'
+      | 'review_threshold'
+      | 'monthly_budget'
+      | 'new_merchant_threshold'
+      | 'reviewer_allowance_limit',
     meaning: string,
   ) => ({
     ...field(name),
@@ -241,6 +246,18 @@ function OtherRules(fields: Fields) {
           rows={2}
           {...field('review_action_types')}
         />
+      </Card>
+      <Card title="Allowances">
+        <div className={styles.amounts}>
+          <TextField
+            label="Reviewers may grant up to"
+            {...amount(
+              'reviewer_allowance_limit',
+              'The largest allowance that a reviewer may grant, and the largest approval for later requests. Administrators may grant more.',
+            )}
+            placeholder="Nothing"
+          />
+        </div>
       </Card>
       <ModelCalls field={field} are_allowed={draft.allow_model_calls === 'true'} />
       <Times
