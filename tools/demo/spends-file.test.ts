@@ -14,6 +14,7 @@ const SPEND = {
   attack: null,
   tags: [],
   other_words: [],
+  allowance: null,
 };
 
 function line(changes: Record<string, unknown> = {}): string {

@@ -15,6 +15,8 @@ export interface ExpectedSpend {
   tags: string[];
   /** Other honest descriptions of such a spend. */
   other_words: string[];
+  /** The words of the operator's allowance that it is made under; null for none. */
+  allowance: { purpose: string; expected_items: string[] } | null;
 }
 
 /** A file of spends that cannot be used; the message names the file and the line. */
@@ -29,6 +31,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+function readAllowance(value: unknown): ExpectedSpend['allowance'] | undefined {
+  if (value === null) return null;
+  if (!isObject(value) || typeof value.purpose !== 'string') return undefined;
+  const { purpose, expected_items = [] } = value;
+  return { purpose, expected_items: Array.isArray(expected_items) ? expected_items.map(String) : [] };
+}
+
 /** The spend in one parsed line, or what is wrong with it. What the service judges is left to the service. */
 function readSpend(value: unknown): ExpectedSpend | string {
   if (!isObject(value)) return 'is not a JSON object';
@@ -41,6 +50,7 @@ function readSpend(value: unknown): ExpectedSpend | string {
     attack = null,
     tags = [],
     other_words = [],
+    allowance = null,
   } = value;
   if (typeof id !== 'string' || id === '') return 'has no "id" that is a text';
   if (typeof authority_id !== 'string' || authority_id === '') return 'has no "authority_id" that is a text';
@@ -53,6 +63,8 @@ function readSpend(value: unknown): ExpectedSpend | string {
   if (attack !== null && typeof attack !== 'string') return 'has an "attack" that is neither a text nor null';
   if (!Array.isArray(tags)) return 'has "tags" that are no list';
   if (!Array.isArray(other_words)) return 'has "other_words" that are no list';
+  const words = readAllowance(allowance);
+  if (words === undefined) return 'has an "allowance" without a "purpose" that is a text';
   const why = typeof expected.why === 'string' ? expected.why : '';
   return {
     id,
@@ -63,6 +75,7 @@ function readSpend(value: unknown): ExpectedSpend | string {
     attack,
     tags: tags.map(String),
     other_words: other_words.map(String),
+    allowance: words,
   };
 }
 

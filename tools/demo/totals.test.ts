@@ -21,6 +21,7 @@ function sent(
       attack,
       tags: [],
       other_words: [],
+      allowance: null,
     },
     decided:
       decided === null

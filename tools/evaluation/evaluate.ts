@@ -18,11 +18,12 @@ import { readSpends, SpendsFileError } from '../demo/spends-file.ts';
 import { percentilesOf } from '../demo/totals.ts';
 import { measureChecks, measureConflicts } from './conflicts.ts';
 import { measureMadeJudges, renderMadeJudges } from './made-judges.ts';
-import { judgeCases } from './measure.ts';
+import { judgeCases, type Share } from './measure.ts';
 import { makeJudge, measureModel, renderModel } from './model.ts';
 import { measureAdditions, measureWarm } from './modes.ts';
 import { type MonthSettings, measureMonths, renderMonths } from './month-report.ts';
 import { type Measured, renderPage, renderTerminal, renderUnseen, unseenIn } from './report.ts';
+import { measureSentences } from './sentences.ts';
 import { renderTimes } from './times.ts';
 import { countLooks, isUnseen, recordLook, recordMonthLook } from './unseen.ts';
 
@@ -173,6 +174,23 @@ export async function evaluateJudges(files: readonly string[], stdout: ToolConte
   for (const file of seenOr(files)) {
     const measured = await measureMadeJudges(await readCases(relative('.', file)), assessBuiltIn);
     stdout.write(`${renderMadeJudges(basename(file), measured)}\n`);
+  }
+}
+
+const RUNS = fileURLToPath(new URL('./cases/runs-seen.jsonl', import.meta.url));
+
+/** Prints what the words of allowances do; without files to the project's own cases that may be looked at as often as one likes. */
+export async function evaluateAllowances(
+  files: readonly string[],
+  stdout: ToolContext['stdout'],
+): Promise<void> {
+  for (const file of files.length === 0 ? [RUNS] : seenOr(files)) {
+    const found = measureSentences(await readCases(relative('.', file)), assessBuiltIn);
+    const { kept, kept_without, slipped, slipped_without } = found;
+    const shown = ({ count, of }: Share) => `${count} of ${of}`;
+    stdout.write(
+      `${basename(file)}: right spends ALIGNED ${shown(kept)} (without the words ${shown(kept_without)}), wrong ones ${shown(slipped)} (without ${shown(slipped_without)})\n`,
+    );
   }
 }
 

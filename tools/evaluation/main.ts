@@ -18,6 +18,7 @@ harmless words added, and after a SHADOW whose suggestions were confirmed. No se
   --model           rules and the model of PURPOSE_MODEL_URL and PURPOSE_MODEL together: how often it agrees, what
                     passes, what is kept, time, tokens, cost, and whether it may clear; asks it about every open case
   --judges          rules and judges made for it that are wrong in known ways, instead of a model: what they let pass
+  --allowances      what the words of allowances do to the spends under them
   --month           a month of agents with 200 spends each, 3 % of them wrong, and a careful person who answers: how much
                     goes to a person, how much of that is wrong, and what passes; with --write into
                     docs/reference/purpose-month.md
@@ -42,6 +43,7 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
         json: { type: 'boolean', default: false },
         model: { type: 'boolean', default: false },
         judges: { type: 'boolean', default: false },
+        allowances: { type: 'boolean', default: false },
         month: { type: 'boolean', default: false },
         seed: { type: 'string' },
         agents: { type: 'string', default: '12' },
@@ -57,16 +59,22 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
     if (!/^\d{1,4}$/.test(values.mistakes)) throw new TypeError('--mistakes must be a whole number.');
     if (!/^\d{1,9}$/.test(values.seed ?? '0')) throw new TypeError('--seed must be a whole number.');
     if (!/^[1-9]\d{0,3}$/.test(values.agents)) throw new TypeError('--agents must be a whole number from 1.');
-    const { unseen, write, json, model, judges, month, time } = values;
+    const { unseen, write, json, model, judges, allowances, month, time } = values;
     const is_alone = [...values.file, ...values.without].length === 0 && values.mistakes === '0';
-    if (unseen !== undefined && !month && (!is_alone || json || model || judges || time)) {
+    if (unseen !== undefined && !month && (!is_alone || json || model || judges || allowances || time)) {
       throw new TypeError('--unseen shows totals of all files and goes with --write alone.');
     }
     for (const name of values.without) if (TABLES.has(name)) leaveOut(name);
     // The tables are read when the assessor is loaded, so it is loaded only now.
-    const { evaluate, evaluateJudges, evaluateModel, evaluateMonth, evaluateTime, isExpected } = await import(
-      './evaluate.ts'
-    );
+    const {
+      evaluate,
+      evaluateAllowances,
+      evaluateJudges,
+      evaluateModel,
+      evaluateMonth,
+      evaluateTime,
+      isExpected,
+    } = await import('./evaluate.ts');
     // npm changes to the package's directory and tells where it was called.
     const files = values.file.map((file) => resolve(env.INIT_CWD ?? '.', file));
     try {
@@ -80,7 +88,8 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
       if (model) return await evaluateModel(files, { env, stdout, stderr });
       if (judges) await evaluateJudges(files, stdout);
       if (time) await evaluateTime(files, stdout);
-      if (judges || time) return 0;
+      if (allowances) await evaluateAllowances(files, stdout);
+      if (judges || allowances || time) return 0;
       const options = { files, mistakes: Number(values.mistakes), json, write, unseen };
       await evaluate({ ...options, without: new Set(values.without) }, { stdout, stderr });
       return 0;

@@ -17,6 +17,7 @@ import {
 import { measureAdditions, measureWarm, rightCalledMisaligned } from './modes.ts';
 import { type MonthCounts, runMonth } from './month.ts';
 import { renderPage, renderTerminal, renderUnseen, unseenIn } from './report.ts';
+import { measureSentences } from './sentences.ts';
 import { problemsToShow } from './unseen.ts';
 
 const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -72,6 +73,27 @@ describe('the figures do not fall', () => {
   });
 });
 
+describe('with the words of an allowance', () => {
+  // The second file is not read while rules change: only whether its floors hold is shown.
+  it.each([
+    ['runs-seen.jsonl', { kept: 0.85, slipped: 0.06 }],
+    ['runs-unseen.jsonl', { kept: 0.85, slipped: 0.03 }],
+  ] as const)('right spends are kept and wrong ones held back: %s', async (name, floor) => {
+    const { kept, kept_without, slipped, slipped_without } = measureSentences(
+      await readSpends(fileOf(`./cases/${name}`)),
+      assessBuiltIn,
+    );
+    expect(kept.of + slipped.of).toBeGreaterThan(60);
+    const broken = [
+      ...(portion(kept) < floor.kept ? [`kept ${portion(kept)}, at least ${floor.kept}`] : []),
+      ...(portion(slipped) > floor.slipped ? [`slipped ${portion(slipped)}, at most ${floor.slipped}`] : []),
+      ...(portion(kept_without) > 0.1 ? [`without it kept ${portion(kept_without)}`] : []),
+      ...(slipped.count < slipped_without.count ? ['fewer slipped than without'] : []),
+    ];
+    expect(problemsToShow(name, broken)).toEqual([]);
+  });
+});
+
 const case_of = (
   id: string,
   expected: PurposeAssessment,
@@ -93,6 +115,7 @@ const case_of = (
   attack: more.attack ?? null,
   tags: [],
   other_words: [],
+  allowance: null,
 });
 
 describe('the measurement', () => {

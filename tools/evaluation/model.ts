@@ -84,7 +84,7 @@ export async function measureModel(
       const suspicious = built_in.evidence.flatMap(({ effect, field }) =>
         effect === 'suspicious' ? field : [],
       );
-      const asked = await judge(seenByModel(authority, request, suspicious), one);
+      const asked = await judge(seenByModel(authority, request, { suspicious }), one);
       const combined =
         asked.opinion === null
           ? built_in

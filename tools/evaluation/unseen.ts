@@ -9,6 +9,7 @@ const UNSEEN: ReadonlySet<string> = new Set([
   'desks-held-out.jsonl',
   'month-second.jsonl',
   'month-third.jsonl',
+  'runs-unseen.jsonl',
 ]);
 
 /** Who looks more often begins to tune on what was put aside to judge by. */

@@ -87,6 +87,11 @@ const listed = (merchant: string): SpendFacts => ({
   ],
 });
 
+const under = (words: { purpose?: string; merchants?: string[] }): SpendFacts => ({
+  ...NO_FACTS,
+  allowances: [{ allowance_id: 'alw_1', name: 'Friday', ...words }],
+});
+
 /** The facts after a person answered all questions of a spend. */
 function answered(authority: Authority, request: SpendRequest, answer: 'YES' | 'NO'): SpendFacts {
   const { amount_minor, currency, payee_id } = request.action;
@@ -129,6 +134,9 @@ export const PURPOSE_INPUTS: readonly (readonly [
   [SHOP, JSTOR, known('JSTOR', { said_by_people: { allowed: 1, refused: 0 } })],
   [SHOP, JSTOR, known('JSTOR', { said_by_people: { allowed: 0, refused: 0 }, settled_by_rail: 2 })],
   [SHOP, JSTOR, listed('JSTOR')],
+  [SHOP, spend('Kontor 9', 'yeast'), under({ purpose: 'Buy yeast for Friday' })],
+  [SHOP, spend('Kontor 9', 'perfume'), under({ purpose: 'Buy yeast for Friday' })],
+  [SHOP, spend('Kontor 9'), under({ merchants: ['Kontor 9'] })],
   [{ ...SHOP, allowed_merchants: ['JSTOR'] }, JSTOR],
   [SHOP, spend('Metro', 'flour')],
   [PLAIN, spend('Blitz Service', 'cleaning', { payee_id: 'iban:DE12500105170648489890' })],

@@ -60,6 +60,22 @@ export interface Precedents {
   by_payee: ReadonlyMap<string, readonly Precedent[]>;
 }
 
+/** The words of an allowance that somebody of the operator made, for spends within its bounds. */
+export interface VouchingAllowance {
+  allowance_id: string;
+  /** How people know it. */
+  name: string;
+  /** The operator's words; an allowance without them vouches only for the merchants and payees that it lists. */
+  purpose?: string;
+  expected_items?: readonly string[];
+  merchants?: readonly string[];
+  payee_ids?: readonly string[];
+}
+
+/** True for an allowance that names the merchants or payees that it is for. */
+export const lists = ({ merchants, payee_ids }: VouchingAllowance): boolean =>
+  merchants !== undefined || payee_ids !== undefined;
+
 /** The facts about one spend. */
 export interface SpendFacts {
   /**
@@ -74,6 +90,8 @@ export interface SpendFacts {
   paid: readonly PaidSpend[];
   /** RFC 3339; the time for which `paid` was read. Null where `paid` is empty. */
   as_of: string | null;
+  /** The vouching allowances that it is made under and lies within, the nearest first. */
+  allowances: readonly VouchingAllowance[];
 }
 
 /** The facts about a spend of which nothing is known. */
@@ -83,16 +101,18 @@ export const NO_FACTS: SpendFacts = {
   answers: new Map(),
   paid: [],
   as_of: null,
+  allowances: [],
 };
 
 /** Kinds of facts that may vouch for a spend; none is the agent's free text. */
-const VOUCHERS = ['OPERATOR', 'DIRECTORY', 'PERSON', 'RAIL', 'TRADE'] as const;
+const VOUCHERS = ['OPERATOR', 'DIRECTORY', 'PERSON', 'RAIL', 'ALLOWANCE', 'TRADE'] as const;
 
 /** The fact that an aligned spend rests on. */
 export interface Voucher {
   /**
    * OPERATOR: the authority names the merchant or payee. DIRECTORY: an entry of the agent's merchant directory. PERSON: a
-   * review or label of an earlier spend. RAIL: an earlier spend that the rail settled. TRADE: the merchant is known by its
+   * review or label of an earlier spend. RAIL: an earlier spend that the rail settled. ALLOWANCE: the operator's allowance
+   * that it is made under. TRADE: the merchant is known by its
    * whole name to sell what the objective asks for; this one alone rests on no word of a person about this merchant.
    */
   by: (typeof VOUCHERS)[number];

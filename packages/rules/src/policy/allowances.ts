@@ -12,6 +12,7 @@ import {
 import { type CountedSlot, type CounterKey, fitsFrom, useAt } from '../counters/counters.ts';
 import { budgetWindow, periodName } from '../counters/shared-budgets.ts';
 import { writtenSlotAt } from '../counters/windows.ts';
+import type { VouchingAllowance } from '../domain/spend-facts.ts';
 import { allowedBy } from '../merchants/allowlist.ts';
 import { foldCase } from '../merchants/names.ts';
 import { PHRASES, POLICY } from '../sentences/policy.ts';
@@ -70,6 +71,28 @@ export function whyOutside(allowance: Allowance, action: Action): string | null 
   if (action_types !== undefined && !action_types.some((each) => foldCase(each) === type))
     return POLICY.allowance_types(name, action.type);
   return null;
+}
+
+const NOBODY: readonly VouchingAllowance[] = [];
+
+/** The words and bounds of those of a chain that somebody of the operator stands for, where the spend is one that they are for. */
+export function vouchingAllowances(
+  chain: readonly Allowance[] | undefined,
+  action: Action,
+): readonly VouchingAllowance[] {
+  const found = chain?.filter((each) => each.vouches && whyOutside(each, action) === null) ?? [];
+  if (found.length === 0) return NOBODY;
+  return found.map((each) => {
+    const { purpose, expected_items, merchants, payee_ids } = termsOf(each);
+    return {
+      allowance_id: each.allowance_id,
+      name: nameOfAllowance(each),
+      ...(purpose === undefined ? {} : { purpose }),
+      ...(expected_items === undefined ? {} : { expected_items }),
+      ...(merchants === undefined ? {} : { merchants }),
+      ...(payee_ids === undefined ? {} : { payee_ids }),
+    };
+  });
 }
 
 /** `allowance`: the allowance that a spend names and all above it, one judge for each, the nearest first. */

@@ -7,6 +7,7 @@ import { NO_FACTS, type Voucher } from '../domain/spend-facts.ts';
 import { isLease, judgementOfLease } from '../leases/leases.ts';
 import { PURPOSE } from '../sentences/purpose.ts';
 import { CONFLICTS, isAskedAt } from './conflicts/all.ts';
+import { condition } from './conflicts/condition.ts';
 import {
   type Conflict,
   type Inquiry,
@@ -15,6 +16,7 @@ import {
   severityOf,
   subjectOf,
 } from './conflicts/conflict.ts';
+import { newWords } from './conflicts/new-words.ts';
 import { indexMerchants } from './language/lexicon.ts';
 import type { OwnMerchant } from './own-merchants.ts';
 import { settle } from './questions.ts';
@@ -22,7 +24,7 @@ import { answerAtMerchant, precedentsAt } from './reading/precedents.ts';
 import { readingOf } from './reading/reading-cache.ts';
 import { makeReadMerchant, type ReadMerchant, readSpend } from './reading/spend-reading.ts';
 import { judgementOf } from './verdict.ts';
-import { voucherOf } from './vouching.ts';
+import { isAskedFor, voucherOf } from './vouching.ts';
 
 export { METHOD } from './verdict.ts';
 
@@ -30,10 +32,14 @@ export { METHOD } from './verdict.ts';
 const CONFIDENCE: Record<Voucher['by'], number> = {
   DIRECTORY: 0.9,
   OPERATOR: 0.85,
+  ALLOWANCE: 0.85,
   PERSON: 0.8,
   RAIL: 0.7,
   TRADE: 0.6,
 };
+
+/** Questions that ask for proof. The operator settled them by asking for the spend; what contradicts the purpose is found all the same. */
+const SETTLED_BY_ALLOWANCES: ReadonlySet<Conflict> = new Set([condition, newWords]);
 
 /**
  * Makes the assessor. It uses no model, no clock and no I/O. `merchants`: merchants that the operator knows. `without`: kinds
@@ -42,7 +48,8 @@ const CONFIDENCE: Record<Voucher['by'], number> = {
  * Guarantees:
  * - The same input always returns the same assessment, and a request that passed validation never throws.
  * - A spend is aligned only by a fact that is not the agent's free text.
- * - Text that an agent adds to a request, in any field but merchant and payee, never makes its assessment better.
+ * - Text that an agent adds to a request, in any field but merchant and payee, never makes its assessment better. Where an
+ *   allowance of the operator asks for the spend in words, it never makes it better than it is without a description.
  * - Everything that speaks against a spend and is not final is a question, which people's answers settle.
  * - Time is bounded, because requests and purposes are read only up to a limit. What is longer is a question, too.
  */
@@ -94,11 +101,11 @@ function inquiryOf(
 ): Inquiry {
   const inquiry = {
     authority,
-    purpose: readingOf(authority),
+    purpose: readingOf(authority, facts.allowances),
     spend: readSpend(request, readMerchant),
     facts,
   };
-  return { ...inquiry, vouched: voucherOf(inquiry) };
+  return { ...inquiry, vouched: voucherOf(inquiry), is_asked_for: isAskedFor(inquiry) };
 }
 
 function findingsOf(
@@ -108,6 +115,7 @@ function findingsOf(
 ): Raised[] {
   return conflicts.flatMap((conflict): Raised[] => {
     const { kind } = conflict;
+    if (inquiry.is_asked_for && SETTLED_BY_ALLOWANCES.has(conflict)) return [];
     if (!isAskedAt(kind, attention) || !conflict.applies(inquiry)) return [];
     return Array.from(conflict.find(inquiry), (finding) => ({
       kind,
@@ -157,6 +165,7 @@ function newMerchant(inquiry: Inquiry): Raised[] {
   const answer = answerAtMerchant(facts, authority, action);
   if (vouched !== undefined && (vouched.voucher.by !== 'PERSON' || answer === undefined)) return [];
   const name = spend.merchant.raw;
+  const worded = facts.allowances.find(({ purpose }) => purpose !== undefined);
   const is_approved =
     answer?.answer === 'YES' || precedentsAt(facts, action).some((one) => one.usual_minor.size > 0);
   const is_covered = settledBy(answer, action, authority)?.answer === 'YES';
@@ -166,7 +175,9 @@ function newMerchant(inquiry: Inquiry): Raised[] {
       ? PURPOSE.new_merchant_larger(name)
       : facts.paid.length > 0
         ? PURPOSE.new_merchant_paid(name)
-        : PURPOSE.new_merchant(name);
+        : worded !== undefined
+          ? PURPOSE.new_merchant_unasked(name, worded.name)
+          : PURPOSE.new_merchant(name);
   return [{ kind: 'new_merchant', severity: 'unclear', finding: { sentence, evidence: [], about: null } }];
 }
 

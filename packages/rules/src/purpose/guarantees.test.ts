@@ -131,6 +131,7 @@ const facts: fc.Arbitrary<SpendFacts> = fc
       last_at: '2026-11-01T00:00:00.000Z',
     };
     return {
+      allowances: [],
       listed: listed.map((merchant, i) => ({
         entry_id: `mer_${i}`,
         merchant,

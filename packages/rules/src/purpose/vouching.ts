@@ -1,19 +1,22 @@
 import type { PurposeEvidence } from '../domain/assessment.ts';
 import { covers } from '../domain/questions.ts';
-import type { ListedMerchant } from '../domain/spend-facts.ts';
+import { type ListedMerchant, lists } from '../domain/spend-facts.ts';
 import { allowedBy } from '../merchants/allowlist.ts';
 import { normaliseMerchant } from '../merchants/names.ts';
 import { VOUCHED } from '../sentences/purpose.ts';
 import { allowedAsRead } from './allowed-merchants.ts';
 import { type Inquiry as Judged, supports, type Vouched } from './conflicts/conflict.ts';
 import { isLedBy } from './conflicts/switched-payee.ts';
+import type { Trade } from './data/trades.ts';
+import { isTelling } from './language/everyday-words.ts';
 import { plainAccount } from './language/figures.ts';
+import { ALLOWANCE_PURPOSE } from './reading/authority-reading.ts';
 import { isObjective } from './reading/corrections.ts';
 import { answerAtMerchant, precedentsAt } from './reading/precedents.ts';
 import type { SpendReading } from './reading/spend-reading.ts';
 
 /** An inquiry without its voucher. */
-type Inquiry = Omit<Judged, 'vouched'>;
+type Inquiry = Omit<Judged, 'vouched' | 'is_asked_for'>;
 
 /** Approval of a merchant vouches for amounts up to this multiple of the highest one that was approved. */
 const APPROVED_FACTOR = 1.5;
@@ -178,8 +181,61 @@ function byHistory(inquiry: Inquiry): Vouched | undefined {
   };
 }
 
+/**
+ * True if an allowance of the operator asks for such a spend in words: its description is about something that the sentence or
+ * an item names, or says nothing, at a merchant that is not known for something else alone. So words never do more for an agent
+ * than silence.
+ */
+export function isAskedFor({ purpose, spend }: Inquiry): boolean {
+  const { asked } = purpose;
+  if (asked === undefined || spend.merchant.disguise !== null) return false;
+  const isWanted = (trade: Trade) => asked.trades.has(trade) || asked.families.has(trade.family);
+  const isOther = (trade: Trade) =>
+    !isWanted(trade) && !purpose.trades.has(trade) && !purpose.families.has(trade.family);
+  if (spend.known.length > 0 && spend.known.every(isOther)) return false;
+  const words = spend.description.tokens.filter(isTelling);
+  if (words.length === 0) return true;
+  const goods = spend.description_matches;
+  if (goods.some(({ trades }) => trades.every(isOther))) return false;
+  return (
+    words.some(({ stem }) => asked.words.has(stem)) ||
+    (goods.every(({ trades }) => trades.some(isWanted)) &&
+      goods.some(({ trades }) => trades.some((trade) => asked.trades.has(trade))))
+  );
+}
+
+/** The operator's allowance: by its sentence, or else by the merchants or payees that it lists. */
+function byAllowance(inquiry: Inquiry): Vouched | undefined {
+  const { facts, spend } = inquiry;
+  const { merchant, payee_id = '' } = spend.request.action;
+  const worded = isAskedFor(inquiry)
+    ? facts.allowances.find((each) => each.purpose !== undefined)
+    : undefined;
+  const listing = facts.allowances.find((each) => each.purpose === undefined && lists(each));
+  const found = worded ?? listing;
+  if (found === undefined) return undefined;
+  const { name, purpose, merchants } = found;
+  return {
+    voucher: { by: 'ALLOWANCE', says: `the allowance ${name}`, entry_id: null },
+    payees: null,
+    is_chosen: lists(found),
+    sentence: purpose === undefined ? VOUCHED.allowance_list(merchant, name) : VOUCHED.allowance(name),
+    evidence: [
+      supports('action.merchant', spend.merchant.raw),
+      purpose !== undefined
+        ? supports(ALLOWANCE_PURPOSE, purpose)
+        : merchants !== undefined
+          ? supports('allowance.merchants', allowedBy(merchant, merchants) ?? merchant)
+          : supports('allowance.payee_ids', payee_id),
+    ],
+  };
+}
+
 /** The merchant is known by its whole name to sell what the objective asks for. */
-function byTrade({ purpose, spend }: Inquiry): Vouched | undefined {
+function byTrade(inquiry: Inquiry): Vouched | undefined {
+  const { purpose, spend } = inquiry;
+  // No person spoke of this merchant, and the operator asks for something else.
+  if ((purpose.asked?.families.size ?? 0) > 0 && !isAskedFor(inquiry)) return undefined;
   for (const trade of spend.known) {
     const wanted = purpose.trades.get(trade);
     if (wanted === undefined || wanted.conditional || !wanted.whole || !isObjective(wanted.field)) continue;
@@ -202,7 +258,7 @@ function byTrade({ purpose, spend }: Inquiry): Vouched | undefined {
 export function voucherOf(inquiry: Inquiry): Vouched | undefined {
   // A name that hides what it is stands for nobody.
   if (inquiry.spend.merchant.disguise !== null) return undefined;
-  const found = [byDirectory, byAllowedList, byHistory, byName, byTrade].flatMap(
+  const found = [byDirectory, byAllowedList, byHistory, byName, byAllowance, byTrade].flatMap(
     (vouch) => vouch(inquiry) ?? [],
   );
   const { payee_id = null } = inquiry.spend.request.action;

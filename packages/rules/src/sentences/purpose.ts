@@ -17,6 +17,9 @@ export const VOUCHED = {
     `The payment rail settled ${count} payments to ${quoted(merchant)}.`,
   account: (merchant: string) => `The purpose names the account of ${quoted(merchant)}.`,
   name: (merchant: string) => `The purpose names ${quoted(merchant)}.`,
+  allowance: (name: string) => `The allowance ${quoted(name)} asks for this.`,
+  allowance_list: (merchant: string, name: string) =>
+    `${quoted(merchant)} is one of the merchants and payees of the allowance ${quoted(name)}.`,
   trade: (merchant: string, trade: string) =>
     `${quoted(merchant)} sells ${trade}, which the objective asks for.`,
 };
@@ -48,6 +51,8 @@ export const PURPOSE = {
     `The request to ${quoted(merchant)} has no description, and your policy requires one.`,
   new_merchant: (merchant: string) =>
     `First time at ${quoted(merchant)}. It isn't in the agent's purpose or your approved merchants.`,
+  new_merchant_unasked: (merchant: string, allowance: string) =>
+    `First time at ${quoted(merchant)}, and the request is about something else than the allowance ${quoted(allowance)} asks for.`,
   new_merchant_paid: (merchant: string) =>
     `Nobody has approved ${quoted(merchant)} yet. It isn't in the agent's purpose or your approved merchants.`,
   new_merchant_larger: (merchant: string) =>

@@ -192,7 +192,7 @@ function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts):
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
     ...makeQuestionRoutes({ db, lists_db, lane, cursors }),
     ...makeReadingRoutes({ db, assess, assess_time }),
-    ...makeSimulationRoutes({ db, assessLevels, replay_time }),
+    ...makeSimulationRoutes({ db, assessLevels, readChain, replay_time }),
     ...makeAuthorityTestRoutes({ db, assess, createDecision, createReview, replay_time }),
   ];
 }

@@ -25,6 +25,7 @@ import { loadAnswers } from '../../engine/storage/derived/questions.ts';
 import { loadEntriesOfAgent } from '../../engine/storage/merchant-entries.ts';
 import { readAhead } from '../../engine/storage/pages.ts';
 import { oneAtATime } from '../../engine/storage/transactions.ts';
+import type { ReadChain } from '../allowances/chains.ts';
 import { budgetsOfDraft } from '../decisions/shared-budgets.ts';
 import { Simulation } from '../decisions/simulate.ts';
 import { type Route, serve } from '../http/route.ts';
@@ -93,10 +94,11 @@ async function outcomesOf(db: Queryable, workspace_id: string, decision_ids: rea
 export function makeSimulationRoutes(options: {
   db: pg.Pool;
   assessLevels: AssessLevels;
+  readChain: ReadChain;
   /** The time of the event loop that replays may take. */
   replay_time: WorkTime;
 }): Route[] {
-  const { db, assessLevels, replay_time } = options;
+  const { db, assessLevels, readChain, replay_time } = options;
   return [
     serve(routes.simulateAuthority, { takes_long: true, shares: 'simulations' })(async (call) => {
       const { workspace_id } = call.caller;
@@ -137,7 +139,10 @@ export function makeSimulationRoutes(options: {
           const made = await replay_time.spend(REPLAYS, () => decodeDecision(document));
           const authority = await judgedBy(made.authority_version);
           const known = await knownTo?.(made.action);
-          await replay_time.spend(REPLAYS, () => simulation.replay(made, authority, known));
+          const under = made.allowance && (await readChain(workspace_id, made.allowance.id));
+          await replay_time.spend(REPLAYS, () =>
+            simulation.replay(made, authority, known, under?.allowances),
+          );
         }
       }
       const { changed, ...result } = simulation.result();

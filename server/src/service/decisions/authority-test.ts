@@ -13,10 +13,10 @@ import type { Origin } from '@purser/rules/domain/audit';
 import { decodeDecision } from '@purser/rules/domain/decision-document';
 import { sha256 } from '@purser/rules/domain/ledger';
 import { AnswersRead } from '@purser/rules/domain/question-history';
-import type { Answers } from '@purser/rules/domain/questions';
-import { NO_FACTS } from '@purser/rules/domain/spend-facts';
+import { NO_FACTS, type SpendFacts } from '@purser/rules/domain/spend-facts';
 import { ApiError } from '@purser/rules/errors';
 import { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
+import { vouchingAllowances } from '@purser/rules/policy/allowances';
 import { createAllowances } from '../../engine/commands/allowances/create-allowances.ts';
 import type {
   CreateDecisionInput,
@@ -122,8 +122,10 @@ export class AuthorityTest {
     const idempotency_key = `step-${this.#asked}`;
     const { agent_id, authority, authority_hash } = this.#agent;
     const answers = new AnswersRead(this.#agent.answers());
-    const { questions, ...assessment } = this.#assessmentOf(step, request, answers);
     const allowances = request.allowance === undefined ? undefined : this.#allowances.get(request.allowance);
+    const vouching = vouchingAllowances(allowances, request.action);
+    const facts = { ...NO_FACTS, answers, allowances: vouching };
+    const { questions, ...assessment } = this.#assessmentOf(step, request, facts);
     const result = this.#createDecision(Date.parse(step.at), {
       agent_id,
       bound: false,
@@ -143,10 +145,9 @@ export class AuthorityTest {
   #assessmentOf(
     { purpose }: AuthorityTestStep,
     request: SpendRequest,
-    answers: Answers,
+    facts: SpendFacts,
   ): Assessment & Pick<Judgement, 'questions'> {
-    if (purpose === undefined)
-      return this.#options.assess(this.#agent.authority, request, { ...NO_FACTS, answers });
+    if (purpose === undefined) return this.#options.assess(this.#agent.authority, request, facts);
     const rationale = 'Set by the test.';
     return { assessment: purpose, confidence: 1, method: 'given', rationale, evidence: [], questions: [] };
   }

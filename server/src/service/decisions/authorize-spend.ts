@@ -34,7 +34,14 @@ export interface AskedSpend {
  * listed for the agent. Returns null if it finds no authority: the lane then answers `stale` with the current one.
  */
 export type PreAssess = (
-  spend: { workspace_id: string; agent_id: string; idempotency_key: string; request: SpendRequest },
+  spend: {
+    workspace_id: string;
+    agent_id: string;
+    idempotency_key: string;
+    request: SpendRequest;
+    /** The allowance that it is made under, and all above it. */
+    chain?: AllowanceChain;
+  },
   known: KnownAuthority | undefined,
 ) => Promise<Assessed | null> | Assessed | null;
 
@@ -113,9 +120,9 @@ export function makeAuthorizeSpend(
     const idempotency_key = idempotencyScope(caller, asked.idempotency_key);
     const agent_id = await agentOf(caller, request.agent);
     const bound = caller.kind === 'agent';
-    const spend = { workspace_id, agent_id, idempotency_key, request };
-    let assessed: Assessed | null = null;
     const chained = await chainOf(readChain, caller, agent_id, request);
+    const spend = { workspace_id, agent_id, idempotency_key, request, ...chained };
+    let assessed: Assessed | null = null;
     let smaller: Pick<CreateDecisionInput, 'also_minor'> = {};
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       // The assessment for the authority in force still holds.

@@ -2,8 +2,10 @@ import type { Authority } from '@purser/contract/authority';
 import type { Assess, Judgement } from '@purser/rules/domain/assessment';
 import { NOTHING_SPENT } from '@purser/rules/domain/budget';
 import { AnswersRead } from '@purser/rules/domain/question-history';
+import type { VouchingAllowance } from '@purser/rules/domain/spend-facts';
 import { isLease } from '@purser/rules/leases/leases';
 import type { Directory } from '@purser/rules/merchants/directory';
+import { vouchingAllowances } from '@purser/rules/policy/allowances';
 import { countersOf, withSlots } from '@purser/rules/policy/counters';
 import { deniedUntilMs } from '@purser/rules/policy/remedies';
 import type pg from 'pg';
@@ -72,6 +74,8 @@ interface Assessed {
   authority: Authority;
   directory: Directory;
   answers: AnswersRead;
+  /** The allowances whose words the model reads too. */
+  allowances: readonly VouchingAllowance[];
   built_in: Judgement;
 }
 
@@ -99,7 +103,8 @@ class ModelPreAssessor {
     return this.#combined(assessed, asked.opinion);
   }
 
-  async #byRules({ workspace_id, agent_id, idempotency_key, request }: Spend): Promise<Assessed | null> {
+  async #byRules(spend: Spend): Promise<Assessed | null> {
+    const { workspace_id, agent_id, idempotency_key, request, chain } = spend;
     const { db, assess, historyOf, directoryOf, answersOf, assess_time } = this.#options;
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
     if (row === undefined) return null;
@@ -109,11 +114,11 @@ class ModelPreAssessor {
     const answers = new AnswersRead(await answersOf(workspace_id, agent_id, row.answers_version));
     const built_in = await assess_time.spend(
       workspace_id,
-      () => assess(authority, request, factsAbout(request, records, directory, answers)),
+      () => assess(authority, request, factsAbout(request, records, directory, answers, chain)),
       agent_id,
     );
-    const spend = { workspace_id, agent_id, idempotency_key, request };
-    return { spend, authority_hash: row.hash, authority, directory, answers, built_in };
+    const allowances = vouchingAllowances(chain?.allowances, request.action);
+    return { spend, authority_hash: row.hash, authority, directory, answers, allowances, built_in };
   }
 
   /**
@@ -131,7 +136,7 @@ class ModelPreAssessor {
       counters: withSlots(countersOf(authority, spend.agent_id, spend.request.action), () => []),
       shared_budgets: [],
       // Of one that is named nothing is known here.
-      ...(spend.request.allowance === undefined ? {} : { allowances: [] }),
+      ...(spend.chain === undefined ? {} : { allowances: [] }),
       assessment: built_in,
       is_known_merchant: true,
       now_ms,
@@ -146,7 +151,7 @@ class ModelPreAssessor {
     return (purpose.ask_model ?? (isLocal() ? 'UNCLEAR' : 'ALL')) === 'ALL';
   }
 
-  async #ask({ spend, authority_hash, authority, built_in }: Assessed): Promise<Asked> {
+  async #ask({ spend, authority_hash, authority, allowances, built_in }: Assessed): Promise<Asked> {
     const { workspace_id, agent_id, request } = spend;
     const suspicious = built_in.evidence.flatMap(({ effect, field }) =>
       effect === 'suspicious' ? field : [],
@@ -159,6 +164,7 @@ class ModelPreAssessor {
         authority_hash,
         authority,
         request,
+        allowances,
         suspicious,
         examples,
         is_review_anyway: !is_aligned && authority.on_purpose_unclear !== 'ALLOW',
@@ -167,11 +173,11 @@ class ModelPreAssessor {
   }
 
   #withoutOne(assessed: Assessed, why: NoOpinion): Made {
-    const { spend, authority, built_in } = assessed;
+    const { spend, authority, allowances, built_in } = assessed;
     this.#options.metrics.countSecondOpinion(why);
     const assessment = withoutOpinion(built_in, why, {
       is_required: this.#options.is_required || authority.purpose.judge === 'model',
-      is_vouched_for: isVouchedFor(built_in, authority, spend.request),
+      is_vouched_for: isVouchedFor(built_in, authority, spend.request, allowances),
     });
     return { ...madeBy(assessed), assessment };
   }

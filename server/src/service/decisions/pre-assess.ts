@@ -21,7 +21,7 @@ export function makePreAssess(options: {
   assess_time: WorkTime;
 }): PreAssess {
   const { assess, historyOf, directoryOf, answersOf, assess_time } = options;
-  return ({ workspace_id, agent_id, request }, known) => {
+  return ({ workspace_id, agent_id, request, chain }, known) => {
     if (known === undefined) return null;
     const { hash, authority, directory_version, answers_version } = known;
     const assessWith = (records: TrackRecords, directory: Directory, answered: KnownAnswers) =>
@@ -29,7 +29,8 @@ export function makePreAssess(options: {
         workspace_id,
         () => {
           const answers = new AnswersRead(answered);
-          const built_in = assess(authority, request, factsAbout(request, records, directory, answers));
+          const facts = factsAbout(request, records, directory, answers, chain);
+          const built_in = assess(authority, request, facts);
           const { questions } = built_in;
           const made = {
             authority_hash: hash,
@@ -41,7 +42,7 @@ export function makePreAssess(options: {
           };
           // The authority vouches for a lease, and no model is asked about it.
           if (authority.purpose.judge !== 'model' || isLease(authority, request.action)) return made;
-          const is_vouched_for = isVouchedFor(built_in, authority, request);
+          const is_vouched_for = isVouchedFor(built_in, authority, request, facts.allowances);
           const options = { is_required: true, is_vouched_for };
           return { ...made, assessment: withoutOpinion(built_in, 'not_configured', options) };
         },

@@ -1,6 +1,7 @@
 import type { Authority } from '@purser/contract/authority';
 import type { Decision } from '@purser/contract/decisions';
 import type { Label } from '@purser/contract/records';
+import type { Allowance } from '@purser/rules/counters/allowances';
 import type { SharedBudget } from '@purser/rules/counters/shared-budgets';
 import { assessmentInputs } from '@purser/rules/domain/authorities';
 import type { BudgetCounter } from '@purser/rules/domain/budget';
@@ -9,7 +10,7 @@ import type { Answers } from '@purser/rules/domain/questions';
 import { NO_FACTS, type SpendFacts } from '@purser/rules/domain/spend-facts';
 import { isLease } from '@purser/rules/leases/leases';
 import { type Directory, vouchingEntry } from '@purser/rules/merchants/directory';
-import { foundAgain } from '@purser/rules/policy/allowances';
+import { foundAgain, vouchingAllowances } from '@purser/rules/policy/allowances';
 import { decide } from '@purser/rules/policy/decide';
 import type { KnownMerchantRow } from '@purser/rules/policy/known-merchants';
 import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
@@ -118,9 +119,15 @@ export class Simulation {
 
   /**
    * Must be called in the order in which the decisions were made. `authority`: the one that decided it. `known`: whom it pays as
-   * it really became known; may be left out where the draft does not ask for that.
+   * it really became known; may be left out where the draft does not ask for that. `chain`: the allowances that it was made
+   * under.
    */
-  replay(original: Decision, authority: Authority | null, known?: KnownMerchantRow): void {
+  replay(
+    original: Decision,
+    authority: Authority | null,
+    known?: KnownMerchantRow,
+    chain?: readonly Allowance[],
+  ): void {
     this.#applyEventsBefore(original.decision_id);
     const { draft, directory } = this.#options;
     if (original.currency !== draft.currency) {
@@ -131,7 +138,7 @@ export class Simulation {
     const counters = this.#draft_counters.before(original);
     const shared_budgets = this.#draft_counters.budgetsBefore(original);
     const made = this.#isAssessedAsBefore(original, authority) ? original.purpose : null;
-    const judged = once(() => this.#options.assessLevels(draft, request, this.#facts()));
+    const judged = once(() => this.#options.assessLevels(draft, request, this.#facts(original, chain)));
     const assessment = made ?? judged()[draft.purpose.attention ?? 'NORMAL'];
     const verdict = decide({
       authority: draft,
@@ -219,9 +226,10 @@ export class Simulation {
     );
   }
 
-  #facts(): SpendFacts {
+  #facts({ action }: Decision, chain: readonly Allowance[] | undefined): SpendFacts {
     const { directory, answers } = this.#options;
-    return { ...NO_FACTS, listed: directory.listed, answers };
+    const allowances = vouchingAllowances(chain, action);
+    return { ...NO_FACTS, listed: directory.listed, answers, allowances };
   }
 
   #hasSameInputs(authority: Authority | null): boolean {

@@ -5,9 +5,11 @@ import type { Answers } from '@purser/rules/domain/questions';
 import { NO_FACTS, type Precedent, type Precedents, type SpendFacts } from '@purser/rules/domain/spend-facts';
 import type { Directory } from '@purser/rules/merchants/directory';
 import { payeeKey } from '@purser/rules/merchants/keys';
+import { vouchingAllowances } from '@purser/rules/policy/allowances';
 import { pushTo, valueIn } from '@purser/rules/values/maps';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import type { AllowanceChain } from '../../engine/commands/allowances/chain.ts';
 import { listFeedback } from '../../engine/feedback/stats-rows.ts';
 import { listAuthorityVersions, parseAuthority } from '../../engine/storage/authorities.ts';
 import { makeBatchLoader } from '../../engine/storage/batch-loader.ts';
@@ -122,6 +124,7 @@ export function factsAbout(
   { precedents, paid }: TrackRecords,
   { listed }: Directory,
   answers: Answers,
+  chain?: AllowanceChain,
 ): SpendFacts {
   const spends = paidTo(paid, action);
   return {
@@ -131,6 +134,7 @@ export function factsAbout(
     answers,
     paid: spends,
     as_of: spends.length === 0 ? null : paid.as_of,
+    allowances: vouchingAllowances(chain?.allowances, action),
   };
 }
 

@@ -166,9 +166,9 @@ class ModelCalls {
 
   ask(
     asker: Asker,
-    { authority_hash, authority, request, suspicious, examples, is_review_anyway }: ModelQuestion,
+    { authority_hash, authority, request, allowances, suspicious, examples, is_review_anyway }: ModelQuestion,
   ): Promise<Asked> {
-    const seen = seenByModel(authority, request, suspicious);
+    const seen = seenByModel(authority, request, { suspicious, allowances });
     const { 'action.amount': _, ...words } = seen.spend;
     const shown = { ...seen, spend: words, amount: judgedAmount(seen, request.action) };
     const key = createHash('sha256')

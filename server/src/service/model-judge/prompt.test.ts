@@ -177,7 +177,9 @@ describe('the parts of the prompt', () => {
   });
 
   test('fields that read like an instruction are named outside of the fence, and only fields that are there', () => {
-    const seen = seenByModel(AUTHORITY, REQUEST, ['task', 'purpose.objective', 'task', 'trace[9].step']);
+    const seen = seenByModel(AUTHORITY, REQUEST, {
+      suspicious: ['task', 'purpose.objective', 'task', 'trace[9].step'],
+    });
     expect(seen.marked).toEqual(['task']);
     const { spend } = promptFor(seen, { examples: [], ...CODES });
     expect(spend.split(`END DATA ${NONCE}`)[1]).toContain('read like an instruction to a judge in: task.');

@@ -2,6 +2,7 @@ import type { Authority } from '@purser/contract/authority';
 import type { SpendRequest } from '@purser/contract/decisions';
 import { PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
 import type { PurposeAssessment } from '@purser/rules/domain/assessment';
+import type { VouchingAllowance } from '@purser/rules/domain/spend-facts';
 import { allowedMerchant } from '@purser/rules/purpose/allowed-merchants';
 import { formatMoney } from '@purser/rules/values/money';
 
@@ -45,11 +46,15 @@ const MAX_TRACE_CHARACTERS = 8_000;
 /**
  * Selects what a model sees of a spend. Never included: the request's `context`, ids, keys, limits, budgets, and allowed
  * merchants other than the one that is paid. `suspicious`: fields with words that a rule found to read like an instruction.
+ * `allowances`: the vouching ones that it is made under, whose words are the operator's.
  */
 export function seenByModel(
   authority: Authority,
   request: SpendRequest,
-  suspicious: readonly string[] = [],
+  {
+    suspicious = [],
+    allowances = [],
+  }: { suspicious?: readonly string[]; allowances?: readonly VouchingAllowance[] | undefined } = {},
 ): SeenByModel {
   const { objective, success_criteria = [], constraints = [], context, reading } = authority.purpose;
   const { action, task, trace = [] } = request;
@@ -62,6 +67,12 @@ export function seenByModel(
     for (const [i, { kind, words }] of (reading?.[list] ?? []).entries())
       purpose[`purpose.reading.${list}[${i}]`] = `${list === 'not' ? 'not ' : ''}${kind}: ${words}`;
   if (allowed !== undefined) purpose[allowed.field] = allowed.text;
+  for (const [i, { purpose: sentence, expected_items = [] }] of allowances.entries()) {
+    // The nearest is "allowance"; those above it are "allowance[1]", "allowance[2]".
+    const name = i === 0 ? 'allowance' : `allowance[${i}]`;
+    purpose[`${name}.purpose`] = sentence;
+    for (const [j, text] of expected_items.entries()) purpose[`${name}.expected_items[${j}]`] = text;
+  }
 
   const spend: Record<string, string | undefined> = {
     'action.type': action.type,

@@ -8,6 +8,7 @@ import {
   storedAssessment,
 } from '@purser/rules/domain/assessment';
 import { type Answers, questionId, type RaisedQuestion, settledBy } from '@purser/rules/domain/questions';
+import { lists, type VouchingAllowance } from '@purser/rules/domain/spend-facts';
 import { allowedMerchant } from '@purser/rules/purpose/allowed-merchants';
 import { historyKey, historyWords } from '@purser/rules/purpose/history';
 import type { LabelledSpend } from './prompt.ts';
@@ -31,6 +32,8 @@ export interface ModelQuestion {
   authority_hash: string;
   authority: Authority;
   request: SpendRequest;
+  /** The vouching allowances that it is made under, whose words are the operator's. */
+  allowances?: readonly VouchingAllowance[];
   /** Fields of the spend in which a rule found words that read like an instruction. */
   suspicious: readonly string[];
   /** Earlier spends of the agent with what people said of them. */
@@ -181,16 +184,23 @@ export function withSettledDoubt(
 const UNJUDGED_CONFIDENCE = 0.5;
 
 /**
- * True if a spend may count as aligned without a required opinion: its merchant is on the operator's list, or people
- * confirmed such spends. Neither the words of the spend nor a name in the purpose's texts are enough.
+ * True if a spend may count as aligned without a required opinion: its merchant is on the operator's list, that of an
+ * allowance included, or people confirmed such spends. Neither the words of the spend nor a name in the purpose's texts, nor
+ * the sentence of an allowance, are enough.
  */
 export function isVouchedFor(
   { vouched_by }: Pick<Judgement, 'vouched_by'>,
   authority: Authority,
   request: SpendRequest,
+  allowances: readonly VouchingAllowance[] = [],
 ): boolean {
   const by = vouched_by?.by;
-  return by === 'DIRECTORY' || by === 'PERSON' || allowedMerchant(authority, request) !== null;
+  return (
+    by === 'DIRECTORY' ||
+    by === 'PERSON' ||
+    allowances.some(lists) ||
+    allowedMerchant(authority, request) !== null
+  );
 }
 
 /**

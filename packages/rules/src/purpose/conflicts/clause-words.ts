@@ -1,17 +1,12 @@
 import { PURPOSE } from '../../sentences/purpose.ts';
-import { carriesMeaning, GOODS_CLASSES, LOOSE_STEMS, OCCASIONS, PAPERS } from '../language/everyday-words.ts';
-import { type Token, tokenize } from '../language/text.ts';
+import { isTelling } from '../language/everyday-words.ts';
+import { tokenize } from '../language/text.ts';
 import type { AuthorityReading } from '../reading/authority-terms.ts';
 import type { Quote } from '../reading/named-merchants.ts';
 import { precedentsAt } from '../reading/precedents.ts';
 import { type Conflict, conflictsWith, type Inquiry, subjectOf } from './conflict.ts';
 
 const SENTENCE_END = /(?<=[.;!?。])\s*/;
-
-const says = (token: Token): boolean =>
-  carriesMeaning(token) &&
-  !/\d/.test(token.word) &&
-  ![LOOSE_STEMS, PAPERS, OCCASIONS, GOODS_CLASSES].some((stems) => stems.has(token.stem));
 
 const clauses_of = new WeakMap<AuthorityReading, ReadonlyMap<string, Quote>>();
 
@@ -33,7 +28,7 @@ function clausesByStem({ authority, purpose }: Inquiry): ReadonlyMap<string, Quo
       // Words of a condition or a limit show rather that a spend meets it.
       if (conditions.some((one) => one.startsWith(text.replace(/[.;!?。]$/, '')))) continue;
       for (const token of tokenize(text)) {
-        if (says(token) && !wanted.has(token.stem) && !clauses.has(token.stem))
+        if (isTelling(token) && !wanted.has(token.stem) && !clauses.has(token.stem))
           clauses.set(token.stem, { field: `purpose.constraints[${i}]`, text });
       }
     }

@@ -30,6 +30,8 @@ export interface Inquiry {
   facts: SpendFacts;
   /** The voucher of the merchant; undefined where it has none. */
   vouched: Vouched | undefined;
+  /** True if an allowance of the operator asks for such a spend in words. */
+  is_asked_for: boolean;
 }
 
 /**

@@ -35,7 +35,12 @@ export const otherBeneficiary: Conflict = {
       const [token] = tokenize(name);
       if (token === undefined || !carriesMeaning(token) || LOOSE_STEMS.has(token.stem)) continue;
       const { stem } = token;
-      if (own.has(stem) || spend.merchant.tokens.some((one) => one.stem === stem)) continue;
+      if (
+        own.has(stem) ||
+        inquiry.purpose.words.has(stem) ||
+        spend.merchant.tokens.some((one) => one.stem === stem)
+      )
+        continue;
       if (known.some(({ words }) => (words.get(stem)?.allowed ?? 0) > 0)) continue;
       yield {
         sentence: PURPOSE.other_beneficiary(text),

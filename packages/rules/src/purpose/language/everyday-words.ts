@@ -56,3 +56,9 @@ export function carriesMeaning(token: Token): boolean {
     !/^\d+$/.test(token.word);
   return token.meaning;
 }
+
+/** True for a word that tells one purchase from another: no number, no loose word and none that all spends share. */
+export const isTelling = (token: Token): boolean =>
+  carriesMeaning(token) &&
+  !/\d/.test(token.word) &&
+  ![LOOSE_STEMS, PAPERS, OCCASIONS, GOODS_CLASSES].some((stems) => stems.has(token.stem));

@@ -1,4 +1,6 @@
 import type { Authority } from '@purser/contract/authority';
+import type { ReadingCorrections } from '@purser/contract/purpose/fields';
+import type { VouchingAllowance } from '../../domain/spend-facts.ts';
 import { BROAD, HOME, ON_REQUEST, SENTENCE_END } from '../data/constraint-language.ts';
 import type { Trade } from '../data/trades.ts';
 import { firmStems, LOOSE_STEMS } from '../language/everyday-words.ts';
@@ -18,6 +20,8 @@ import {
 } from './sentence-reading.ts';
 import { disambiguate } from './word-senses.ts';
 
+/** The field of the sentence of an allowance, in evidence. */
+export const ALLOWANCE_PURPOSE = 'allowance.purpose';
 /** More than a valid authority has. */
 const MAX_PARTS = 110;
 /** The limit for all parts together: seven times the longest purpose of the evaluation. */
@@ -59,9 +63,23 @@ function delegationIn({ purpose }: Authority): Quote | undefined {
   return undefined;
 }
 
-/** The parts of a purpose that are read: as many as the limits let through. */
-function readableParts(authority: Authority): { parts: Part[]; is_cut: boolean } {
-  const all = partsOf(authority);
+/** The words of allowances. */
+const partsOfAllowances = (allowances: readonly VouchingAllowance[]): Part[] =>
+  allowances.flatMap(({ purpose, expected_items = [] }): Part[] =>
+    purpose === undefined
+      ? []
+      : [
+          { field: ALLOWANCE_PURPOSE, text: purpose, kind: 'objective' },
+          ...expected_items.map((text, i) => ({
+            field: `allowance.expected_items[${i}]`,
+            text,
+            kind: 'criterion' as const,
+          })),
+        ],
+  );
+
+/** The parts that are read: as many as the limits let through. */
+function readableParts(all: readonly Part[]): { parts: Part[]; is_cut: boolean } {
   const some = all.slice(0, MAX_PARTS);
   const { texts, cut } = withinBudget(
     some.map((part) => part.text),
@@ -159,10 +177,45 @@ function requirementOf(
  * each part is cut at `MAX_TEXT_LENGTH` and all parts together at `MAX_PURPOSE_TEXT`.
  */
 export function readAuthority(authority: Authority): AuthorityReading {
-  const { parts, is_cut } = readableParts(authority);
-  const { reading: corrections } = authority.purpose;
+  const { objective, context = '', reading } = authority.purpose;
+  const said = { whole: `${objective}\n${context}`, delegation: delegationIn(authority) };
+  return readParts(partsOf(authority), authority.currency, said, reading);
+}
+
+/**
+ * The reading of an authority with the words of allowances beside it. What the authority forbids and demands stays as it is;
+ * what the allowances forbid and demand comes on top.
+ */
+export function readBeside(
+  own: AuthorityReading,
+  allowances: readonly VouchingAllowance[],
+  currency: string,
+): AuthorityReading {
+  const nothing_said = { whole: '', delegation: undefined };
+  const more = readParts(partsOfAllowances(allowances), currency, nothing_said);
+  return {
+    ...own,
+    asked: more,
+    trades: new Map([...more.trades, ...own.trades]),
+    families: new Set([...own.families, ...more.families]),
+    words: new Map([...more.words, ...own.words]),
+    prohibitions: [...own.prohibitions, ...more.prohibitions],
+    attributes: [...own.attributes, ...more.attributes],
+    accounts: new Map([...more.accounts, ...own.accounts]),
+    cut: own.cut || more.cut,
+  };
+}
+
+/** Reads the parts of one purpose together, by its corrections. */
+function readParts(
+  all: readonly Part[],
+  currency: string,
+  said: { whole: string; delegation: Quote | undefined },
+  corrections?: ReadingCorrections,
+): AuthorityReading {
+  const { parts, is_cut } = readableParts(all);
   const isNot = makeIsNot(corrections);
-  const gathered = nothingGathered(authority.currency, isNot);
+  const gathered = nothingGathered(currency, isNot);
   const not_understood = readSentences(gathered, parts);
   for (const [i, { kind, words }] of (corrections?.also ?? []).entries())
     addCorrection(gathered, kind, { field: `purpose.reading.also[${i}]`, text: words });
@@ -170,7 +223,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
   const { trades, words, conditions, sources, units, forbidden_count } = gathered;
   const isSaidInObjective = (stem: string) => isObjective(words.get(stem)?.field ?? '');
   const families = new Set([...trades].filter(([, { strong }]) => strong).map(([trade]) => trade.family));
-  const whole = foldText(`${authority.purpose.objective}\n${authority.purpose.context ?? ''}`);
+  const whole = foldText(said.whole);
   const merchants = [...gathered.merchants.values()];
   const rule_count = conditions.length + sources.length + units.length;
   const reading = {
@@ -183,7 +236,7 @@ export function readAuthority(authority: Authority): AuthorityReading {
       .map((each) => requirementOf(each, gathered, isSaidInObjective)),
     attributes: gathered.attributes,
     broad: BROAD.test(whole) || (HOME.test(whole) && families.size < 3),
-    delegation: delegationIn(authority),
+    delegation: said.delegation,
     accounts: new Map(parts.flatMap(accountsIn)),
     bounds: gathered.bounds.slice(0, MAX_RULES),
     account_changes: gathered.account_changes,

@@ -107,6 +107,8 @@ export interface AuthorityReading {
   not_understood: readonly Quote[];
   /** Sentences that only wish, or name a substitute: they ask nothing. */
   wishes: readonly Quote[];
+  /** The reading of the allowances of a spend by themselves, where one of them has a sentence. */
+  asked?: AuthorityReading;
   /** Some of the purpose exceeds a limit and was not read. */
   cut: boolean;
 }

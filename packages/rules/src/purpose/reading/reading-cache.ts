@@ -1,7 +1,8 @@
 import type { Authority } from '@purser/contract/authority';
 import { LRUCache } from 'lru-cache';
+import type { VouchingAllowance } from '../../domain/spend-facts.ts';
 import { TRADES } from '../data/trades.ts';
-import { readAuthority } from './authority-reading.ts';
+import { readAuthority, readBeside } from './authority-reading.ts';
 import type { AuthorityReading } from './authority-terms.ts';
 
 /** Memory that V8 uses for an object, an entry of a map or set, and a string without its characters; rounded up. */
@@ -9,6 +10,7 @@ const OBJECT_BYTES = 56;
 const ENTRY_BYTES = 40;
 const STRING_BYTES = 24;
 
+const NONE: readonly VouchingAllowance[] = [];
 const SHARED: ReadonlySet<unknown> = new Set(TRADES);
 
 /**
@@ -43,7 +45,8 @@ function memoryOf(reading: AuthorityReading): number {
 
 /** A cache of readings of purposes. */
 export interface ReadingCache {
-  readingOf(authority: Authority): AuthorityReading;
+  /** `allowances`: those whose words are read beside the authority's. */
+  readingOf(authority: Authority, allowances?: readonly VouchingAllowance[]): AuthorityReading;
   /** Estimated memory of the cached readings. */
   bytes(): number;
 }
@@ -59,8 +62,15 @@ export function makeReadingCache(max_bytes: number): ReadingCache {
   });
   /** Texts by purpose, which is never mutated. The readings themselves must stay in the bounded cache alone. */
   const texts = new WeakMap<Authority['purpose'], string>();
+  const read = (key: string, make: () => AuthorityReading): AuthorityReading => {
+    const known = readings.get(key);
+    if (known !== undefined) return known;
+    const reading = make();
+    readings.set(key, reading);
+    return reading;
+  };
   return {
-    readingOf(authority) {
+    readingOf(authority, allowances = NONE) {
       const { purpose, currency } = authority;
       let text = texts.get(purpose);
       if (text === undefined) {
@@ -69,11 +79,12 @@ export function makeReadingCache(max_bytes: number): ReadingCache {
         texts.set(purpose, text);
       }
       const key = `${currency} ${text}`;
-      const known = readings.get(key);
-      if (known !== undefined) return known;
-      const reading = readAuthority(authority);
-      readings.set(key, reading);
-      return reading;
+      const own = read(key, () => readAuthority(authority));
+      const words = allowances.flatMap(({ purpose: sentence, expected_items }) =>
+        sentence === undefined ? [] : [[sentence, expected_items ?? []]],
+      );
+      if (words.length === 0) return own;
+      return read(`${key} ${JSON.stringify(words)}`, () => readBeside(own, allowances, currency));
     },
     bytes: () => readings.calculatedSize,
   };
