@@ -13,7 +13,12 @@ import { startReceiver } from '../support/webhook-receiver.ts';
 takesMinutes(10);
 
 /** Documents whose commands a reader can paste from top to bottom into one shell. */
-const DOCUMENTS = ['README.md', 'docs/guides/first-steps.md', 'docs/guides/writing-a-payment-adapter.md'];
+const DOCUMENTS = [
+  'README.md',
+  'docs/guides/first-steps.md',
+  'docs/guides/writing-a-payment-adapter.md',
+  'docs/guides/allowances.md',
+];
 
 /** Guides whose commands speak of what a service holds already. They run one after the other on the same one. */
 const GUIDES = [
@@ -42,12 +47,12 @@ function blocksOf(markdown: string): Block[] {
   }));
 }
 
-/** The commands of a block that call the service; a line that ends in a backslash goes on. */
+/** The commands of a block that call the service or keep a value; a line that ends in a backslash goes on. */
 const commandsOf = (text: string) =>
   text
     .replaceAll(/\\\n\s*/g, '')
     .split('\n')
-    .filter((line) => /^([A-Z_]+=\$\()?curl /.test(line));
+    .filter((line) => /^([A-Z_]+=\$\((curl|node) |curl )/.test(line));
 
 /** Values that differ at every run. Where a document repeats one, every run must repeat it in the same places. */
 const CHANGING =

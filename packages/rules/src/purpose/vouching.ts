@@ -195,7 +195,8 @@ export function isAskedFor({ purpose, spend }: Inquiry): boolean {
   if (spend.known.length > 0 && spend.known.every(isOther)) return false;
   const words = spend.description.tokens.filter(isTelling);
   if (words.length === 0) return true;
-  const goods = spend.description_matches;
+  // A word with several meanings names nothing plainly: "machines" in "virtual machines".
+  const goods = spend.description_matches.filter(({ strong }) => strong);
   if (goods.some(({ trades }) => trades.every(isOther))) return false;
   return (
     words.some(({ stem }) => asked.words.has(stem)) ||
