@@ -49,3 +49,27 @@ for (const by of ['the button', 'Ctrl+P'])
     const pdf = (await paper.pdf({ preferCSSPageSize: true })).toString('latin1');
     expect(pdf.match(/\/Type\s*\/Page[^s]/g)).toHaveLength(1);
   });
+
+test('the browser’s own menu prints a decision without controls and with everything unfolded', async ({
+  page,
+  workspace,
+}) => {
+  const { slug: agent } = await workspace.agent();
+  const trace = [{ step: 'Compared three offers' }];
+  const decision = await workspace.spend({ agent, amount_minor: 60_000, more: { trace } });
+  await page.goto(`/console/decisions/${decision.decision_id}`);
+  await expect(page.getByRole('heading', { level: 2, name: 'Why it was denied' })).toBeVisible();
+  const folded = page.locator('main details:not([data-screen-only])').first();
+  await expect(folded).not.toHaveAttribute('open');
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+  await expect(folded).toHaveAttribute('open');
+  for (const control of ['Share', 'Print', 'Download JSON', 'Simulate'])
+    await expect(page.getByText(control, { exact: true })).toBeHidden();
+  await expect(page.getByRole('navigation')).toBeHidden();
+  await expect(page.getByText('Recorded as')).toBeHidden();
+  for (const name of ['What this agent is for', 'Checks', 'In the ledger'])
+    await expect(page.getByRole('heading', { level: 2, name })).toBeVisible();
+  await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+  await expect(folded).not.toHaveAttribute('open');
+});

@@ -73,7 +73,7 @@ function NamedKey({ key_id, principal_id }: { key_id: string; principal_id: stri
 export function RecordedAs({ className }: { className?: string | undefined }) {
   const me = useMe();
   return (
-    <span className={cx(styles.as, className)}>
+    <span className={cx(styles.as, className)} data-screen-only>
       Recorded as <span title={me.principal_id}>{me.user.name}</span>
     </span>
   );

@@ -102,16 +102,23 @@ export function Card({
   title,
   aside,
   flush,
+  screen_only,
   children,
 }: {
   title?: string | undefined;
   aside?: ReactNode;
   flush?: boolean;
+  /** True for what can only be used, and says nothing of the record: it is left out on paper. */
+  screen_only?: boolean;
   children: ReactNode;
 }) {
   const id = useId();
   return (
-    <section className={styles.card} aria-labelledby={title === undefined ? undefined : id}>
+    <section
+      className={styles.card}
+      data-screen-only={screen_only || undefined}
+      aria-labelledby={title === undefined ? undefined : id}
+    >
       {title !== undefined && (
         <div className={styles.cardHead}>
           <h2 id={id}>{title}</h2>

@@ -2,7 +2,6 @@ import type { Decision, DecisionListQuery } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
-import { visible } from '../../lib/visible.ts';
 import { words } from '../../lib/words.ts';
 import { StateBadge } from '../Badge.tsx';
 import { Table } from '../Table.tsx';
@@ -10,7 +9,7 @@ import { Money, Time } from '../Value.tsx';
 
 const LOOKED_AT = 25;
 
-/** The agent's earlier requests at the same merchant, with their reviews, labels and outcomes. */
+/** The agent's earlier requests at the same merchant, with their reviews, labels and outcomes. Nothing where there are none. */
 export function MerchantHistory({ decision }: { decision: Decision }) {
   const { agent, action, decision_id } = decision;
   const query = { agent: agent.id, merchant: action.merchant, limit: LOOKED_AT } as DecisionListQuery;
@@ -21,7 +20,7 @@ export function MerchantHistory({ decision }: { decision: Decision }) {
   if (data === undefined) return <p>Loading…</p>;
   const others = data.filter((each) => each.decision_id !== decision_id);
   const judged = others.filter((each) => each.review !== null || each.label !== null);
-  if (others.length === 0) return <p>This is the agent’s first request at {visible(action.merchant)}.</p>;
+  if (others.length === 0) return null;
   const count = (test: (each: Decision) => boolean) => others.filter(test).length;
   const parts = [
     [count((each) => each.review?.action === 'ALLOW'), 'allowed'],

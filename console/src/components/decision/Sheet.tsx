@@ -45,11 +45,13 @@ export function Sheet({
         <Card title="What this agent is for">
           {sheet === undefined ? <Loading lines={3} /> : <Purpose purpose={sheet.purpose} />}
         </Card>
-        <Card title="Why it waits">
+        <Card title={titleOfCause(decision)}>
           <Cause decision={decision} sheet={sheet} />
           {cause}
         </Card>
-        <Card title="Limits">{sheet === undefined ? <Loading lines={3} /> : <Limits sheet={sheet} />}</Card>
+        <Card title="Limits" aside="Use as of now">
+          {sheet === undefined ? <Loading lines={3} /> : <Limits sheet={sheet} />}
+        </Card>
         <Card title="History with this merchant">
           {sheet === undefined ? <Loading lines={3} /> : <Past sheet={sheet} />}
           {past}
@@ -109,6 +111,12 @@ function Clauses({ name, of }: { name: string; of: readonly string[] }) {
       </ul>
     </>
   );
+}
+
+function titleOfCause({ decision, review_state }: Decision): string {
+  if (decision === 'DENY') return 'Why it was denied';
+  if (decision === 'ALLOW') return 'Why it was allowed';
+  return review_state === 'PENDING' ? 'Why it waits' : 'Why it needed a review';
 }
 
 function Cause({ decision, sheet }: { decision: Decision; sheet: SheetData | undefined }) {

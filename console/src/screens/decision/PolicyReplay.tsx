@@ -20,7 +20,7 @@ export function PolicyReplay({ decision }: { decision: Decision }) {
   const [replayed, setReplayed] = useState<Replayed | undefined>(undefined);
   const replaying = useAction(async () => setReplayed(await replay(decision)));
   return (
-    <Card title="Replay with current policy">
+    <Card title="Replay with current policy" screen_only>
       <p className={styles.sub}>
         Decides the same request under the agent’s current policy, with the budget of that time. Nothing is
         saved.

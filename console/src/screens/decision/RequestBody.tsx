@@ -8,7 +8,7 @@ export function RequestBody({ decision }: { decision: Decision }) {
   return (
     <>
       <CodeBlock label="the request as JSON" code={body} />
-      <details className={styles.folded}>
+      <details className={styles.folded} data-screen-only>
         <summary>As a curl command</summary>
         <CodeBlock label="the request as curl" code={curlOf(body)} />
       </details>

@@ -28,14 +28,14 @@ export function SentWebhooks({ decision }: { decision: Decision }) {
   if (!may || query.data?.length === 0) return null;
   if (query.isError) {
     return (
-      <Card title="Webhooks sent">
+      <Card title="Webhooks sent" screen_only>
         <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
       </Card>
     );
   }
   if (query.data === undefined) return null;
   return (
-    <Card title="Webhooks sent">
+    <Card title="Webhooks sent" screen_only>
       <Attempts of={[...query.data].sort((a, b) => (a.attempted_at < b.attempted_at ? -1 : 1))} />
     </Card>
   );

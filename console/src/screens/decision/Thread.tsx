@@ -83,7 +83,7 @@ export function Thread({ decision }: { decision: Decision }) {
           ))}
         </ol>
       )}
-      <div>
+      <div data-screen-only>
         <p className={styles.sub} style={{ marginBottom: '0.4rem' }}>
           Did this request fit the purpose? Labels train the assessor and count in the shadow report.
         </p>

@@ -7,8 +7,35 @@ function printPage(decision_id: string): void {
   paper?.addEventListener('load', () => paper.print());
 }
 
-/** Prints a decision, also by Ctrl+P and Cmd+P, which would otherwise print the whole screen. */
+/** Opens what is folded while the browser prints the screen: paper cannot be unfolded. */
+function useUnfoldedOnPaper(): void {
+  useEffect(() => {
+    let opened: HTMLDetailsElement[] = [];
+    const unfold = () => {
+      opened = [
+        ...document.querySelectorAll<HTMLDetailsElement>('main details:not([open], [data-screen-only])'),
+      ];
+      for (const each of opened) each.open = true;
+    };
+    const fold = () => {
+      for (const each of opened) each.open = false;
+      opened = [];
+    };
+    window.addEventListener('beforeprint', unfold);
+    window.addEventListener('afterprint', fold);
+    return () => {
+      window.removeEventListener('beforeprint', unfold);
+      window.removeEventListener('afterprint', fold);
+    };
+  }, []);
+}
+
+/**
+ * Prints a decision, also by Ctrl+P and Cmd+P. The browser's own menu prints the screen, without its controls and with everything
+ * unfolded: a page cannot open another one there.
+ */
 export function usePrint(decision_id: string): () => void {
+  useUnfoldedOnPaper();
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (!(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
