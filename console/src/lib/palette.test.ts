@@ -52,7 +52,10 @@ describe('the palette', () => {
     const groups = placesFor('hetz', AGENTS, hits);
     const of = (name: string) => groups.find(({ value }) => value === name)?.items[0];
     expect(of('Merchants')).toMatchObject({ to: '/decisions', search: { merchant: 'Hetz & Co' } });
-    expect(of('Decisions')).toMatchObject({ to: '/decisions/dec_1', hint: 'EUR 1.00, bot, ALLOW' });
+    expect(of('Decisions')).toMatchObject({
+      to: '/decisions/dec_1',
+      hint: expect.stringMatching(/^EUR 1\.00, bot, ALLOW · \S/),
+    });
     expect(of('Decisions')?.label).not.toContain('\u202e');
   });
   test('has a value of its own for every place', () => {

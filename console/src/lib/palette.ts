@@ -1,5 +1,6 @@
 import type { SearchHit } from '@purser/sdk';
 import type { Search } from './search.ts';
+import { listedTime } from './time.ts';
 import { visible } from './visible.ts';
 
 /** A target of the palette. */
@@ -129,7 +130,11 @@ export function placesFor(
         (hit): Destination => ({
           value: `${kind}:${hit.id}`,
           label: visible(hit.title),
-          hint: hit.subtitle,
+          // Requests at one merchant differ in their day.
+          hint:
+            kind === 'decision'
+              ? `${hit.subtitle} · ${listedTime(Date.parse(hit.at), Date.now())}`
+              : hit.subtitle,
           ...placeOfHit(hit),
         }),
       ),
