@@ -7,9 +7,10 @@ import type { ToolContext } from '../demo/main.ts';
 import { type Bench, startBench } from './bench.ts';
 import { measureDecisions } from './decisions.ts';
 import { measureGrowth } from './growth.ts';
-import { measureInbox } from './inbox.ts';
 import { measureLimits } from './limits.ts';
 import { measureLines } from './lines.ts';
+import { measureAllowances } from './many/allowances.ts';
+import { measureInbox } from './many/inbox.ts';
 import { measureNotices } from './notices.ts';
 import type { Plan } from './plan.ts';
 import { measureLongHistory } from './reading.ts';
@@ -27,6 +28,7 @@ const GROUPS: readonly Group[] = [
   { name: 'webhooks', title: 'Webhooks', measure: measureWebhooks },
   { name: 'notices', title: 'Channels', measure: measureNotices },
   { name: 'inbox', title: 'The inbox', measure: measureInbox },
+  { name: 'allowances', title: 'Allowances', measure: measureAllowances },
   { name: 'lines', title: 'Lines of payment rails', measure: measureLines },
   { name: 'reading', title: 'Reading a long history', measure: measureLongHistory },
   { name: 'search', title: 'Search', measure: measureSearch },

@@ -1,9 +1,9 @@
-import type { Bench } from './bench.ts';
-import { shownNumber } from './render.ts';
-import type { GroupResult } from './result.ts';
-import { BENCH_AUTHORITY } from './spend-bodies.ts';
-import { medianOf } from './statistics.ts';
-import { makeWorkspaces } from './workspaces.ts';
+import type { Bench } from '../bench.ts';
+import { shownNumber } from '../render.ts';
+import type { GroupResult } from '../result.ts';
+import { BENCH_AUTHORITY } from '../spend-bodies.ts';
+import { medianOf } from '../statistics.ts';
+import { makeWorkspaces } from '../workspaces.ts';
 
 const SIZES = [100, 10_000] as const;
 const TIMES = 41;
