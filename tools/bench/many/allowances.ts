@@ -19,11 +19,11 @@ interface Made {
   client: BenchWorkspace['client'];
   child_id: string;
   agent_id: string;
-  /** Of each batch of children, in the order of their making. */
+  /** The time of each batch of children, in the order of their making. */
   took_ms: number[];
 }
 
-/** Makes a parent with so many children, batch by batch. */
+/** Makes a parent with `count` children, batch by batch. */
 async function makeChildren({ client, agent_ids }: BenchWorkspace, count: number): Promise<Made> {
   const agent_id = agent_ids[0] as string;
   const amount_minor = 1_000_000_000;
