@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { ToolContext } from '../demo/main.ts';
+import { citus } from './citus.ts';
 import { differentClocks } from './clocks.ts';
 import { cluster } from './cluster.ts';
 import { brokenConnections } from './connections.ts';
@@ -26,7 +27,7 @@ const HELP = `npm run chaos -- [options]
 Breaks a Purser of its own in every way that production knows, under load, and checks from outside what the clients
 were told. Takes about twenty-five minutes in full.
 
-  --quick       fewer rounds and without cluster, about three minutes
+  --quick       fewer rounds and without cluster and citus, about three minutes
   --only NAMES  these scenarios alone, separated by commas
   --seed N      the same moments again (default: a new one, which is printed)
   --json FILE   also writes the findings to FILE
@@ -52,6 +53,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   cluster: {
     says: 'Patroni, HAProxy, Redis and three nodes: the primary lost, a node cut off, Redis restarted, all nodes rolled',
     run: cluster,
+  },
+  citus: {
+    says: 'Citus: distributed under load, a worker lost, one added, the coordinator lost inside two-phase commits',
+    run: citus,
   },
   nodes: { says: 'four nodes on one database, restarted in turn under load', run: severalNodes },
   'full-disk': { says: 'no space left for PostgreSQL', run: fullDisk },
@@ -83,7 +88,7 @@ interface Options {
 
 const QUICK_SHARE = 0.05;
 /** Takes its minutes whatever the share, and programs that are seldom installed. */
-const NOT_QUICK: ReadonlySet<string> = new Set(['cluster']);
+const NOT_QUICK: ReadonlySet<string> = new Set(['citus', 'cluster']);
 const REPORT_FILE = fileURLToPath(new URL('../../../docs/reference/chaos.md', import.meta.url));
 
 function readOptions({ args, env }: ToolContext): Options | 'help' | 'list' {

@@ -75,7 +75,7 @@ export async function findPrograms(): Promise<Programs | string> {
 }
 
 /** One program of the cluster. */
-interface Daemon {
+export interface Daemon {
   start(): Promise<void>;
   /** Ends it without a word of warning. */
   kill(): Promise<void>;
@@ -83,7 +83,8 @@ interface Daemon {
   end(): Promise<void>;
 }
 
-function makeDaemon(options: {
+/** A program that writes to `NAME.log` in its directory; nothing runs yet. */
+export function makeDaemon(options: {
   command: string;
   args: string[];
   dir: string;

@@ -54,7 +54,7 @@ export class PurserProcessError extends Error {
 }
 
 /** The service's program, compiled. */
-const MAIN_FILE = join(
+export const MAIN_FILE = join(
   dirname(createRequire(import.meta.url).resolve('@purser/server/package.json')),
   'dist',
   'main.js',

@@ -1,5 +1,6 @@
 import type { LedgerHead } from '@purser/rules/domain/ledger';
 import type { Workspace } from '@purser/rules/domain/workspace';
+import { findEverywhere } from '../citus/find-everywhere.ts';
 import type { Client, Queryable } from './database.ts';
 import { type InWorkspace, makeInsert, sendCounted } from './rows.ts';
 
@@ -127,13 +128,21 @@ export interface ClockEvidence {
 
 /** Reads the database's clock with the newest batch and the operator's last confirmation. */
 export async function readClockEvidence(db: Queryable): Promise<ClockEvidence> {
-  const result = await db.query<ClockEvidence>({
+  const [newest] = await findEverywhere<Pick<ClockEvidence, 'newest_ms'>>(db, {
+    name: 'find_newest_batch',
+    text: "select max(h.time_ms) as newest_ms from ledger_heads h where h.workspace_id <> ''",
+    values: [],
+    limit: 1,
+    order: (a, b) => (b.newest_ms ?? 0) - (a.newest_ms ?? 0),
+    read: (row) => row,
+  });
+  const result = await db.query<Omit<ClockEvidence, 'newest_ms'>>({
     name: 'read_clock_evidence',
     text: `select (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms,
-        (select max(time_ms) from ledger_heads where workspace_id <> '') as newest_ms,
         (select (extract(epoch from clock_confirmed_at) * 1000)::bigint from installation) as confirmed_ms`,
   });
-  return result.rows[0] as ClockEvidence;
+  const read = result.rows[0] as Omit<ClockEvidence, 'newest_ms'>;
+  return { ...read, newest_ms: newest?.newest_ms ?? null };
 }
 
 /** Notes that an operator confirms the database's clock. Returns the evidence of before, with the clock as confirmed. */
