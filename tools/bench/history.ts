@@ -87,7 +87,8 @@ async function copyChunk(
   await client.query(
     `insert into decisions select workspace_id, 'dec_' || u, agent_id, 'fill-' || i, decision, mode, reason_codes,
       merchant || ' ' || floor(power((i * 7919 % 10007) / 10007.0, 3) * 625)::int, requested_amount_minor, currency, at,
-      replace(replace(document, substr(decision_id, 5), u), iso, new_iso)
+      replace(replace(document, substr(decision_id, 5), u), iso, new_iso),
+      replace(replace(core, substr(decision_id, 5), u), iso, new_iso), live_at
     from chunk order by i`,
   );
   const states = `from chunk where i % 2 = 0 or i % 50 = 1 or decision = 'REVIEW'`;

@@ -107,7 +107,8 @@ async function insertDecision(ask: Ask, workspace_id: string, row: DecisionRow):
   await ask(
     'decision',
     `insert into decisions (workspace_id, decision_id, agent_id, idempotency_key, decision, mode, reason_codes, merchant,
-      requested_amount_minor, currency, created_at, document) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      requested_amount_minor, currency, created_at, document, core, live_at)
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     [
       workspace_id,
       row.decision_id,
@@ -121,6 +122,8 @@ async function insertDecision(ask: Ask, workspace_id: string, row: DecisionRow):
       row.currency,
       row.created_at,
       row.document,
+      row.core,
+      row.live_at,
     ],
   );
   await ask(

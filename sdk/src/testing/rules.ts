@@ -25,9 +25,9 @@ export {
   budgetImpact,
   capabilityOf,
   countedByNew,
-  currentDecision,
   effectiveNow,
   isExpired,
+  liveFields,
   newHoldExpiresAt,
 } from '@purser/rules/domain/decision-states';
 export { exactRepeat, judgeOutcome, outcomeBody } from '@purser/rules/domain/outcomes';

@@ -34,7 +34,6 @@ import {
   consumptionBody,
   consumptionSummary,
   countersOf,
-  currentDecision,
   EMPTY_DIRECTORY,
   effectiveNow,
   exactRepeat,
@@ -44,6 +43,7 @@ import {
   issuesCapability,
   judgementOfLease,
   judgeOutcome,
+  liveFields,
   newCapability,
   outcomeBody,
   periodOf,
@@ -327,7 +327,7 @@ export class FakeWorkspace {
     const shown_review = review === null ? null : reviewBody(review);
     const approvals = shown_review?.action === 'ALLOW' ? [shown_review] : [];
     const records = { review: shown_review, approvals, label: null, counter };
-    const { capability, ...current } = currentDecision(decision, state, records, now_ms);
+    const { capability, ...current } = { ...decision, ...liveFields(decision, state, records, now_ms) };
     const shown = capability && {
       token: tokenOf(decision.decision_id),
       ...capability,

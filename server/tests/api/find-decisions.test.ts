@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { between, makeRandom } from '../../../tools/chaos/random.ts';
 import { makePool } from '../../src/engine/storage/database.ts';
+import { AS_RECORDS, type DecisionRecord } from '../../src/engine/storage/decisions.ts';
 import {
   type DecisionFilters,
   type DecisionOrder,
+  type DecisionPage,
   findDecisions,
 } from '../../src/engine/storage/find-decisions.ts';
 import { AUTHORITY, fieldOf, makeKey, refusal } from '../support/running-service.ts';
@@ -258,12 +260,14 @@ test('a page that has looked at its number of decisions ends, also with nothing 
     const found: string[] = [];
     const lengths: number[] = [];
     for (let after: string | null = null; ; ) {
-      const page = await findDecisions(db, s.workspace_id, filters, {
-        order,
-        after,
-        limit: 4,
-        max_looked_at: 5,
-      });
+      const part = { order, after, limit: 4, max_looked_at: 5 };
+      const page: DecisionPage<DecisionRecord> = await findDecisions(
+        db,
+        s.workspace_id,
+        filters,
+        part,
+        AS_RECORDS,
+      );
       found.push(...page.rows.map(({ decision }) => decision.decision_id));
       lengths.push(page.rows.length);
       if (page.next === null) return { found, lengths };

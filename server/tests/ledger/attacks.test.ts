@@ -5,8 +5,10 @@ import { readCheckpoint, signCheckpoint } from '@purser/rules/domain/checkpoints
 import { decisionDataHash } from '@purser/rules/domain/decisions';
 import { eventHash } from '@purser/rules/domain/ledger';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { loadDecisionRows } from '../../src/engine/storage/decisions.ts';
+import { AS_LISTED, AS_RECORDS, loadDecisionRows } from '../../src/engine/storage/decisions.ts';
+import { findDecisions } from '../../src/engine/storage/find-decisions.ts';
 import { loadLedgerEvents } from '../../src/engine/storage/ledger.ts';
+import { DecisionView } from '../../src/service/decisions/present-decisions.ts';
 import { deriveSecrets } from '../../src/service/installation/secrets.ts';
 import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
 
@@ -77,7 +79,8 @@ async function signedSeqs(): Promise<number[]> {
  */
 async function recomputeFromFirst(): Promise<number> {
   const changed = await sql(
-    `update decisions set document = replace(document, 'Hetzner', 'Metzner'), merchant = replace(merchant, 'Hetzner', 'Metzner')
+    `update decisions set document = replace(document, 'Hetzner', 'Metzner'), core = replace(core, 'Hetzner', 'Metzner'),
+     merchant = replace(merchant, 'Hetzner', 'Metzner')
      where decision_id = (select d.decision_id from decisions d where d.workspace_id = W and d.merchant like 'Hetzner%'
        and not exists (select from known_merchants k where k.workspace_id = W and k.decision_id = d.decision_id)
        order by 1 limit 1)
@@ -85,15 +88,21 @@ async function recomputeFromFirst(): Promise<number> {
   );
   // What was learnt from it would not fit any more, and is learnt anew by itself.
   await sql('truncate feedback, decision_lessons, feedback_watermarks');
-  const { decision_id } = changed.rows[0];
+  return recompute([changed.rows[0].decision_id]);
+}
+
+/** Rewrites the chain, head and all, after these decisions were changed. Returns the place of the last of them. */
+async function recompute(decision_ids: string[]): Promise<number> {
   const { core, workspace_id } = h;
-  const [row] = await loadDecisionRows(core.ledger_db, workspace_id, [decision_id]);
+  const found = await loadDecisionRows(core.ledger_db, workspace_id, decision_ids);
+  const rows = new Map(found.map((row) => [row.decision_id, row]));
   let previous: Buffer | null = null;
   let changed_seq = 0;
   for (const event of await loadLedgerEvents(core.ledger_db, workspace_id, { after: 0, limit: 1_000 })) {
-    if (event.subject_id === decision_id) {
+    const row = event.type === 'decision.created' ? rows.get(event.subject_id) : undefined;
+    if (row !== undefined) {
       changed_seq = event.seq;
-      event.data_hash = decisionDataHash(row as never);
+      event.data_hash = decisionDataHash(row);
     }
     event.prev_hash = previous ?? event.prev_hash;
     const hash: Buffer = eventHash(event);
@@ -231,5 +240,48 @@ describe('a checkpoint that this key did not sign', () => {
     const found = await h.verify();
     const said = readCheckpoint(await readFile(join(folder, names[0] as string), 'utf8'));
     expect(first(found)).toEqual([false, said?.seq, 'ROW_MISMATCH']);
+  });
+});
+
+describe('decisions that were written before their cores', () => {
+  /** Makes them what an earlier build wrote: those after the last signature by a person, which names the chain before it. */
+  async function makeOlder(): Promise<void> {
+    const { rows } = await sql(
+      `update decisions d set core = null, live_at = null from ledger_events e
+       where d.workspace_id = W and e.workspace_id = W and e.subject_id = d.decision_id and e.type = 'decision.created'
+         and e.seq > all (
+           select seq from audit_records where workspace_id = W and action like 'signing_key.%'
+           union all select s.seq from ledger_events s join reviews r on r.workspace_id = s.workspace_id
+             and r.review_id = s.subject_id where s.workspace_id = W and r.signature is not null)
+       returning d.decision_id`,
+    );
+    expect(rows.length).toBeGreaterThan(5);
+    await recompute(rows.map((row) => row.decision_id));
+    await sql('truncate checkpoints');
+    await pruneFiles();
+  }
+
+  test('are verified by their documents', async () => {
+    await makeOlder();
+    expect((await h.verify()).breaks).toEqual([]);
+  });
+
+  test('are listed with the same bytes, which are those of the views as JSON.stringify writes them', async () => {
+    const { db, secrets } = h.core;
+    const view = new DecisionView({ db, tokens: secrets.capabilityTokens });
+    const page = { order: 'asc', after: null, limit: 200 } as const;
+    const listed = async () => {
+      const { rows, next } = await findDecisions(db, h.workspace_id, {}, page, AS_LISTED);
+      const json = await view.pageOf(h, rows, next);
+      return { rows, json: Array.isArray(json) ? Buffer.concat(json).toString() : String(json) };
+    };
+    const now = await listed();
+    const { rows, next } = await findDecisions(db, h.workspace_id, {}, page, AS_RECORDS);
+    expect(now.json).toBe(JSON.stringify({ data: await view.present(h, rows), next_cursor: next }));
+    expect(now.rows.every(({ text }) => text !== null)).toBe(true);
+    await makeOlder();
+    const older = await listed();
+    expect(older.rows.some(({ text }) => text === null)).toBe(true);
+    expect(older.json).toBe(now.json);
   });
 });

@@ -15,7 +15,8 @@ let columns: { table: string; column: string; type: string; nullable: boolean }[
 beforeAll(async () => {
   h = await makeFullHistory();
   const { rows } = await h.sql(
-    `select table_name as table, column_name as column, data_type as type, is_nullable = 'YES' as nullable
+    `select table_name as table, column_name as column,
+       case udt_name when '_int4' then 'integer[]' else data_type end as type, is_nullable = 'YES' as nullable
      from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position`,
   );
   columns = rows.filter((row) => !NO_HISTORY.includes(row.table));
@@ -344,6 +345,7 @@ const EDITS: Record<string, string[]> = {
   ],
   json: ['\'{"edited":true}\'::json', "(COLUMN::text || ' ')::json"],
   ARRAY: ["array_append(COLUMN, 'x')", 'COLUMN[2:]', 'array_append(COLUMN, null)'],
+  'integer[]': ['array_append(COLUMN, 7)', 'COLUMN[2:]', 'array_append(COLUMN, null)'],
 };
 /**
  * An edit of an ordinary head, and one of its time within an hour, can be the work of the service itself. A blank

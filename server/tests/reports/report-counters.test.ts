@@ -165,6 +165,7 @@ async function makeHistory() {
         },
         capability: null,
       } as unknown as Decision;
+      const document = JSON.stringify(made);
       const row = {
         decision_id,
         agent_id,
@@ -177,7 +178,9 @@ async function makeHistory() {
         requested_amount_minor: pick.amount,
         currency,
         created_at,
-        document: JSON.stringify(made),
+        document,
+        core: document,
+        live_at: [],
       } as const;
       await write('decision.created', 'decision', decision_id, (client) =>
         insertDecisions(client, [{ workspace_id, rows: [row as never] }]),

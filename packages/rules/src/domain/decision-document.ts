@@ -2,7 +2,13 @@ import type { Action, Decision, Remedy, Reservation, SpendRequest } from '@purse
 import type { Capability } from '@purser/contract/records';
 import type { Agent } from './agents.ts';
 import { BY_AUTHORITY, type PurposeAssessment } from './assessment.ts';
-import { type DecisionCore, effectiveDecision, type PublishedVerdict } from './decisions.ts';
+import type { LiveFields } from './decision-states.ts';
+import {
+  type DecisionCore,
+  type DecisionText,
+  effectiveDecision,
+  type PublishedVerdict,
+} from './decisions.ts';
 import type { DecisionQuestion } from './question-history.ts';
 
 /** The parts of a new decision. */
@@ -33,11 +39,7 @@ export interface DecisionParts {
   request_id: string | null;
 }
 
-/**
- * A decision as it is first answered. Its JSON text has the fields in the order of this literal, and `withToken` and
- * `DOCUMENT_MARKS` rely on that order. So a new field goes before `explanation`, or where it separates no mark from its
- * neighbour; a test fails otherwise.
- */
+/** A decision as it is first answered. Its JSON text has the fields in the order of this literal. */
 export function composeDecision(parts: DecisionParts): Decision {
   const { decision_id, agent, request, verdict } = parts;
   const { action } = request;
@@ -74,7 +76,7 @@ export function composeDecision(parts: DecisionParts): Decision {
     limitable: request.limitable ?? false,
     min_amount_minor: request.min_amount_minor ?? null,
     ...(parts.standing_approval === undefined ? {} : { standing_approval: parts.standing_approval }),
-    // Its labels' keys may be those of marks, so it comes after all of them.
+    // Its labels' keys may be those of `DOCUMENT_MARKS`, so it comes after all of them.
     ...(parts.allowance === null ? {} : { allowance: parts.allowance }),
     context: request.context ?? null,
     review: null,
@@ -87,9 +89,86 @@ export function composeDecision(parts: DecisionParts): Decision {
   };
 }
 
-/** The JSON text of a decision. The same bytes are answered, stored, sealed and sent again on a replay. */
-export function encodeDecision(decision: Decision): string {
-  return JSON.stringify(decision);
+/** The fields of `DecisionCore`. */
+const CORE_FIELDS: Record<keyof DecisionCore, true> = {
+  decision_id: true,
+  decision: true,
+  review_state: true,
+  authorized_amount_minor: true,
+  currency: true,
+  mode: true,
+  observed: true,
+  authority_version: true,
+  review_tier: true,
+  review_policy_version: true,
+  lease: true,
+  reservation: true,
+  capability: true,
+  agent: true,
+  action: true,
+  created_at: true,
+};
+
+/** The fields of a document that change later, in the order in which a document has them. */
+const LIVE_FIELDS = [
+  'effective_decision',
+  'review_state',
+  'authorized_amount_minor',
+  'reservation',
+  'capability',
+  'review',
+  'label',
+  'outcome_state',
+  'verified',
+] as const satisfies readonly (keyof Decision & keyof LiveFields)[];
+
+/** Where `live_at` has the position of a field's value; below 0: the field does not change. */
+const placeOf = (name: string): number => 2 * (LIVE_FIELDS as readonly string[]).indexOf(name);
+
+/**
+ * The texts of a decision. The same bytes of its document are answered, stored, sealed and sent again on a replay.
+ * `document` is what JSON.stringify writes, and so is `core` of the fields of `DecisionCore`.
+ */
+export function encodeDecision(decision: Decision): DecisionText {
+  let document = '';
+  let core = '';
+  const live_at = new Array<number>(2 * LIVE_FIELDS.length);
+  for (const name in decision) {
+    const text = JSON.stringify(decision[name as keyof Decision]);
+    if (text === undefined) continue;
+    const field = `,"${name}":`;
+    const place = placeOf(name);
+    if (place >= 0) {
+      live_at[place] = document.length + field.length;
+      live_at[place + 1] = document.length + field.length + text.length;
+    }
+    document += field + text;
+    if (name in CORE_FIELDS) core += field + text;
+  }
+  // The brace takes the place of the first comma, so that every position stays as it is.
+  return { document: `{${document.slice(1)}}`, core: `{${core.slice(1)}}`, live_at };
+}
+
+/** The core of a decision; null where the text was altered so that it is no JSON. */
+export function decodeCore(core: string): DecisionCore | null {
+  return parsed<DecisionCore>(core);
+}
+
+/** The JSON text of a decision as it is now: its document with other values of the fields that change. */
+export function withLiveFields(
+  { document, live_at }: Pick<DecisionText, 'document' | 'live_at'>,
+  live: LiveFields,
+): string {
+  let text = '';
+  let end = 0;
+  for (let i = 0; i < LIVE_FIELDS.length; i++) {
+    text += document.slice(end, live_at[2 * i]) + JSON.stringify(live[LIVE_FIELDS[i] as keyof LiveFields]);
+    end = live_at[2 * i + 1] as number;
+  }
+  // The one field that no document has.
+  const { review_progress } = live;
+  if (review_progress === undefined) return text + document.slice(end);
+  return `${text}${document.slice(end, -1)},"review_progress":${JSON.stringify(review_progress)}}`;
 }
 
 /** Parses a stored document. Throws SyntaxError where the text is not JSON. */
@@ -98,24 +177,17 @@ export function decodeDecision(document: string): Decision {
 }
 
 /**
- * Keys that a stored document is cut at, so that only a part of it is transferred and parsed. `storage/decisions.ts`
- * cuts in SQL, because PostgreSQL rejects JSON that holds what a customer may send, such as an escaped NUL. A JSON string
- * holds no unescaped quote, so a mark can only match a key. No object of a customer's comes before `context`, and every mark
- * is looked for from the beginning. A text that was cut where no mark was does not parse, and its reader then says so.
+ * Keys that a stored document is cut at where only a part of it is searched or shown. `storage/decisions.ts` cuts in SQL, because
+ * PostgreSQL rejects JSON that holds what a customer may send, such as an escaped NUL. A JSON string holds no unescaped quote, so
+ * a mark can only match a key. No object of a customer's comes before `context`, and every mark is looked for from the
+ * beginning.
  */
 export const DOCUMENT_MARKS = {
-  explanation: ',"explanation":',
   assessment: '"purpose":{"assessment":"',
-  authority: ',"authority_version":',
   action: ',"action":',
   task: ',"task":',
   trace: ',"trace":',
 } as const;
-
-/** The core in the text that was cut out of a document; null where the document has another order than today's. */
-export function coreIn(text: string): Omit<DecisionCore, 'created_at'> | null {
-  return parsed<Omit<DecisionCore, 'created_at'>>(text);
-}
 
 /** The action in the text that was cut out of a document; nothing where the document has another order than today's. */
 export function actionIn(text: string): Partial<Action> {
@@ -137,13 +209,19 @@ function parsed<T>(text: string): T | null {
   }
 }
 
-const CAPABILITY = '"capability":';
-
 /**
  * A document with the token put into its capability, which it must have. Tokens are never stored, so each answer inserts its
- * own. No earlier field holds this key.
+ * own. `live_at` null: the document is older than the positions, and is written again.
  */
-export function withToken(document: string, token: string): string {
-  const at = document.indexOf(CAPABILITY) + CAPABILITY.length;
-  return `${document.slice(0, at)}{"token":"${token}",${document.slice(at + 1)}`;
+export function withToken(
+  { document, live_at }: { document: string; live_at: readonly number[] | null },
+  token: string,
+): string {
+  if (live_at === null) {
+    const decision = decodeDecision(document);
+    return JSON.stringify({ ...decision, capability: { token, ...decision.capability } });
+  }
+  // Behind the brace.
+  const at = (live_at[placeOf('capability')] as number) + 1;
+  return `${document.slice(0, at)}"token":"${token}",${document.slice(at)}`;
 }

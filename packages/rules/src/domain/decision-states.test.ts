@@ -7,12 +7,12 @@ import {
   authorizedMinor,
   budgetImpact,
   capabilityOf,
-  currentDecision,
   type DecisionState,
   effectiveNow,
   holdExpiresAt,
   initialState,
   isExpired,
+  liveFields,
   stateAt,
 } from './decision-states.ts';
 import type { DecisionKind } from './decisions.ts';
@@ -375,14 +375,14 @@ test('whatever happens in whatever order, money is held or committed or neither,
 
 test('the view of a decision has its present state, and the live counter beside its own limit', () => {
   const bound = made('ENFORCE', 'ALLOW', 'stripe:acct_1');
-  const shown = currentDecision(
+  const shown = liveFields(
     bound,
     afterOutcome(bound, initialState(bound), [said('SPEND_EXECUTED', 120, rail)]),
     { review: null, approvals: [], label: null, counter: { held_minor: 7, committed_minor: 480 } },
     at(MADE_AT),
   );
   expect(shown).toMatchObject({
-    decision: 'ALLOW',
+    effective_decision: 'ALLOW',
     authorized_amount_minor: 100,
     outcome_state: 'EXECUTED',
     verified: true,

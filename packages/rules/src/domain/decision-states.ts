@@ -259,13 +259,28 @@ export function capabilityOf(decision: DecisionCore, state: DecisionState): Capa
   };
 }
 
+/** The fields of a decision that change after it was made. */
+export type LiveFields = Pick<
+  Decision,
+  | 'effective_decision'
+  | 'review_state'
+  | 'authorized_amount_minor'
+  | 'reservation'
+  | 'capability'
+  | 'review'
+  | 'review_progress'
+  | 'label'
+  | 'outcome_state'
+  | 'verified'
+>;
+
 /**
- * The view of a decision at `now_ms`: the original answer with everything that changed since (`stored`, null when nothing
- * did). `counter` is the live counter of its agent, month and currency; the limit is that of its own authority.
- * `capability` is as last recorded: see `capabilityStatusAt`.
+ * The fields of a decision that change, at `now_ms`. `stored` is its state; null when nothing changed. `counter` is the live
+ * counter of its agent, month and currency; the limit is that of its own authority. `capability` is as last recorded: see
+ * `capabilityStatusAt`. The view of the decision is its original answer with these in their places.
  */
-export function currentDecision(
-  decision: Decision,
+export function liveFields(
+  decision: DecisionCore,
   stored: DecisionState | null,
   records: {
     review: Review | null;
@@ -274,11 +289,10 @@ export function currentDecision(
     counter: BudgetCounter;
   },
   now_ms: number,
-): Decision {
+): LiveFields {
   const state = stateAt(decision, stored, now_ms);
   const { reservation } = decision;
   return {
-    ...decision,
     effective_decision: effectiveNow(decision, state),
     review_state: state.review_state,
     authorized_amount_minor: authorizedMinor(decision, state),

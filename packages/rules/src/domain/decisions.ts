@@ -78,13 +78,31 @@ export interface DecisionRow {
   created_at: string;
   /** The JSON text of the answer. A replay sends these bytes again. */
   document: string;
+  /** See `DecisionText`; null in rows that are older than it. */
+  core: string | null;
+  live_at: readonly number[] | null;
 }
+
+/** A decision as texts: its document, and what lists and the rules about later states read of it. */
+export interface DecisionText {
+  document: string;
+  /** The JSON text of its `DecisionCore`. */
+  core: string;
+  /**
+   * Where the values of the fields that change later lie in the document: the begin and the end of each, in UTF-16 code units,
+   * in the order of the document.
+   */
+  live_at: readonly number[];
+}
+
+/** A row as it is written today. */
+export type NewDecisionRow = DecisionRow & DecisionText;
 
 /** The row of a decision that was just made. */
 export function decisionRow(
   { decision_id, agent, decision, mode, reason_codes, action, currency, created_at }: Decision,
-  stored: Pick<DecisionRow, 'idempotency_key' | 'request_hash' | 'document'>,
-): DecisionRow {
+  stored: Pick<NewDecisionRow, 'idempotency_key' | 'request_hash' | keyof DecisionText>,
+): NewDecisionRow {
   const { merchant, amount_minor: requested_amount_minor } = action;
   const of_decision = { decision_id, agent_id: agent.id, decision, mode, reason_codes, currency, created_at };
   return { ...of_decision, merchant, requested_amount_minor, ...stored };
@@ -96,18 +114,24 @@ export interface EarlierDecision {
   idempotency_key: string;
   request_hash: Buffer;
   document: string;
+  live_at: readonly number[] | null;
 }
 
-/** The form of a decision that the ledger seals, its keys in the order of RFC 8785. */
+/**
+ * The form of a decision that the ledger seals, its keys in the order of RFC 8785. The hash of a long text stands for the text. A
+ * column that is null was not there when the row was written.
+ */
 export function sealedDecision(row: DecisionRow): Record<string, unknown> {
   return {
     agent_id: row.agent_id,
+    ...(row.core === null ? {} : { core: shownSha256(row.core) }),
     created_at: row.created_at,
     currency: row.currency,
     decision: row.decision,
     decision_id: row.decision_id,
     document: shownSha256(row.document),
     idempotency_key: row.idempotency_key,
+    ...(row.live_at === null ? {} : { live_at: row.live_at }),
     merchant: row.merchant,
     mode: row.mode,
     reason_codes: row.reason_codes,
@@ -117,7 +141,7 @@ export function sealedDecision(row: DecisionRow): Record<string, unknown> {
 }
 
 /**
- * The `data_hash` of a decision: SHA-256 of the RFC 8785 form of all columns, with the document's hash in its place.
+ * The `data_hash` of a decision: SHA-256 of the RFC 8785 form of all columns, with the hashes of the long texts in their places.
  * JSON.stringify is enough, because it writes strings and whole numbers as RFC 8785 does and `sealedDecision` has the keys
  * in order: 5 instead of 8 µs for a decision of 3 KB, hashing included. A test compares the two.
  */

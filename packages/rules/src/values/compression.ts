@@ -34,8 +34,12 @@ export function codingFor(header: string | string[] | undefined): Coding | null 
 /** Bytes that are answered again and again, such as a document that is made once. */
 const known = new WeakMap<Buffer, Map<Coding, Promise<Buffer>>>();
 
-/** Compresses a body in another thread. Resolves with null where it is too short to gain anything. */
-export async function compress(body: string | Buffer, coding: Coding): Promise<Buffer | null> {
+/** Compresses a body in another thread. Resolves with null where it is too short to gain anything. `body`: also as slices. */
+export async function compress(
+  body: string | Buffer | readonly Buffer[],
+  coding: Coding,
+): Promise<Buffer | null> {
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) return compressors[coding](Buffer.concat(body));
   if (body.length < MIN_BYTES) return null;
   if (typeof body === 'string') return compressors[coding](Buffer.from(body));
   const forms = known.get(body) ?? new Map<Coding, Promise<Buffer>>();

@@ -51,18 +51,21 @@ function* jsonPieces(body: object): Generator<string, void, void> {
 }
 
 /**
- * `JSON.stringify` of an object of plain values. A long one is written in slices, with turns of the event loop for other work
- * in between, and comes as its bytes in UTF-8, so that it is never one long text either.
+ * Joins pieces of a text. A long one is made in slices, with turns of the event loop for other work in between, and comes as the
+ * slices' bytes in UTF-8, so that it is never one long text and nothing is copied twice.
  */
-export async function jsonInSlices(body: object): Promise<string | Buffer> {
+export async function inSlices(pieces: Iterable<string>): Promise<string | Buffer[]> {
   const slices: Buffer[] = [];
   let text = '';
-  for (const piece of jsonPieces(body)) {
+  for (const piece of pieces) {
     text += piece;
     if (text.length < SLICE_LENGTH) continue;
     slices.push(Buffer.from(text));
     text = '';
     await setImmediate();
   }
-  return slices.length === 0 ? text : Buffer.concat([...slices, Buffer.from(text)]);
+  return slices.length === 0 ? text : [...slices, Buffer.from(text)];
 }
+
+/** `JSON.stringify` of an object of plain values, as `inSlices` gives it. */
+export const jsonInSlices = (body: object): Promise<string | Buffer[]> => inSlices(jsonPieces(body));

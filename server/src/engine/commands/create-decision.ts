@@ -75,7 +75,7 @@ function replayOf(set: WorkingSet, { agent_id }: Agent, input: CreateDecisionInp
   const earlier = set.earlierDecision(agent_id, input.idempotency_key);
   if (earlier === undefined) return null;
   return earlier.request_hash.equals(input.request_hash)
-    ? done({ replayed: true, document: earlier.document, decided: null })
+    ? done({ replayed: true, document: earlier.document, live_at: earlier.live_at, decided: null })
     : refuse(
         'idempotency_conflict',
         'The idempotency key was already used for a different request; use a new one.',
@@ -324,19 +324,19 @@ export function makeCreateDecision(
         },
         request_id: origin.request_id,
       });
-      const document = encodeDecision(made);
       const { idempotency_key, request_hash } = input;
-      const row = decisionRow(made, { idempotency_key, request_hash, document });
+      const row = decisionRow(made, { idempotency_key, request_hash, ...encodeDecision(made) });
       const event_id = set.addDecision(row, made);
       countAsked(set, made);
       set.allowances.noteUses(decision_id, decided.counts_in);
-      set.publish('decision.created', document, event_id);
+      set.publish('decision.created', row.document, event_id);
       giveNotice(set, made);
       const { decision, reason_code } = verdict;
       publishReached(set, made, facts, origin);
       const capability_id = capability?.capability_id ?? null;
       const told = { decision, mode: agent.mode, reason_code, capability_id, authority: known };
-      return done({ replayed: false, document, decided: told });
+      const { document, live_at } = row;
+      return done({ replayed: false, document, live_at, decided: told });
     },
   };
 }

@@ -74,6 +74,8 @@ export interface CreatedDecision {
   replayed: boolean;
   /** The JSON text of the answer without the capability's token; on a replay, the same text as the first time. */
   document: string;
+  /** Where the fields that change lie in it (`DecisionText`); null where it is older than their positions. */
+  live_at: readonly number[] | null;
   /** The new decision; null on a replay. */
   decided: {
     decision: DecisionKind;

@@ -6,7 +6,7 @@ import type { AuthorityRow } from '@purser/rules/domain/authorities';
 import type { BudgetRow } from '@purser/rules/domain/budget';
 import type { Consumption } from '@purser/rules/domain/capabilities';
 import type { DecisionState } from '@purser/rules/domain/decision-states';
-import type { DecisionRow } from '@purser/rules/domain/decisions';
+import type { NewDecisionRow } from '@purser/rules/domain/decisions';
 import type { ApiKey, KeyUse } from '@purser/rules/domain/keys';
 import type { InLedger, LedgerEvent } from '@purser/rules/domain/ledger';
 import type { Outcome } from '@purser/rules/domain/outcomes';
@@ -38,7 +38,7 @@ export function noChanges() {
     new_digests: [] as ApiKeyDigest[],
     old_digests: [] as Pick<ApiKeyDigest, 'digest'>[],
     key_uses: new Map<string, KeyUse>(),
-    decisions: [] as DecisionRow[],
+    decisions: [] as NewDecisionRow[],
     states: new Map<string, DecisionState>(),
     reviews: [] as ReviewRow[],
     labels: [] as Label[],

@@ -7,7 +7,7 @@ import { type AuditedChange, type AuditRecord, auditedChange, type Origin } from
 import type { AuthorityRow } from '@purser/rules/domain/authorities';
 import type { BudgetRow } from '@purser/rules/domain/budget';
 import { countedByNew } from '@purser/rules/domain/decision-states';
-import { type DecisionRow, decisionDataHash, type EarlierDecision } from '@purser/rules/domain/decisions';
+import { decisionDataHash, type EarlierDecision, type NewDecisionRow } from '@purser/rules/domain/decisions';
 import {
   eventHash,
   type LedgerEvent,
@@ -251,7 +251,7 @@ export class WorkingSet {
    * Adds a decision, the content of the row's document, and counts it in its limits over time. Returns its event's id. Throws
    * BrokenInvariant, before anything is changed, where the decision's amounts or slots contradict each other.
    */
-  addDecision(row: DecisionRow, decision: Decision): string {
+  addDecision(row: NewDecisionRow, decision: Decision): string {
     checkHold(decision);
     checkSlots(decision);
     // After this point nothing may fail.

@@ -6,7 +6,7 @@ import { firstIdAt } from '@purser/rules/values/ids';
 import { mapInSlices } from '@purser/rules/values/slices';
 import type { Queryable } from './database.ts';
 import { STATE_COLUMNS } from './decision-states.ts';
-import { type DecisionRecord, type RecordRow, recordOf } from './decisions.ts';
+import type { ListedRow, ReadAs } from './decisions.ts';
 import { containing, Parameters, pageRows, type SizedRow, withinBytes } from './pages.ts';
 
 export { MAX_LOOKED_AT };
@@ -51,8 +51,8 @@ export interface DecisionFilters {
 export type DecisionOrder = 'asc' | 'desc' | 'expires';
 
 /** A page of decisions. `next` is the position after which the next page begins; null: there is none. */
-export interface DecisionPage {
-  rows: DecisionRecord[];
+export interface DecisionPage<Found> {
+  rows: Found[];
   next: string | null;
 }
 
@@ -238,18 +238,19 @@ function candidatesOf(
   };
 }
 
-type FoundRow = RecordRow & SizedRow & { made_id: string; deadline?: string };
+type FoundRow = ListedRow & SizedRow & { made_id: string; deadline?: string };
 
 /**
  * Returns a page of the decisions that all filters let through: `limit` of them, or fewer if they add up to about a
  * megabyte or if `MAX_LOOKED_AT` decisions were looked at. Only when `next` is null nothing follows.
  */
-export async function findDecisions(
+export async function findDecisions<Found>(
   db: Queryable,
   workspace_id: string,
   filters: DecisionFilters,
   page: PageAsked & { limit: number },
-): Promise<DecisionPage> {
+  read: ReadAs<Found>,
+): Promise<DecisionPage<Found>> {
   const parameters = new Parameters();
   parameters.add(workspace_id);
   const { select, order } = candidatesOf(filters, page, parameters);
@@ -260,7 +261,7 @@ export async function findDecisions(
   if (by_deadline) conditions.push(`s.review_state = 'PENDING'`);
   // The laterals fix the plan: each candidate is looked up by its key, then its state and its label by theirs.
   const rows = `select c.decision_id as made_id, ${by_deadline ? 'c.deadline, ' : ''}${STATE_COLUMNS},
-      s.decision_id as kept_id, d.document
+      s.decision_id as kept_id, ${read.columns}
     from (${select}) as c
     cross join lateral (
       select * from decisions d where d.workspace_id = $1 and d.decision_id = c.decision_id limit 1) as d
@@ -289,8 +290,8 @@ export async function findDecisions(
   const found = pageRows(result.rows, page.limit, (row) => row);
   const records = await mapInSlices(
     found.rows,
-    ({ made_id, found: _, bytes_before, deadline, ...row }) => recordOf(row),
-    ({ document }) => document.length,
+    ({ made_id, found: _, bytes_before, deadline, ...row }) => read.of(row),
+    read.sizeOf,
   );
   const end = found.rows.at(-1);
   if (found.has_more && end !== undefined) {

@@ -3,7 +3,7 @@ import type { Client, Queryable } from './database.ts';
 
 /**
  * The PostgreSQL type of each column of a row, in the order in which they are written. `words` is a text[] whose
- * elements have no spaces; `document` is JSON text.
+ * elements have no spaces; `integers` is an integer[], which may be null; `document` is JSON text.
  */
 export type Columns<Row> = {
   [Column in keyof Row]:
@@ -15,6 +15,7 @@ export type Columns<Row> = {
     | 'timestamptz'
     | 'json'
     | 'words'
+    | 'integers'
     | 'document';
 };
 
@@ -109,6 +110,13 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
         array: (parameter) => `${parameter}::text[]`,
         value: (column) => `string_to_array(r.${column}, ' ')`,
         send: (values) => arrayLiteral(values.map((words) => (words as readonly string[]).join(' '))),
+      };
+    case 'integers':
+      return {
+        array: (parameter) => `${parameter}::text[]`,
+        value: (column) => `r.${column}::integer[]`,
+        send: (values) =>
+          arrayLiteral(values.map((numbers) => numbers && `{${(numbers as readonly number[]).join()}}`)),
       };
     case 'document':
       // In an array literal every quote of the JSON would have to be escaped here and unescaped by PostgreSQL; one

@@ -49,12 +49,14 @@ export async function loadChain(
           then substr(d.document, strpos(d.document, ',"min_amount_minor":'), 400) end as under,
         case when d.created_at <= e.occurred_at then sha256(convert_to(
           '{"agent_id":"' || d.agent_id
+          || coalesce('","core":"sha256:' || encode(sha256(convert_to(d.core, 'UTF8')), 'hex'), '')
           || '","created_at":"' || to_char(d.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
           || '","currency":"' || d.currency
           || '","decision":"' || d.decision
           || '","decision_id":"' || d.decision_id
           || '","document":"sha256:' || encode(sha256(convert_to(d.document, 'UTF8')), 'hex')
           || '","idempotency_key":' || to_json(d.idempotency_key)
+          || coalesce(',"live_at":' || to_json(d.live_at), '')
           || ',"merchant":' || to_json(d.merchant)
           || ',"mode":"' || d.mode
           || '","reason_codes":' || to_json(d.reason_codes)

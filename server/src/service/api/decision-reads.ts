@@ -9,6 +9,7 @@ import { csvLine } from '@purser/rules/values/csv';
 import { linesInSlices } from '@purser/rules/values/slices';
 import type pg from 'pg';
 import type { Static } from 'typebox';
+import { AS_LISTED, AS_RECORDS, type DecisionRecord } from '../../engine/storage/decisions.ts';
 import {
   type DecisionFilters,
   type DecisionOrder,
@@ -21,7 +22,7 @@ import type { FindAgentId } from '../decisions/authority-cache.ts';
 import { peopleTable } from '../decisions/people-table.ts';
 import { agentScopeOf, type DecisionView } from '../decisions/present-decisions.ts';
 import type { Cursors } from '../http/cursors.ts';
-import { type Handler, type Route, serve } from '../http/route.ts';
+import { type Handler, type Route, serve, storedJson } from '../http/route.ts';
 import { attachment } from './tables/csv-answers.ts';
 
 /** Decisions read at a time; fewer if they add up to about a megabyte. */
@@ -104,13 +105,10 @@ function handleList(options: DecisionReadOptions): Handler<typeof routes.listDec
     const search = await searchOf(options, caller, asked);
     if (search === null) return { status: 200, body: { data: [], next_cursor: null } };
     const { filters } = search;
-    const { rows, next } = await findDecisions(lists_db, caller.workspace_id, filters, {
-      order: search.order,
-      after,
-      limit,
-    });
+    const page = { order: search.order, after, limit };
+    const { rows, next } = await findDecisions(lists_db, caller.workspace_id, filters, page, AS_LISTED);
     const next_cursor = next === null ? null : cursors.seal(list, next);
-    return { status: 200, body: { data: await view.present(caller, rows), next_cursor } };
+    return { status: 200, json: storedJson(await view.pageOf(caller, rows, next_cursor)) };
   };
 }
 
@@ -189,10 +187,10 @@ async function* exported(
 ): AsyncGenerator<string, void, void> {
   const begun = new Date((await readClock(lists_db)) + 1).toISOString();
   const to = filters.to === undefined || filters.to > begun ? begun : filters.to;
-  const pages = readAhead(async (before?: DecisionPage) => {
+  const pages = readAhead(async (before?: DecisionPage<DecisionRecord>) => {
     if (before?.next === null) return undefined;
     const page = { order, after: before?.next ?? null, limit: EXPORTED_AT_ONCE };
-    return findDecisions(lists_db, caller.workspace_id, { ...filters, to }, page);
+    return findDecisions(lists_db, caller.workspace_id, { ...filters, to }, page, AS_RECORDS);
   });
   for await (const { rows } of pages) {
     const shown = await view.present(caller, rows);

@@ -145,7 +145,8 @@ test('an answer and each chunk of a stream take a turn of the event loop, which 
   );
   const ask = () => (handler as unknown as (call: Call) => Promise<Answer>)(callOf('ws_1'));
   expect((await ask()).json).toBe(page);
-  expect(String((await ask()).json)).toBe(JSON.stringify({ data: page }));
+  const { json } = await ask();
+  expect(Buffer.concat(json as Buffer[]).toString()).toBe(JSON.stringify({ data: page }));
   const { stream } = await ask();
   for await (const chunk of stream?.chunks ?? []) expect(chunk).toBe(page);
   expect(costs.map(Math.round)).toEqual([21, 21, 1, 21, 21, 1]);

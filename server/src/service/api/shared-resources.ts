@@ -3,6 +3,7 @@ import { jsonInSlices } from '@purser/rules/values/slices';
 import { BODY_LIMIT } from '../http/call.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { type Release, Shares, type SharesOptions } from '../http/shares.ts';
+import { bytesOf } from '../http/streams.ts';
 import type { Presence } from '../scheduling/presence.ts';
 import type { Settle, WorkTime } from '../scheduling/work-time.ts';
 
@@ -149,6 +150,8 @@ function inTurns(
   return stream as typeof chunks;
 }
 
+const sizeOf = ({ json, text }: Answer): number => bytesOf(json ?? text?.content ?? '');
+
 /** The answer with its body as JSON, whose length tells what it costs. */
 async function written(answer: Answer): Promise<Answer> {
   const { body, ...rest } = answer;
@@ -233,7 +236,7 @@ export function withTurns(
       try {
         release = await resources[name].take(holder);
         const answer = await written(await handle(call));
-        bytes = answer.json?.length ?? answer.text?.content.length ?? 0;
+        bytes = sizeOf(answer);
         if (answer.stream === undefined) return answer;
         is_streamed = true;
         const chunks = inTurns(answer.stream.chunks, takeTurn, release);
@@ -258,7 +261,7 @@ export function withPublicTurns(route: Route, public_time: Pick<WorkTime, 'reser
     async handler(call: Call) {
       const settle = await public_time.reserve(call.client_address, costOfBytes(0));
       const answer = await handle(call);
-      settle(costOfBytes(answer.json?.length ?? answer.text?.content.length ?? 0));
+      settle(costOfBytes(sizeOf(answer)));
       return answer;
     },
   };

@@ -3,6 +3,7 @@ import type { Decision, SpendRequest } from '@purser/contract/decisions';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { loadAuthorityVersions, parseAuthority } from '../../engine/storage/authorities.ts';
+import { AS_RECORDS } from '../../engine/storage/decisions.ts';
 import { findDecisions } from '../../engine/storage/find-decisions.ts';
 import { loadLabels } from '../../engine/storage/labels.ts';
 import { exampleOf, type LabelledSpend } from '../model-judge/prompt.ts';
@@ -51,7 +52,7 @@ export function makeLabelledExamples(options: { db: pg.Pool; now_ms: () => numbe
   ): Promise<LabelledSpend[]> {
     const filters = { agent_id, labeled: true };
     const page = { order: 'desc', after: null, limit: MAX_LOOKED_AT } as const;
-    const { rows } = await findDecisions(db, workspace_id, filters, page);
+    const { rows } = await findDecisions(db, workspace_id, filters, page, AS_RECORDS);
     const versions = new Set(rows.flatMap(({ decision }) => decision.authority_version ?? []));
     const authorities = new Map(
       (await loadAuthorityVersions(db, workspace_id, agent_id, [...versions])).map((row) => [

@@ -1,23 +1,31 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { Agent } from '@purser/rules/domain/agents';
 import { capabilityIdOf, capabilityStatusAt, consumptionSummary } from '@purser/rules/domain/capabilities';
-import { decodeDecision, withToken } from '@purser/rules/domain/decision-document';
-import { currentDecision } from '@purser/rules/domain/decision-states';
+import { decodeDecision, withLiveFields, withToken } from '@purser/rules/domain/decision-document';
+import { type LiveFields, liveFields } from '@purser/rules/domain/decision-states';
+import type { DecisionCore } from '@purser/rules/domain/decisions';
 import type { Caller } from '@purser/rules/domain/keys';
 import { type ReviewRow, reviewBody } from '@purser/rules/domain/reviews';
 import { approvalsAmong } from '@purser/rules/reviews/places';
 import { pushTo } from '@purser/rules/values/maps';
+import { inSlices } from '@purser/rules/values/slices';
 import type pg from 'pg';
 import type { CreatedDecision } from '../../engine/commands/create-decision.ts';
 import { loadAgents } from '../../engine/storage/agents.ts';
 import { makeWorkspaceBatchLoader } from '../../engine/storage/batch-loader.ts';
 import { loadConsumptions } from '../../engine/storage/consumptions.ts';
-import { type DecisionRecord, loadDecisionRecords } from '../../engine/storage/decisions.ts';
+import {
+  type DecisionCoreRecord,
+  type DecisionRecord,
+  type ListedDecision,
+  loadDecisionRecords,
+} from '../../engine/storage/decisions.ts';
 import { listBudgets } from '../../engine/storage/derived/budgets.ts';
 import { loadLabels } from '../../engine/storage/labels.ts';
 import { loadReviews, loadReviewsOfDecisions } from '../../engine/storage/reviews.ts';
 import { readClock } from '../../engine/storage/workspaces.ts';
 import { isWithinAllowance } from '../allowances/may-see.ts';
+import type { JsonText } from '../http/route.ts';
 import type { CapabilityTokens } from '../installation/secrets.ts';
 
 /** Limits of the batch loader, for each workspace. */
@@ -36,7 +44,7 @@ const maySeeToken = (caller: Caller, decision: Pick<Decision, 'requested_by' | '
 export const agentScopeOf = (caller: Caller): string | null =>
   caller.kind === 'agent' ? caller.agent_id : null;
 
-const budgetKeyOf = ({ agent, reservation, currency }: Decision) => ({
+const budgetKeyOf = ({ agent, reservation, currency }: DecisionCore) => ({
   agent_id: agent.id,
   period: reservation.period,
   currency,
@@ -45,7 +53,7 @@ const nameOf = ({ agent_id, period, currency }: ReturnType<typeof budgetKeyOf>) 
   `${agent_id} ${period} ${currency}`;
 
 /** Looks up what the views of some decisions need. Sends no query for a kind that none of them has. */
-async function loadLive(db: pg.Pool, workspace_id: string, rows: readonly DecisionRecord[]) {
+async function loadLive(db: pg.Pool, workspace_id: string, rows: readonly DecisionCoreRecord[]) {
   const review_ids = rows.flatMap(({ state }) => state?.review_id ?? []);
   const label_ids = rows.flatMap(({ state }) => state?.label_id ?? []);
   const consumed_ids = rows.flatMap(({ state }) =>
@@ -85,11 +93,11 @@ async function loadLive(db: pg.Pool, workspace_id: string, rows: readonly Decisi
 
 type Live = Awaited<ReturnType<typeof loadLive>>;
 
-/** The current view of a record, without token. */
-function viewOf({ decision, state }: DecisionRecord, live: Live): Decision {
+/** The fields of a record that change, as they are now; its capability has no token. */
+function fieldsOf({ decision, state }: DecisionCoreRecord, live: Live): LiveFields {
   const review = live.reviews.get(state?.review_id ?? '') ?? null;
   const single = review?.action === 'ALLOW' ? [review] : [];
-  const view = currentDecision(
+  const fields = liveFields(
     decision,
     state,
     {
@@ -100,13 +108,32 @@ function viewOf({ decision, state }: DecisionRecord, live: Live): Decision {
     },
     live.clock_ms,
   );
-  const { capability } = view;
-  if (capability === null) return view;
+  const { capability } = fields;
+  if (capability === null) return fields;
   const agent = live.agents.get(decision.agent.id) as Agent;
   const status = capabilityStatusAt(capability, agent, live.clock_ms);
   const used = live.consumptions.get(capability.capability_id);
   const consumption = used === undefined ? {} : { consumption: consumptionSummary(used) };
-  return { ...view, capability: { ...capability, status, ...consumption } };
+  return { ...fields, capability: { ...capability, status, ...consumption } };
+}
+
+/** The current view of a record, without token. */
+const viewOf = (record: DecisionRecord, live: Live): Decision => ({
+  ...record.decision,
+  ...fieldsOf(record, live),
+});
+
+/** The JSON of a page in pieces, each decision written when its turn comes. */
+function* piecesOf(rows: readonly ListedDecision[], live: Live, next_cursor: string | null) {
+  yield '{"data":[';
+  let before = '';
+  for (const row of rows) {
+    const text =
+      row.text === null ? JSON.stringify(viewOf(row, live)) : withLiveFields(row.text, fieldsOf(row, live));
+    yield before + text;
+    before = ',';
+  }
+  yield `],"next_cursor":${JSON.stringify(next_cursor)}}`;
 }
 
 /**
@@ -141,6 +168,15 @@ export class DecisionView {
     return this.#views(workspace_id, rows);
   }
 
+  /** The JSON of a page: `present`, and where the next page begins. */
+  async pageOf(
+    { workspace_id }: Pick<Caller, 'workspace_id'>,
+    rows: readonly ListedDecision[],
+    next_cursor: string | null,
+  ): Promise<JsonText> {
+    return inSlices(piecesOf(rows, await loadLive(this.#db, workspace_id, rows), next_cursor));
+  }
+
   /**
    * The current view of one decision, with its capability's token if the caller may see it; undefined if there is none that
    * the caller may see.
@@ -160,14 +196,15 @@ export class DecisionView {
    * The stored answer to a request, with the capability's token if the caller may see it. `made_by` is the request that a
    * replay repeats; null where it was not stored, and for a new decision.
    */
-  answer(caller: Caller, { document, decided }: CreatedDecision): { json: string; made_by: string | null } {
+  answer(caller: Caller, created: CreatedDecision): { json: string; made_by: string | null } {
+    const { document, decided } = created;
     // The key that created the decision may see the token; a replay may come from another key.
     const original = decided === null ? decodeDecision(document) : null;
     const may_see = original === null || maySeeToken(caller, original);
     const capability_id = original?.capability?.capability_id ?? decided?.capability_id ?? null;
     const made_by = original?.request_id ?? null;
     if (capability_id === null || !may_see) return { json: document, made_by };
-    return { json: withToken(document, this.#tokens.of(caller.workspace_id, capability_id)), made_by };
+    return { json: withToken(created, this.#tokens.of(caller.workspace_id, capability_id)), made_by };
   }
 
   async #views(workspace_id: string, rows: readonly DecisionRecord[]): Promise<Decision[]> {

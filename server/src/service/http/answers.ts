@@ -5,9 +5,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission, Limits } from './admission.ts';
 import type { Exchange } from './exchange.ts';
 import { errorJson, failureBehind, refusalReason, toApiError } from './failures.ts';
-import type { Answer } from './route.ts';
+import type { Answer, JsonText } from './route.ts';
 import type { ServerOptions } from './server-options.ts';
-import { bodyOf, writeWhole } from './streams.ts';
+import { bodyOf, bytesOf, writeWhole } from './streams.ts';
 
 const JSON_TYPE = 'application/json';
 /** Sent with a 503 whose request may have been carried out. Repeating it is safe only with an idempotency key. */
@@ -17,7 +17,7 @@ const CLIENT_GONE = 499;
 
 type Headers = NonNullable<Answer['headers']>;
 
-type Payload = string | Buffer | null;
+type Payload = JsonText | null;
 
 /** A payload in its form for the wire. */
 interface Outgoing {
@@ -87,7 +87,7 @@ export class Answers {
     if (exchange.answered) return;
     const { payload, content_type } = outgoing;
     const body: Record<string, string | number> =
-      payload === null ? {} : { 'content-type': content_type, 'content-length': Buffer.byteLength(payload) };
+      payload === null ? {} : { 'content-type': content_type, 'content-length': bytesOf(payload) };
     const headers = this.#headersOf(exchange, body, outgoing.headers);
     const { raw } = reply;
     const gone = raw.destroyed || raw.headersSent;
@@ -103,7 +103,7 @@ export class Answers {
   }
 
   /** Writes a whole body. Unsent bytes count against the workspace. If it has too many of them, the connection is closed. */
-  #write(exchange: Exchange, raw: ServerResponse, payload: string | Buffer): void {
+  #write(exchange: Exchange, raw: ServerResponse, payload: JsonText): void {
     const { limits, admission, metrics } = this.#options;
     const unsent = writeWhole(raw, payload, limits);
     const release = unsent === 0 ? undefined : admission.unsent.tryTake(exchange.holder, unsent);

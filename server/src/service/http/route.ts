@@ -64,14 +64,16 @@ export interface Dispatched {
  */
 export type Dispatch = (call: Dispatched) => Promise<{ status: number; json: unknown }>;
 
+/** JSON as text, as its bytes, or as slices of its bytes, one after another. */
+export type JsonText = string | Buffer | readonly Buffer[];
+
 /**
- * The answer of a handler, whatever its route. `json` is a body that is JSON already, as text or its bytes; it is sent
- * unchanged.
+ * The answer of a handler, whatever its route. `json` is a body that is JSON already; it is sent unchanged.
  */
 export interface Answer {
   status: number;
   body?: object;
-  json?: string | Buffer;
+  json?: JsonText;
   /** A body that is not JSON, with its content type. */
   text?: { content: string | Buffer; content_type: string };
   /**
@@ -147,13 +149,13 @@ export type CallOf<R extends RouteData> = Omit<
 declare const STORED: unique symbol;
 
 /** JSON that the compiler cannot hold against a schema. */
-export type StoredJson = (string | Buffer) & { [STORED]: true };
+export type StoredJson = JsonText & { [STORED]: true };
 
 /**
  * The one way around the types of answers: text or bytes that are JSON already, and fit the schema of the answer because
  * what wrote them did. They are sent unchanged, without parsing.
  */
-export const storedJson = (json: string | Buffer): StoredJson => json as StoredJson;
+export const storedJson = (json: JsonText): StoredJson => json as StoredJson;
 
 /** Handlers may answer with what the rest of the program must not change. */
 export type Immutable<T> = T extends readonly (infer Item)[]

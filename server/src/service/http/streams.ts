@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Limits } from './admission.ts';
+import type { JsonText } from './route.ts';
 
 /** Long answers are written in slices of this many bytes, which shows whether a slow client is receiving them. */
 const SLICE_BYTES = 65_536;
@@ -46,28 +47,42 @@ async function* slices(
   }
 }
 
+/** The length of a whole body in bytes. */
+export function bytesOf(body: JsonText): number {
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return Buffer.byteLength(body);
+  return body.reduce((bytes, slice) => bytes + slice.length, 0);
+}
+
+function slicesOf(body: JsonText): readonly Buffer[] {
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) return body;
+  const bytes = Buffer.from(body);
+  const slices: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) slices.push(bytes.subarray(at, at + SLICE_BYTES));
+  return slices;
+}
+
 /** Sends a complete body within the limits. Returns the number of bytes that the client has not received yet. */
-export function writeWhole(raw: ServerResponse, body: string | Buffer, limits: DeliveryLimits): number {
+export function writeWhole(raw: ServerResponse, body: JsonText, limits: DeliveryLimits): number {
   // A short body is a single slice, which mostly fits into the socket's buffer.
-  if (body.length <= SLICE_BYTES) {
+  if ((typeof body === 'string' || Buffer.isBuffer(body)) && body.length <= SLICE_BYTES) {
     raw.end(body);
   } else {
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    let at = 0;
+    const slices = slicesOf(body);
+    let next = 0;
     const write = () => {
-      while (at < bytes.length && !raw.destroyed) {
-        const is_taken = raw.write(bytes.subarray(at, at + SLICE_BYTES));
-        at += SLICE_BYTES;
+      while (next < slices.length && !raw.destroyed) {
+        const is_taken = raw.write(slices[next]);
+        next += 1;
         // What the connection takes at once would otherwise be written as a whole, before anything else is done.
-        if (!is_taken && at < bytes.length) return onTaken(raw, limits, () => setImmediate(write));
+        if (!is_taken && next < slices.length) return onTaken(raw, limits, () => setImmediate(write));
       }
       raw.end();
       if (raw.writableLength > 0) onTaken(raw, limits, () => {});
     };
     write();
-    if (at < bytes.length) {
+    if (next < slices.length) {
       limitDelivery(raw, limits);
-      return bytes.length - at + raw.writableLength;
+      return bytesOf(slices.slice(next)) + raw.writableLength;
     }
   }
   const unsent = raw.writableLength;
