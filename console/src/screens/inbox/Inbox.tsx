@@ -1,7 +1,7 @@
 import type { Decision, Label } from '@purser/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { purser, sentenceOf } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
 import { useMay } from '../../api/queries.ts';
@@ -14,7 +14,7 @@ import { FirstReview } from '../../components/FirstSteps.tsx';
 import { useKeys } from '../../components/keys/use-keys.ts';
 import { Blocks } from '../../components/list/Blocks.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
-import { Empty, Loading, Tabs, useTitle } from '../../components/Page.tsx';
+import { Empty, Loading, useTitle } from '../../components/Page.tsx';
 import { SkipLink } from '../../components/shell/SkipLink.tsx';
 import { LoadMore } from '../../components/Table.tsx';
 import type { Action } from '../../lib/hooks/use-action.ts';
@@ -33,18 +33,24 @@ import { Filters } from './Filters.tsx';
 import { GroupHead, Groups } from './Groups.tsx';
 import styles from './Inbox.module.css';
 import { InboxRow } from './InboxRow.tsx';
+import { InboxTabs } from './InboxTabs.tsx';
 import { Pane } from './Pane.tsx';
-import {
-  INBOX_FILTERS,
-  type InboxFilters,
-  isNarrowed,
-  TABS,
-  useInboxCounts,
-  useReviews,
-} from './use-reviews.ts';
+import { INBOX_FILTERS, type InboxFilters, isNarrowed, useInboxCounts, useReviews } from './use-reviews.ts';
 import { useSelection } from './use-selection.ts';
 
+const Requests = lazy(() => import('./Requests.tsx'));
+
 export default function Inbox() {
+  const { tab } = pick(useSearch({ strict: false }), ['tab']);
+  if (tab !== 'requests') return <Reviews />;
+  return (
+    <Suspense fallback={<Loading />}>
+      <Requests />
+    </Suspense>
+  );
+}
+
+function Reviews() {
   const search = useSearch({ strict: false });
   const { tab: search_tab, id, agent, question } = pick(search, ['tab', 'id', 'agent', 'question']);
   const tab = search_tab ?? 'waiting';
@@ -274,19 +280,7 @@ function Header({ tab, exporting }: { tab: string; exporting: Action<[]> }) {
         </Button>
       </div>
       {exporting.error !== null && <ErrorNotice error={exporting.error} />}
-      <Tabs label="Reviews">
-        {Object.entries(TABS).map(([key, { name }]) => (
-          <Link
-            key={key}
-            to="/reviews"
-            search={key === 'waiting' ? {} : { tab: key }}
-            activeOptions={{ exact: true, includeSearch: true }}
-            aria-current={key === tab ? 'page' : undefined}
-          >
-            {name}
-          </Link>
-        ))}
-      </Tabs>
+      <InboxTabs tab={tab} />
     </header>
   );
 }
