@@ -5,12 +5,12 @@ import type { Bench } from './bench.ts';
 import { shownNumber } from './render.ts';
 import type { GroupResult } from './result.ts';
 import { makeSpendBody } from './spend-bodies.ts';
-import { medianOf } from './statistics.ts';
+import { betweenOf, medianOf, ratiosOf } from './statistics.ts';
 import { type BenchWorkspace, makeWorkspaces } from './workspaces.ts';
 
 const CHANNELS = 5;
 const CLIENTS = 64;
-const MIN_ROUNDS = 7;
+const MIN_ROUNDS = 11;
 const GOAL_RATIO = 0.95;
 
 /** Workspaces, their agents, and the requests of each: a sixth request in a minute would be a summary. */
@@ -79,7 +79,8 @@ async function putPolicy({ purser }: BenchWorkspace): Promise<void> {
 
 /**
  * Measures the cost of five channels and a review policy per decision. One in fifty requests waits for a review. Loads with
- * and without them alternate, so that a machine that becomes slower slows both.
+ * and without them alternate. Each load with them is compared with the mean of the two loads around it, and the goal is about
+ * the median of these ratios, so that a machine that becomes slower, or is disturbed for a while, slows both.
  */
 async function measureCost(bench: Bench): Promise<GroupResult> {
   const { plan } = bench;
@@ -97,15 +98,13 @@ async function measureCost(bench: Bench): Promise<GroupResult> {
     return loaded.per_second;
   };
   try {
-    const ratios: number[] = [];
-    const [without, beside]: [number[], number[]] = [[], []];
+    const beside: number[] = [];
     await load(workspace);
     await load(ruled);
+    const without = [await load(workspace)];
     for (let round = 0; round < Math.max(MIN_ROUNDS, plan.rounds); round++) {
-      const [plain, full] = [await load(workspace), await load(ruled)];
-      without.push(plain);
-      beside.push(full);
-      ratios.push(full / plain);
+      beside.push(await load(ruled));
+      without.push(await load(workspace));
     }
     const problems = receiver.count() === 0 ? ['No channel received a notice.'] : [];
     return {
@@ -125,7 +124,7 @@ async function measureCost(bench: Bench): Promise<GroupResult> {
           unit: '',
           is_least: true,
           goal: GOAL_RATIO,
-          measured: medianOf(ratios),
+          measured: medianOf(ratiosOf(beside, betweenOf(without))),
         },
       ],
       notes: [`The channels received ${receiver.count()} notices during the measurement.`],
