@@ -6,6 +6,28 @@ import { expect, test } from '../support/test.ts';
 const tier = (page: Page, number: number) => page.getByRole('group', { name: `Tier ${number}` });
 const saved = (page: Page, version: number) => page.getByText(`Saved as version ${version}.`);
 
+test('unfinished rows are no changes yet, and unsaved ones outlive the page', async ({ page }) => {
+  await page.goto('/console/review-policy');
+  await page.getByRole('button', { name: 'Add tier' }).click();
+  await expect(tier(page, 1)).toBeVisible();
+  const changes = page.getByRole('region', { name: 'Your changes' });
+  await expect(changes, 'a tier without an amount').toHaveCount(0);
+  await tier(page, 1).getByLabel('From', { exact: true }).fill('200');
+  await expect(changes).toContainText('From EUR 200.00');
+  await page.getByLabel('Note').fill('Two people');
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.reload();
+  await expect(page.getByText('Your unsaved changes were restored.')).toBeVisible();
+  await expect(tier(page, 1).getByLabel('From', { exact: true })).toHaveValue('200');
+  await expect(page.getByLabel('Note')).toHaveValue('Two people');
+  await expectAccessible(page, 'restored changes of the review policy');
+  await page.getByRole('button', { name: 'Discard changes' }).click();
+  await expect(tier(page, 1)).toHaveCount(0);
+  await page.reload();
+  await expect(page.getByText('One approval by anyone who may review is enough.').first()).toBeVisible();
+  await expect(page.getByText('Your unsaved changes were restored.')).toHaveCount(0);
+});
+
 test('an administrator writes the review policy, and the next large request needs two people', async ({
   page,
   workspace,

@@ -1,6 +1,6 @@
 import { inWords, spanInWords } from '@purser/contract/authority-words';
 import { REVIEW_POLICY_LIMITS } from '@purser/contract/reviews/policy';
-import type { ReviewPolicy } from '@purser/sdk';
+import type { ReviewPolicy, ReviewPolicyVersion } from '@purser/sdk';
 import { type Span, secondsOf, spanDraft } from '../authority/velocity.ts';
 import { currencyOf, formatMoney, fromInput, toInput } from '../money.ts';
 
@@ -39,6 +39,30 @@ export interface PolicyDraft {
   limits: readonly LimitDraft[];
   /** An empty length: no reminders. */
   remind: Span;
+}
+
+/** Unsaved changes of the review policy's form. */
+export interface UnsavedPolicy {
+  /** The version that they change. */
+  base: ReviewPolicyVersion;
+  draft: PolicyDraft;
+  note: string;
+}
+
+/** The key of unsaved changes in session storage: one per person and workspace. */
+export const unsavedPolicyKey = (user_id: string, workspace_id: string): string =>
+  `purser-unsaved-review-policy ${user_id} ${workspace_id}`;
+
+/** Reads the stored changes. Null if there are none or an earlier release of the console stored another form. */
+export function readUnsavedPolicy(text: string | null): UnsavedPolicy | null {
+  try {
+    const found = JSON.parse(text ?? 'null') as UnsavedPolicy | null;
+    // A form that cannot be read again is no form of this release.
+    if (found !== null) policyOf(found.draft);
+    return found;
+  } catch {
+    return null;
+  }
 }
 
 /** Problems by path: `tiers[0].approvals`, `groups[1].members`, `approver_limits[0].max_minor`, `remind_before_seconds`. */

@@ -1,6 +1,6 @@
 import { changesOf, isSameAuthority } from '@purser/contract/authority-changes';
 import { type Authority, type AuthorityVersion, InvalidRequestError } from '@purser/sdk';
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { problemOf, purser } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
 import { queryClient, useMay, useMe, WHY_NOT } from '../../api/queries.ts';
@@ -15,6 +15,7 @@ import {
 } from '../../lib/authority/draft.ts';
 import { readUnsaved, unsavedKey } from '../../lib/authority/unsaved.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
+import { useStored } from '../../lib/hooks/use-stored.ts';
 import { formatMoney } from '../../lib/money.ts';
 import type { Edit } from './fields.ts';
 
@@ -181,22 +182,6 @@ function reasonNotToSave({
 /** Removes the problems of a field and its rows. */
 const withoutField = (problems: Problems, name: string): Problems =>
   Object.fromEntries(Object.entries(problems).filter(([path]) => path.split('[')[0] !== name));
-
-/** Keeps a text in session storage while there is one, and warns before the page is left. */
-function useStored(key: string, text: string | null): void {
-  useEffect(() => {
-    if (text !== null) sessionStorage.setItem(key, text);
-    else sessionStorage.removeItem(key);
-  }, [key, text]);
-  // The stored draft is lost when the tab closes, and the page cannot distinguish closing from reloading.
-  const is_kept = text !== null;
-  useEffect(() => {
-    if (!is_kept) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener('beforeunload', warn);
-    return () => window.removeEventListener('beforeunload', warn);
-  }, [is_kept]);
-}
 
 /** Reads the text of the JSON tab. */
 function parsed(text: string): { authority: Authority | null; problems: Problems | null } {

@@ -52,6 +52,18 @@ function Policy({ current }: { current: ReviewPolicyVersion }) {
           void editor.save.run();
         }}
       >
+        {editor.is_restored && (
+          <Notice
+            title="Your unsaved changes were restored."
+            actions={
+              <Button small onClick={editor.discard}>
+                Discard changes
+              </Button>
+            }
+          >
+            They are stored in this tab and are lost when you close it.
+          </Notice>
+        )}
         <PolicyForm
           draft={editor.draft}
           problems={editor.problems}
@@ -69,7 +81,7 @@ function Policy({ current }: { current: ReviewPolicyVersion }) {
             that it began with.
           </p>
         </Card>
-        {editor.is_changed && !editor.is_wrong && (
+        {editor.is_changed && editor.is_readable && (
           <Card title="Your changes">
             <Difference from={editor.base.policy} to={editor.policy} nameOf={nameOf} />
           </Card>

@@ -5,6 +5,7 @@ import { codeOfError, problemOf, purser } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
 import { queryClient, useMay, useMe } from '../../api/queries.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
+import { useStored } from '../../lib/hooks/use-stored.ts';
 import { canonical } from '../../lib/ledger.ts';
 import { wasCancelled } from '../../lib/passkeys.ts';
 import {
@@ -14,6 +15,8 @@ import {
   type PolicyProblems,
   policyDraft,
   policyOf,
+  readUnsavedPolicy,
+  unsavedPolicyKey,
 } from '../../lib/reviews/policy.ts';
 import { shownSha256 } from '../../lib/signing/hash.ts';
 import { signStatement } from '../../lib/signing/statements.ts';
@@ -61,14 +64,18 @@ class Changed extends Error {}
 /** The state of the review policy's form. A save replaces only the version that the form began with. */
 export function usePolicy(current: ReviewPolicyVersion) {
   const me = useMe();
-  const [base, setBase] = useState(current);
-  const [draft, setDraft] = useState(() => policyDraft(current.policy));
-  const [note, setNote] = useState('');
+  const storage_key = unsavedPolicyKey(me.user.id, me.workspace.id);
+  const [restored, setRestored] = useState(() => readUnsavedPolicy(sessionStorage.getItem(storage_key)));
+  const [base, setBase] = useState(restored?.base ?? current);
+  const [draft, setDraft] = useState(() => restored?.draft ?? policyDraft(current.policy));
+  const [note, setNote] = useState(restored?.note ?? '');
   const [refused, setRefused] = useState<PolicyProblems>({});
   const [is_tried, setTried] = useState(false);
   const [saved, setSaved] = useState<ReviewPolicyVersion | null>(null);
   const { policy, problems } = useMemo(() => policyOf(draft), [draft]);
   const is_wrong = Object.keys(problems).length > 0;
+  const is_changed = is_wrong || canonical(policy) !== canonical(base.policy);
+  useStored(storage_key, is_changed ? JSON.stringify({ base, draft, note }) : null);
   const needs_signature = isSignedPolicy(base.policy) || (!is_wrong && isSignedPolicy(policy));
 
   const edit = (to: PolicyDraft) => {
@@ -89,6 +96,7 @@ export function usePolicy(current: ReviewPolicyVersion) {
       setDraft(policyDraft(made.policy));
       setNote('');
       setTried(false);
+      setRestored(null);
     } catch (error) {
       if (wasCancelled(error)) return;
       const field = error instanceof InvalidRequestError ? error.field : undefined;
@@ -100,7 +108,10 @@ export function usePolicy(current: ReviewPolicyVersion) {
     ...{ base, draft, edit, note, setNote, saved, save, policy, needs_signature },
     problems: { ...(is_tried ? problems : null), ...refused } as PolicyProblems,
     is_wrong: is_tried && is_wrong,
-    is_changed: is_wrong || canonical(policy) !== canonical(base.policy),
+    is_changed,
+    is_restored: restored !== null && is_changed,
+    /** The form can be read as a policy: no row is unfinished. */
+    is_readable: !is_wrong,
     is_stale: current.version > base.version,
     is_conflict: save.error instanceof Changed || codeOfError(save.error) === 'review_policy_changed',
     /** Bases the form on the current version, so that a save replaces that one. */
@@ -114,6 +125,7 @@ export function usePolicy(current: ReviewPolicyVersion) {
       edit(policyDraft(current.policy));
       setNote('');
       setTried(false);
+      setRestored(null);
       save.clear();
     },
   };
