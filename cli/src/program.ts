@@ -1,4 +1,5 @@
 import { INBOX_GROUPS, INBOX_SORTS } from '@purser/contract/reviews/inbox';
+import { BUDGET_PERIODS } from '@purser/contract/values/budgets';
 import { CHANNEL_TYPES } from '@purser/contract/values/channels';
 import { WEBHOOK_EVENT_TYPES } from '@purser/contract/values/webhooks';
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
@@ -179,11 +180,19 @@ function addReview(program: Command, context: Context, run: Run): void {
     .description('review pending decisions one by one, or a single decision')
     .option('--watch', 'keep waiting for new ones, until Ctrl-C')
     .addOption(new Option('--allow', 'allow this decision').conflicts('deny'))
-    .addOption(new Option('--deny', 'deny this decision').conflicts(['always', 'never']))
+    .addOption(new Option('--deny', 'deny this decision').conflicts(['always', 'never', 'upTo']))
     .addOption(
       new Option('--always', 'allow it, and list the merchant as allowed').conflicts(['allow', 'never']),
     )
     .addOption(new Option('--never', 'deny it, and list the merchant as blocked').conflicts('allow'))
+    .addOption(
+      new Option(
+        '--up-to <amount>',
+        'allow it, and answer later requests like it up to this amount, in major units',
+      ).conflicts(['never']),
+    )
+    .addOption(new Option('--period <period>', 'what --up-to is for; a month').choices([...BUDGET_PERIODS]))
+    .option('--until <time>', 'when --up-to ends; in 90 days')
     .option('--reason <code>', 'reason code: A-Z, 0-9 and _')
     .option('--comment <text>', 'why, in words')
     .option(...JSON_FLAG)

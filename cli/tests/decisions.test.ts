@@ -137,6 +137,45 @@ test('review: --always and --never list the merchant as well, each for a decisio
   ]);
 });
 
+test('review: --up-to answers later requests like it ahead, as far as the reviewer may grant', async () => {
+  const agent = await makeAgent({
+    mode: 'ENFORCE',
+    authority: { ...AUTHORITY, review_threshold_minor: 1_000, reviewer_allowance_limit_minor: 50_000 },
+  });
+  const env = {
+    PURSER_API_KEY: (await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:bo' })).key,
+  };
+  const { decision_id } = await decide(agent, 1_900);
+  expect((await run(['review', decision_id], { env })).out).toMatch(
+    /--up-to: Up to this amount, .* no longer need a review because they are over the review threshold\. You may grant up to EUR 500\.00\./,
+  );
+  for (const [wrong, message] of [
+    [['--deny', '--up-to', '50.00'], 'cannot be used with'],
+    [['--period', 'WEEK'], 'go with --up-to'],
+    [['--up-to', '50 euros'], '--up-to must be a decimal amount'],
+    [['--up-to', '500.01'], 'EUR 500.00'],
+  ] as const) {
+    const refused = await run(['review', decision_id, ...wrong], { env });
+    expect([refused.code === 0, refused.err], wrong.join(' ')).toEqual([
+      false,
+      expect.stringContaining(message),
+    ]);
+  }
+  const done = await run(['review', decision_id, '--up-to', '500', '--period', 'WEEK'], { env });
+  expect(done, done.err).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/ALLOW is recorded.* alw_\w+ answers later requests like it until /),
+  });
+  expect((await decide(agent, 1_900)).decision).toBe('ALLOW');
+
+  const other = await decide(agent, 1_900, 'Fresh Paper');
+  const pending = lines((await run(['review', '--json'], { env })).out);
+  const earlier = pending.findIndex((line) => JSON.parse(line).decision_id === other.decision_id);
+  const walked = await run(['review'], { env, input: `${'s\n'.repeat(earlier)}u\n100\n\nq\n` });
+  expect(walked.err + walked.out).toContain('Up to how much a month, in EUR');
+  expect((await s.call('GET', `/v1/decisions/${other.decision_id}`)).body.review_state).toBe('ALLOWED');
+});
+
 test('inbox: lists what is pending, by any filter, and counts it in groups', async () => {
   const agent = await makeAgent({ mode: 'ENFORCE' });
   const { decision_id } = await decide(agent, 9_000);

@@ -38,7 +38,7 @@ export const text = (maxLength: number, description: string) => ({
   maxLength,
   description,
 });
-const DecisionId = {
+export const DecisionId = {
   type: 'string',
   pattern: '^dec_[0-9A-Za-z]{1,60}$',
   description: 'The decision_id returned by request_spend.',
@@ -157,38 +157,6 @@ export const ListPendingReviews = compiled<{ limit?: number; cursor?: string }>(
       cursor: text(2_000, 'next_cursor of the previous response.'),
     },
     ['limit', 'cursor'],
-  ),
-);
-
-export interface ReviewSpendInput extends DecisionInput {
-  action: 'ALLOW' | 'DENY';
-  reason_code: string;
-  comment?: string;
-  questions?: string[];
-}
-export const ReviewSpend = compiled<ReviewSpendInput>(
-  object(
-    {
-      decision_id: { ...DecisionId, description: 'A decision_id of list_pending_reviews.' },
-      action: {
-        type: 'string',
-        enum: ['ALLOW', 'DENY'],
-        description: 'ALLOW first asks the person at this client, and does nothing without their consent.',
-      },
-      reason_code: {
-        type: 'string',
-        pattern: '^[A-Z0-9_]{1,64}$',
-        description: 'Reason code in upper case: WITHIN_TASK, TOO_EXPENSIVE, NOT_NEEDED, …',
-      },
-      comment: text(2_000, 'Why, in words.'),
-      questions: {
-        type: 'array',
-        items: { type: 'string' },
-        description:
-          'Of a DENY: the ids of the questions of the decision that it rejects; otherwise its open ones, the merchant only if nothing else was asked.',
-      },
-    },
-    ['comment', 'questions'],
   ),
 );
 
@@ -355,8 +323,9 @@ export const SheetOutput = compiled(
       default_deny: nullable('string'),
     }),
     remember: {
-      ...object({ ALWAYS: nullable('string'), NEVER: nullable('string') }),
-      description: 'What listing the merchant would change; null if it is not offered.',
+      ...object({ ALWAYS: nullable('string'), NEVER: nullable('string'), UP_TO: nullable('string') }),
+      description:
+        'What listing the merchant, or answering later purchases ahead (up_to), would change; null if it is not offered.',
     },
     assigned_to: nullable('string'),
     notes: many(object({ principal_id: nullable('string'), text: string, created_at: string })),

@@ -97,7 +97,11 @@ export function sheetAsData(sheet: Sheet): Record<string, unknown> {
       default_allow: reasons.default_allow,
       default_deny: reasons.default_deny,
     },
-    remember: { ALWAYS: orNull(remember.ALWAYS.effect), NEVER: orNull(remember.NEVER.effect) },
+    remember: {
+      ALWAYS: orNull(remember.ALWAYS.effect),
+      NEVER: orNull(remember.NEVER.effect),
+      UP_TO: orNull(sheet.standing_approval.effect),
+    },
     assigned_to: sheet.assigned_to,
     notes: sheet.notes
       .slice(-MAX_NOTES)
@@ -117,8 +121,11 @@ function pastInWords({ decisions, allowed, denied }: MerchantPast): string {
   return `Earlier requests of this agent there: ${decisions}, ${allowed} allowed, ${denied} denied.`;
 }
 
-/** The question to the person who would allow it, in one line: facts first, the agent's own words last. */
-export function questionOf(sheet: Sheet): string {
+/**
+ * The question to the person who would allow it, in one line: facts first, the agent's own words last. `also` says what else
+ * their consent changes.
+ */
+export function questionOf(sheet: Sheet, also: readonly string[]): string {
   const { agent, amount_minor, currency, merchant, cause, purpose, claims, approval } = sheet;
   const { description, category } = claims;
   const said = bounded((description ?? category)?.text ?? '', 200);
@@ -127,6 +134,7 @@ export function questionOf(sheet: Sheet): string {
     purpose.objective === null ? '' : `The agent is for: ${bounded(purpose.objective, 300)}`,
     `It needs a review: ${cause.sentence}`,
     purpose.fires.length === 0 ? '' : `It conflicts with: ${bounded(purpose.fires[0]?.text ?? '', 200)}`,
+    ...also.map((effect) => `Your consent also changes this: ${bounded(effect, 500)}`),
     pastInWords(sheet.merchant_past.with_agent),
     approval.required > 1 ? `Approvals so far: ${approval.given} of ${approval.required}.` : '',
     said === '' ? 'The agent says nothing more.' : `The agent says: “${said}”.`,

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { takesMinutes } from '../../server/tests/support/until.ts';
-import { connectHttp, ERAS, type Era, makeAgent, mcpTest, purchase, refused, use } from './world.ts';
+import { connectHttp, ERAS, type Era, LIMITS, makeAgent, mcpTest, purchase, refused, use } from './world.ts';
 
 takesMinutes(5);
 
@@ -89,6 +89,37 @@ describe.each(Object.keys(ERAS) as Era[])('%s', (era) => {
     expect(await refused(silent, 'review_spend', quiet)).toContain('cannot ask (no elicitation)');
     expect(await use(silent, 'review_spend', { ...quiet, action: 'DENY' })).toMatchObject({ action: 'DENY' });
   });
+});
+
+test('the person is asked about everything that an ALLOW changes, and what is not offered is not asked', async () => {
+  const authority = { ...LIMITS, reviewer_allowance_limit_minor: 90_000 };
+  const agent = await connectHttp(s, (await makeAgent(s, { authority })).key);
+  const { decision_id } = await use(agent, 'request_spend', purchase('250.00'));
+  const questions: string[] = [];
+  const client = await connectHttp(s, reviewer, '2026-07-28', {
+    capabilities: { elicitation: { form: {} } },
+  });
+  client.setRequestHandler('elicitation/create', async ({ params }) => {
+    questions.push(params.message);
+    return { action: 'accept', content: { allow: true } } as never;
+  });
+  const { remember } = (await use(client, 'get_review_sheet', { decision_id })) as {
+    remember: Record<string, string | null>;
+  };
+  expect(remember).toMatchObject({ ALWAYS: null, UP_TO: expect.stringContaining('no longer need a review') });
+  const allow = { decision_id, action: 'ALLOW', reason_code: 'AMOUNT_OK' };
+  expect(await refused(client, 'review_spend', { ...allow, remember: 'ALWAYS' })).toContain('does not offer');
+  expect(questions).toEqual([]);
+  const expires_at = new Date(Date.now() + 30 * 86_400_000).toISOString();
+  const up_to = { amount: '900.00', expires_at };
+  await use(client, 'review_spend', { ...allow, up_to });
+  expect(questions).toEqual([
+    expect.stringContaining(
+      `Your consent also changes this: EUR 900.00, MONTH, until ${expires_at}. ${remember.UP_TO}`,
+    ),
+  ]);
+  const again = await use(agent, 'request_spend', purchase('250.00', { name: 'the next one' }));
+  expect(again.status).toBe('ALLOWED');
 });
 
 test('an answer to the question about one purchase allows no other', async () => {

@@ -36,10 +36,14 @@ function purposeLines({ objective, constraints, assessment, sentence, fires }: S
   ];
 }
 
+const grantOf = ({ standing_approval: { most_minor }, currency }: Sheet) =>
+  most_minor === null ? '' : ` You may grant up to ${formatMoney(most_minor, currency)}.`;
+
 /** The sheet of a decision in lines: the purpose, the cause, the limits, the past, and last the agent's own words. */
 export function sheetLines(sheet: Sheet): string[] {
   const { merchant, agent, amount_minor, currency, decision_id, cause, limits, merchant_past } = sheet;
   const { approval, claims, listed, payee_known, expires_at, assigned_to, notes, remember } = sheet;
+  const { effect: effect_up_to } = sheet.standing_approval;
   const facts = [
     ...(listed === null ? [] : [`listed as ${listed.verdict}`]),
     ...(payee_known === null ? [] : [payee_known ? 'known payee' : 'new payee']),
@@ -68,6 +72,7 @@ export function sheetLines(sheet: Sheet): string[] {
     ...(approval.signed ? ['  An approval must be signed, in the console.'] : []),
     ...(remember.ALWAYS.effect === null ? [] : [`  --always: ${oneLine(remember.ALWAYS.effect, LONG)}`]),
     ...(remember.NEVER.effect === null ? [] : [`  --never: ${oneLine(remember.NEVER.effect, LONG)}`]),
+    ...(effect_up_to === null ? [] : [`  --up-to: ${oneLine(effect_up_to, LONG)}${grantOf(sheet)}`]),
     expires_at === null ? '  The review does not expire.' : `  The review expires at ${expires_at}.`,
   ];
 }

@@ -1,5 +1,7 @@
 import type { Page } from '@playwright/test';
+import { expectAccessible } from '../support/axe.ts';
 import { expect, test, testWithOwnKey } from '../support/test.ts';
+import { AUTHORITY } from '../support/workspace.ts';
 
 const open = (page: Page) => page.getByRole('button', { name: 'Allow', exact: true });
 const pendingOf = async (workspace: { call(method: string, path: string): Promise<{ data: unknown[] }> }) =>
@@ -233,6 +235,43 @@ test('a confirmed review can be undone for five seconds, by key and by button', 
   await page.getByRole('button', { name: 'Cancel' }).click();
   await expect(undone).toBeHidden();
   expect(await pendingOf(workspace)).toBe(2);
+});
+
+test('“Up to … a month” answers later requests like it, and each choice says what it changes', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent({
+    mode: 'ENFORCE',
+    authority: { ...AUTHORITY, reviewer_allowance_limit_minor: 100_000 },
+  });
+  const { decision_id } = await workspace.spend({ amount_minor: 20_100 });
+  await page.goto(`/console/reviews?id=${decision_id}`);
+  await expect(page.getByRole('region', { name: 'Why it waits' })).toContainText(
+    'EUR 201.00 is over the review threshold of EUR',
+  );
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
+  const form = page.getByRole('form', { name: 'Allow this request' });
+  await expect(form).toContainText('The next request like this one needs a review too.');
+  await form.getByLabel('What you allow').selectOption('Up to … a month');
+  await expect(form).toContainText(
+    'Up to this amount, requests of this agent for “Hetzner Online” no longer need a review because they are over the review threshold.',
+  );
+  await form.getByRole('button', { name: 'Confirm' }).click();
+  await expect(form.getByLabel('Amount')).toHaveAttribute('aria-invalid', 'true');
+  await form.getByLabel('Amount').fill('1000.01');
+  await form.getByRole('button', { name: 'Confirm' }).click();
+  await expect(form.getByRole('alert')).toHaveText(/at most EUR 1,000\.00/);
+  await form.getByLabel('Amount').fill('1000');
+  await expectAccessible(page, 'a standing approval');
+  await form.getByRole('button', { name: 'Confirm' }).click();
+  await page.keyboard.press('u');
+  await expect(form.getByLabel('Amount'), 'undoing keeps what was typed').toHaveValue('1000');
+  await form.getByRole('button', { name: 'Confirm' }).click();
+  await expect
+    .poll(async () => (await workspace.call('GET', '/v1/allowances')).data, { timeout: 15_000 })
+    .toMatchObject([{ automatic: true, amount_minor: 100_000, period: 'MONTH', source: 'REVIEW' }]);
+  expect((await workspace.spend({ amount_minor: 20_200 })).decision).toBe('ALLOW');
 });
 
 test('leaving the page sends what is held', async ({ page, workspace }) => {

@@ -224,10 +224,17 @@ test('what a named allowance answers passes, and the rest needs a standing appro
 
 describe('a review that allows', () => {
   const terms = (more: object = {}) => ({ amount_minor: 1_000, expires_at: inDays(30), ...more });
+  const NOT_OFFERED = { offered: false, effect: null, most_minor: null };
 
   test('makes a standing approval of what it answered, in one change', async () => {
     const agent = await agentOf();
     const waits = await ask(agent, 200, { action: { payee_id: 'stripe:acct_1' } });
+    expect((await get(`/v1/decisions/${waits.decision_id}/sheet`, reviewer)).standing_approval).toEqual({
+      offered: true,
+      effect:
+        'Up to this amount, requests of this agent for “Hetzner Online”, paid at this payee, no longer need a review because they are over the review threshold.',
+      most_minor: null,
+    });
     const reply = await review(waits.decision_id, { standing_approval: terms() });
     expect(reply.status, reply.text).toBe(201);
     expect(reply.body).toMatchObject({
@@ -268,6 +275,13 @@ describe('a review that allows', () => {
     }
     expect((await get(`/v1/decisions/${id}`)).review_state).toBe('PENDING');
     expect(await walk(`/v1/allowances?agent=${agent}`)).toEqual([]);
+    const twice = await agentOf({ duplicate_window_seconds: 600 });
+    await ask(twice, 50);
+    const duplicate = await ask(twice, 50);
+    expect(duplicate.reason_codes).toEqual(['DUPLICATE_SPEND']);
+    expect((await get(`/v1/decisions/${duplicate.decision_id}/sheet`, reviewer)).standing_approval).toEqual(
+      NOT_OFFERED,
+    );
   });
 
   test('needs an administrator beyond the limit of the authority', async () => {
@@ -278,6 +292,13 @@ describe('a review that allows', () => {
       403,
       'insufficient_scope',
     ]);
+    expect((await get(`/v1/decisions/${waits.decision_id}/sheet`, key)).standing_approval).toMatchObject({
+      ...{ offered: true, most_minor: 500 },
+    });
+    const without = await ask(await agentOf(), 200);
+    expect((await get(`/v1/decisions/${without.decision_id}/sheet`, key)).standing_approval).toEqual(
+      NOT_OFFERED,
+    );
     expect(
       (await review(waits.decision_id, { standing_approval: terms({ amount_minor: 500 }) }, key)).status,
     ).toBe(201);

@@ -18,12 +18,13 @@ import { DeniedQuestions } from '../questions/DeniedQuestions.tsx';
 import { Time } from '../Value.tsx';
 import { AssignButton } from './Assign.tsx';
 import { type HeldReview, holdReview, reviewRecorded, undoReview, useHeldReviews } from './held-reviews.ts';
-import { OneChoice, type Reach } from './OneChoice.tsx';
+import { OneChoice, offerOf, type Reach } from './OneChoice.tsx';
 import styles from './ReviewBox.module.css';
 import { refusalOf } from './refusals.ts';
 import { draftOf, keepDraft, keepRefusal, useRefusedReviews } from './review-drafts.ts';
 import { sheetQuery } from './Sheet.tsx';
 import { SignedFacts } from './SignedFacts.tsx';
+import { newStanding, standingOf, standingProblems } from './StandingFields.tsx';
 
 type Verdict = 'ALLOW' | 'DENY';
 
@@ -60,9 +61,9 @@ export function ReviewBox({
   const [chosen, setOpened] = useState<{ verdict: Verdict; decision: Decision; reach: Reach } | null>(null);
   const opened = chosen ?? (refused === undefined ? null : { ...refused, reach: 'ONCE' as const });
   const why = useWhyNot(decision);
-  const remember = useQuery({ ...sheetQuery(decision_id), enabled: why === undefined }).data?.remember;
+  const sheet = useQuery({ ...sheetQuery(decision_id), enabled: why === undefined }).data;
   const open = (verdict: Verdict, reach: Reach = 'ONCE') => {
-    if (reach !== 'ONCE' && remember?.[reach].offered !== true) return false;
+    if (reach !== 'ONCE' && offerOf(sheet, reach)?.offered !== true) return false;
     setOpened({ verdict, decision, reach });
     onOpen(true);
     return true;
@@ -97,12 +98,12 @@ export function ReviewBox({
         <Button kind="danger" why={why} shortcut="d" onClick={() => open('DENY')} aria-keyshortcuts="d">
           Deny
         </Button>
-        {why === undefined && remember?.ALWAYS.offered === true && (
+        {why === undefined && sheet?.remember.ALWAYS.offered === true && (
           <Button shortcut="w" aria-keyshortcuts="w" onClick={() => open('ALLOW', 'ALWAYS')}>
             Always allow
           </Button>
         )}
-        {why === undefined && remember?.NEVER.offered === true && (
+        {why === undefined && sheet?.remember.NEVER.offered === true && (
           <Button
             kind="danger"
             shortcut="⇧W"
@@ -186,7 +187,7 @@ function Verdict({
   /** The decision when the form was opened. */
   decision: Decision;
   verdict: Verdict;
-  /** The reviewer's choice by a button: this request, or the merchant from now on. */
+  /** The reviewer's choice by a button. */
   reach: Reach;
   /** The error of an earlier attempt. Null if there is none. */
   refused: unknown;
@@ -194,7 +195,8 @@ function Verdict({
   onOther: () => void;
   onDone: () => void;
 }) {
-  const { decision_id } = decision;
+  const { decision_id, currency } = decision;
+  const most_minor = useQuery(sheetQuery(decision_id)).data?.standing_approval.most_minor ?? null;
   const reasons = REVIEW_REASONS[verdict];
   const default_reason = choicesFor(decision).defaults[verdict];
   const [draft] = useState(() => draftOf(decision_id));
@@ -215,18 +217,20 @@ function Verdict({
     {
       reason_code: drafted_reason ?? default_reason,
       comment: draft.comment,
+      ...(draft.standing ?? newStanding()),
     },
-    async ({ reason_code, comment }) => {
+    async ({ reason_code, comment, ...standing }) => {
       setSentHere(true);
       const signed = {
         action: verdict,
         reason_code,
         ...(comment.trim() === '' ? {} : { comment }),
-        ...(reach === 'ONCE' ? {} : { remember: reach }),
+        ...(reach === 'ALWAYS' || reach === 'NEVER' ? { remember: reach } : {}),
       };
       const body: ReviewRequest = {
         ...signed,
         ...denied,
+        ...(reach === 'UP_TO' ? { standing_approval: standingOf(standing, currency) } : {}),
         // In Shadow a second review corrects the first.
         ...(decision.review === null ? {} : { supersedes: decision.review.review_id }),
       };
@@ -235,16 +239,19 @@ function Verdict({
       onDone();
     },
     {
-      check: ({ reason_code }): { reason_code?: string } =>
-        reason_code === '' ? { reason_code: 'choose a reason for the record' } : {},
+      check: ({ reason_code, ...standing }) => ({
+        ...(reason_code === '' ? { reason_code: 'choose a reason for the record' } : {}),
+        ...(reach === 'UP_TO' ? standingProblems(standing, currency, most_minor) : {}),
+      }),
     },
   );
-  const { comment, reason_code } = form.values;
+  const { comment, reason_code, amount, period, until } = form.values;
   useEffect(() => {
     const reasons = { ...draftOf(decision_id).reasons, [verdict]: reason_code };
     const reaches = { ...draftOf(decision_id).reach, [verdict]: reach };
-    keepDraft(decision_id, { comment, reasons, questions: [...chosen], reach: reaches });
-  }, [decision_id, verdict, comment, reason_code, chosen, reach]);
+    const standing = { amount, period, until };
+    keepDraft(decision_id, { comment, reasons, questions: [...chosen], reach: reaches, standing });
+  }, [decision_id, verdict, comment, reason_code, chosen, reach, amount, period, until]);
   // The form shows errors of its own fields beside them.
   const error = is_sent_here ? form.error : refused;
   const box = useRef<HTMLFormElement>(null);
@@ -265,6 +272,7 @@ function Verdict({
       ref={box}
       className={styles.form}
       onSubmit={form.onSubmit}
+      noValidate
       aria-label={`${words(verdict)} this request`}
     >
       <SelectField
@@ -285,6 +293,7 @@ function Verdict({
         named={denied.questions}
         reach={reach}
         onReach={setReach}
+        form={form}
         className={styles.settles}
       />
       <div className={styles.settles}>{is_signed && <SignedFacts decision={decision} />}</div>

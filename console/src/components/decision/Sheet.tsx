@@ -122,11 +122,16 @@ function titleOfCause({ decision, review_state }: Decision): string {
 function Cause({ decision, sheet }: { decision: Decision; sheet: SheetData | undefined }) {
   const { explanation, reason_codes, purpose } = decision;
   const others = reason_codes.slice(1).map(reasonWords);
+  const sentence = sheet?.cause.sentence;
   return (
     <>
-      <Clamped text={explanation}>
-        <p className={styles.cause}>{explanation}</p>
-      </Clamped>
+      {sentence === undefined ? <Loading lines={1} /> : <p className={styles.cause}>{sentence}</p>}
+      {/* The explanation names merchants and clauses: it comes after the fixed words. */}
+      {explanation !== sentence && (
+        <Clamped text={explanation}>
+          <p>{explanation}</p>
+        </Clamped>
+      )}
       {others.length > 0 && <p className={styles.soft}>Also: {others.join(' · ')}</p>}
       <p className={styles.facts}>
         <StateBadge state={purpose.assessment} />

@@ -1,5 +1,7 @@
 import type { Decision } from '@purser/sdk';
 import { useSyncExternalStore } from 'react';
+import type { Reach } from './OneChoice.tsx';
+import type { StandingValues } from './StandingFields.tsx';
 
 export interface RefusedReview {
   verdict: 'ALLOW' | 'DENY';
@@ -16,8 +18,10 @@ export interface ReviewDraft {
   reasons: Partial<Record<'ALLOW' | 'DENY', string>>;
   /** The questions that the denial is about, if not the default. */
   questions?: readonly string[];
-  /** The reach of each action: this request, or the merchant from now on. */
-  reach?: Partial<Record<'ALLOW' | 'DENY', 'ONCE' | 'ALWAYS' | 'NEVER'>>;
+  /** The reach of each action. */
+  reach?: Partial<Record<'ALLOW' | 'DENY', Reach>>;
+  /** The fields of the standing approval. */
+  standing?: StandingValues;
 }
 
 const drafts = new Map<string, ReviewDraft>();

@@ -99,6 +99,21 @@ const RememberBody = Fields(
 /** An offer to list the merchant with the review, and its effect. */
 export interface RememberOffer extends Static<typeof RememberBody> {}
 
+const StandingOfferBody = Fields(
+  {
+    ...RememberBody.properties,
+    most_minor: Nullable(
+      LimitMinor({
+        description:
+          "The most that the caller may grant, in minor units of the decision's currency. Null: any amount, or it is not offered.",
+      }),
+    ),
+  },
+  { $id: 'StandingOffer' },
+);
+/** An offer to answer later requests of the same kind ahead with `standing_approval`. */
+export interface StandingOffer extends Static<typeof StandingOfferBody> {}
+
 const ApprovalBody = Fields(
   {
     required: Type.Integer({ minimum: 1, description: 'Approvals that an ALLOW needs.' }),
@@ -198,6 +213,7 @@ const sheetFields = {
     bulk: Type.Boolean({ description: 'Whether it may be reviewed together with others.' }),
   }),
   remember: Fields({ ALWAYS: RememberBody, NEVER: RememberBody }),
+  standing_approval: StandingOfferBody,
   assigned_to: Nullable(Type.String({ examples: ['user:ada'] })),
   notes: Type.Array(NoteBody, {
     maxItems: MAX_NOTES,

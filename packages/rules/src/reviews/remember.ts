@@ -8,15 +8,17 @@ import { claimOf } from './claims.ts';
 
 const NOT_OFFERED: RememberOffer = { offered: false, effect: null };
 
-/** The merchant's name in quotation marks, as a claim is shown. */
 const named = ({ action }: Pick<Decision, 'action'>) => `“${claimOf(action.merchant)?.text ?? ''}”`;
+
+/** The merchant's name in quotation marks, as a claim is shown, and that the payee counts where the request names one. */
+export const namedMerchant = (decision: Pick<Decision, 'action'>): string =>
+  decision.action.payee_id === undefined ? named(decision) : `${named(decision)}, paid at this payee,`;
 
 function effectOfAlways(decision: Decision, authority: Authority): string {
   const { review_threshold_minor: threshold, currency } = authority;
-  const paid = decision.action.payee_id === undefined ? '' : ', paid at this payee,';
   const above =
     threshold === undefined ? '' : ` Above ${formatMoney(threshold, currency)} it still needs a review.`;
-  return `${named(decision)}${paid} counts as a merchant that fits the purpose of this agent, unless a request contradicts the purpose.${above}`;
+  return `${namedMerchant(decision)} counts as a merchant that fits the purpose of this agent, unless a request contradicts the purpose.${above}`;
 }
 
 function effectOfNever(decision: Decision): string {

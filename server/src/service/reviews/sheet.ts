@@ -12,7 +12,9 @@ import { causeSentence } from '@purser/rules/reviews/cause';
 import { claimOf } from '@purser/rules/reviews/claims';
 import { purposeOnSheet } from '@purser/rules/reviews/purpose-on-sheet';
 import { rememberOffers } from '@purser/rules/reviews/remember';
+import { standingOffer } from '@purser/rules/reviews/standing-offer';
 import { whyNotListable } from '../../engine/commands/merchants/list-merchants.ts';
+import { reviewerLimit } from '../../engine/commands/reviews/decide-allowance.ts';
 import { listingOf } from '../../engine/commands/reviews/remember.ts';
 import { getAuthority, parseAuthority } from '../../engine/storage/authorities.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
@@ -78,25 +80,27 @@ async function isPayeeKnown(
   return (await loadKnownMerchants(db, [wanted])).length > 0;
 }
 
-/** The offers to list the merchant, as far as the caller may review the decision and list the merchant now. */
+/** The offers to list the merchant and to answer ahead, as far as the caller may do so with a review now. */
 async function offersTo(
   db: Queryable,
   caller: Caller,
   decision: Decision,
   { may_allow, may_deny }: SheetApproval,
   { entries }: Directory,
-): Promise<Sheet['remember']> {
+): Promise<Pick<Sheet, 'remember' | 'standing_approval'>> {
   const row = await getAuthority(db, caller.workspace_id, decision.agent.id, null);
   const authority = row === undefined ? null : parseAuthority(row);
   const known = [...new Set(entries.values())];
   const is_reviewer = !caller.scopes.includes('admin');
-  return rememberOffers(decision, authority, (remember) => {
-    if (!(remember === 'ALWAYS' ? may_allow : may_deny)) return false;
-    const listing = listingOf(decision, remember);
+  const remember = rememberOffers(decision, authority, (each) => {
+    if (!(each === 'ALWAYS' ? may_allow : may_deny)) return false;
+    const listing = listingOf(decision, each);
     if (known.some((entry) => listingKey(entry) === listingKey(listing))) return false;
     const of = { listings: [listing], is_reviewer, fieldOf: () => 'remember' };
     return whyNotListable(authority ?? undefined, known, of) === null;
   });
+  const most_minor = is_reviewer ? reviewerLimit(authority, decision.currency) : null;
+  return { remember, standing_approval: standingOffer(decision, most_minor, may_allow) };
 }
 
 /** Returns the sheet of a decision for a caller; undefined if the workspace has no such decision. */
@@ -154,7 +158,7 @@ async function sheetOf({ db, urlOf }: SheetOptions, caller: Caller, record: Deci
     },
     approval,
     reasons: reviewReasons(decision, approval),
-    remember: await offersTo(db, caller, decision, approval, directory),
+    ...(await offersTo(db, caller, decision, approval, directory)),
     assigned_to: assignees.get(decision_id) ?? null,
     notes,
     notices,

@@ -23,12 +23,16 @@ export interface DecideAllowanceInput {
 
 type Problem = [keyof DecideAllowance, string] | null;
 
+/** The most that a person who is no administrator may grant in a currency, in minor units. */
+export const reviewerLimit = (authority: Authority | null, currency: string): number =>
+  authority?.currency === currency ? (authority.reviewer_allowance_limit_minor ?? 0) : 0;
+
 /** Why a person who is no administrator may not grant this much; null: they may. */
 export function whyOverLimit(
   authority: Authority | null,
   { currency, amount_minor }: Pick<Allowance, 'currency' | 'amount_minor'>,
 ): Refusal | null {
-  const limit_minor = authority?.currency === currency ? (authority.reviewer_allowance_limit_minor ?? 0) : 0;
+  const limit_minor = reviewerLimit(authority, currency);
   if (amount_minor <= limit_minor) return null;
   const limit = formatMoney(limit_minor, currency);
   return {

@@ -2,7 +2,7 @@ import type { CreateAllowance } from '@purser/contract/allowances/fields';
 import type { Decision } from '@purser/contract/decisions';
 import type { ReasonCode } from '@purser/contract/reasons';
 import type { Allowance } from '@purser/rules/counters/allowances';
-import { answerableReasons } from '@purser/rules/policy/standing-approvals';
+import { standingAnswers } from '@purser/rules/reviews/standing-offer';
 import type { Refusal } from '../../lane/command.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import { type Made, whyNotMade } from '../allowances/new-allowance.ts';
@@ -38,12 +38,9 @@ export function whyNotStanding({ set, input, origin, decision, authority }: Revi
   const { standing_approval: asked, action } = input;
   if (asked === undefined) return null;
   if (action !== 'ALLOW') return invalid('goes with ALLOW alone');
-  const answers = answerableReasons(decision.policy_trace);
-  if (answers === null) return invalid('the decision has a reason that only a review of its own can answer');
-  const { review_tier } = decision;
-  if (review_tier !== undefined && (review_tier.approvals > 1 || review_tier.signed === true))
-    return invalid('requests that need several or signed approvals are never answered ahead');
-  const made = madeOf(set, asked, decision, answers);
+  const found = standingAnswers(decision);
+  if ('problem' in found) return invalid(found.problem);
+  const made = madeOf(set, asked, decision, found.answers);
   const refusal = whyNotMade(made, 'standing_approval.');
   if (refusal !== null) return refusal;
   const row = { currency: decision.currency, amount_minor: asked.body.amount_minor };
@@ -55,8 +52,8 @@ export function whyNotStanding({ set, input, origin, decision, authority }: Revi
 
 /** Makes the row of the standing approval of a review, which `whyNotStanding` has let pass; null: it asks for none. */
 export function standingRow({ set, input, origin, decision }: ReviewCase): Allowance | null {
-  const answers = answerableReasons(decision.policy_trace);
-  if (input.standing_approval === undefined || answers === null) return null;
-  const made = madeOf(set, input.standing_approval, decision, answers);
+  const found = standingAnswers(decision);
+  if (input.standing_approval === undefined || 'problem' in found) return null;
+  const made = madeOf(set, input.standing_approval, decision, found.answers);
   return newRow(set, made, origin, { source: 'REVIEW' });
 }
