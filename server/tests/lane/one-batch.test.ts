@@ -457,6 +457,7 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
       text: `Note ${step.b % 3}`,
       assign_to: step.c % 2 === 0 ? null : 'user:somebody',
       is_of_key: step.c % 3 > 0,
+      mails_people: step.c % 4 > 0,
     },
   }),
   createLabel: (seen, step) => {

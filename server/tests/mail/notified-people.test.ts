@@ -129,6 +129,22 @@ describe('a request that waits for a review', () => {
     expect(await toldOf(alone.decision_id)).toEqual([me.principal_id]);
     expect((await ada.call('PUT', '/v1/review-policy', { body: { policy: {} } })).status).toBe(200);
   });
+  test('is mailed to the person to whom it is assigned, and nobody is notified of their own assignment', async () => {
+    const me = (await ada.call('GET', '/v1/me')).body;
+    const eve = await join('eve@example.com', 'reviewer');
+    const { decision_id } = await client.ask(agent, OVER);
+    const path = `/v1/decisions/${decision_id}/notes`;
+    const own = { text: 'Mine', assign_to: me.principal_id };
+    expect((await ada.call('POST', path, { body: own })).status).toBe(201);
+    expect(await toldOf(decision_id, 'ASSIGNED')).toEqual([]);
+    const hers = { text: 'Please look', assign_to: eve.principal_id };
+    expect((await ada.call('POST', path, { body: hers })).status).toBe(201);
+    expect(await toldOf(decision_id, 'ASSIGNED')).toEqual([eve.principal_id]);
+    clock_ms += 1_000;
+    await s.setClock(clock_ms);
+    const { mail: received } = await mail.mailTo('eve@example.com', /assigned to you/);
+    expect(received.text).toContain(`/console/decisions/${decision_id}`);
+  });
   test('of the person themselves is mailed to the others alone', async () => {
     const me = await ada.call('GET', '/v1/me');
     await s.sql('update api_keys set principal_id = $1 where kind <> $2 and principal_id is null', [

@@ -69,3 +69,18 @@ test('a policy that replaces one with signed tiers needs a signature too', async
   expect((await put({ policy: { remind_before_seconds: 60 } })).status).toBe(200);
   expect((await verify()).breaks).toEqual([]);
 });
+
+test('an approval whose signature was taken from its row is missing it, and the break names the event', async () => {
+  await s.sql('alter table reviews disable trigger all');
+  const { rows } = await s.sql("select review_id, signature from reviews where action = 'ALLOW' limit 1");
+  const set = (signature: unknown) =>
+    s.sql('update reviews set signature = $1 where review_id = $2', [signature, rows[0].review_id]);
+  await set(null);
+  const { valid, breaks } = await verify();
+  await set(rows[0].signature);
+  expect(valid).toBe(false);
+  expect(breaks).toContainEqual(
+    expect.objectContaining({ kind: 'SIGNATURE_MISSING', seq: expect.any(Number) }),
+  );
+  expect((await verify()).breaks).toEqual([]);
+});

@@ -115,9 +115,12 @@ export class Notices {
     }
   }
 
-  /** Tells a person that a request was assigned to them, at once. */
-  assigned(decision_id: string, assignee: NoticeRecipient): void {
-    this.#add(assignee, { kind: 'ASSIGNED', decision_id, due_ms: this.#options.now_ms, data: null });
+  /** Notifies the person of a principal, if they are mailed notices, that a request was assigned to them. */
+  assigned(decision_id: string, principal_id: string, expires_ms: number | null): void {
+    const assignee = this.#options.people.find((person) => person.principal_id === principal_id);
+    if (assignee === undefined) return;
+    const due_ms = afterQuietHours(assignee.quiet_hours, this.#options.now_ms, expires_ms);
+    this.#add(assignee, { kind: 'ASSIGNED', decision_id, due_ms, data: null });
   }
 
   /** Sends a person the digest that was due at `due_at`, unless it was made already. */

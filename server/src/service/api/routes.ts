@@ -123,14 +123,16 @@ function makeTimes({ now_ms, presence }: Core) {
 /** Makes what several groups of routes use. */
 function makeRouteParts(core: Core, config: RouteConfig) {
   const { review_ttl_seconds, capability_ttl_seconds } = config;
+  const mails_people = config.smtp_url !== null;
   return {
     cursors: makeCursors(core.secrets.cursorMacs),
     assess: makeBuiltInAssessor(config.purpose_merchants_file ?? []),
     createDecision: makeCreateDecision({
       review_ttl_seconds,
       capability_ttl_seconds,
-      mails_people: config.smtp_url !== null,
+      mails_people,
     }),
+    mails_people,
     assessLevels: makeAssessLevels(config.purpose_merchants_file ?? []),
     createReview: makeCreateReview({ capability_ttl_seconds }),
     readChain: makeReadChain(core.db),
@@ -149,7 +151,7 @@ function makeSpendRoutes(
   { site, signing, ...spends }: SpendParts & { site: Site; signing: Signing },
 ): Route[] {
   const { db, lane, lists_db } = core;
-  const { createDecision, createReview, cursors, readChain } = parts;
+  const { createDecision, createReview, cursors, readChain, mails_people } = parts;
   const tokens = core.secrets.capabilityTokens;
   const findAgentId = makeFindAgentId(db);
   const view = new DecisionView({ db, tokens });
@@ -172,6 +174,7 @@ function makeSpendRoutes(
       lane,
       cursors,
       urlOf: (decision_id) => site.consoleUrl(`decisions/${decision_id}`),
+      mails_people,
     }),
     ...makeReviewPolicyRoutes({ db, lane, cursors, signing }),
     ...makeOutcomeRoutes({ db, lane }),

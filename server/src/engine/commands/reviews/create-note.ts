@@ -10,14 +10,16 @@ export interface CreateNoteInput {
   assign_to: string | null;
   /** A key that may review carries the principal. */
   is_of_key: boolean;
+  /** People are mailed notices. */
+  mails_people?: boolean;
 }
 
 /** Records a note on a decision, which may assign its review. It changes no decision. */
 export const createNote: Command<CreateNoteInput, Note> = {
   name: 'createNote',
-  needs: ({ decision_id, assign_to }) => ({
+  needs: ({ decision_id, assign_to, mails_people = false }) => ({
     decisions: [decision_id],
-    ...(assign_to === null ? {} : { reviewers: true }),
+    ...(assign_to === null ? {} : { reviewers: true, notified_people: mails_people }),
   }),
   apply(set, { decision_id, text, assign_to, is_of_key }, origin) {
     const record = set.records.decision(decision_id);
@@ -45,7 +47,7 @@ export const createNote: Command<CreateNoteInput, Note> = {
       created_at: set.now,
     };
     set.records.addNote(note);
-    if (assign_to !== null) notifyAssignee(set, note);
+    notifyAssignee(set, note, record.state.expires_at);
     return done(note);
   },
 };

@@ -24,6 +24,8 @@ export interface InboxOptions {
   lane: Lane;
   cursors: Cursors;
   urlOf: (decision_id: string) => string;
+  /** People are mailed notices. */
+  mails_people: boolean;
 }
 
 /** Makes the routes that reviewers work with: notes, the sheet of a decision, and the pending reviews. */
@@ -40,12 +42,12 @@ export function makeInboxRoutes(options: InboxOptions): Route[] {
   ];
 }
 
-function handleNote({ db, lane }: InboxOptions): Handler<typeof noteRoutes.createNote> {
+function handleNote({ db, lane, mails_people }: InboxOptions): Handler<typeof noteRoutes.createNote> {
   return async (call) => {
     const { text, assign_to = null } = call.body;
     const { workspace_id } = call.caller;
     const is_of_key = assign_to !== null && (await mayKeyReview(db, workspace_id, assign_to));
-    const input = { decision_id: call.params.id, text, assign_to, is_of_key };
+    const input = { decision_id: call.params.id, text, assign_to, is_of_key, mails_people };
     return { status: 201, body: await lane.submit(workspace_id, createNote, input, originOf(call)) };
   };
 }
