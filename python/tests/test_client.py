@@ -160,6 +160,22 @@ def test_headers_are_the_clients_the_calls_and_its_own() -> None:
     assert json.loads(seen[0].content) == {"purpose": {"objective": "ä"}, "currency": "EUR"}
 
 
+def test_a_file_is_sent_as_it_is_and_again_after_an_interruption(slept: list[float]) -> None:
+    seen: list[tuple[str, bytes]] = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        seen.append((request.headers["content-type"], request.read()))
+        return refusal(500) if len(seen) == 1 else httpx2.Response(200, json={"id": "imp_1"})
+
+    purser = client(answer)
+    text = "Date,Amount\n2026-03-02,\N{EURO SIGN}5\n".encode()
+    assert purser.imports.put_content("imp_1", text, content_type="text/csv")["id"] == "imp_1"
+    assert seen == [("text/csv", text)] * 2
+    wrong: Any = text.decode()
+    with pytest.raises(TypeError, match="file must be bytes"):
+        purser.imports.detect(wrong, content_type="text/csv")
+
+
 def test_a_query_leaves_out_what_is_not_given() -> None:
     seen: list[str] = []
 

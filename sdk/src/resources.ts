@@ -815,6 +815,8 @@ export interface FileContent {
 
 /** Sending and reading a long file takes longer than other requests. */
 const FILE_MS = 1_800_000;
+/** So do replays of many lines. */
+const REPLAY_MS = 600_000;
 
 /** Files of what payment rails say was paid. */
 export class Imports extends Resource {
@@ -874,11 +876,16 @@ export class Lines extends Resource {
 export class History extends Resource {
   /** Decides about lines by a draft of an authority. */
   replay(body: t.ReplayHistoryRequest, options?: Options): APIPromise<t.LineReplay> {
-    return this.call('POST', '/v1/history/replay', { body, options, repeatable: true });
+    return this.call('POST', '/v1/history/replay', { body, options, repeatable: true, extra_ms: REPLAY_MS });
   }
   /** An authority made from lines, with the reason for each value. A person applies it. */
   propose(body: t.ProposeHistoryRequest, options?: Options): APIPromise<t.Proposal> {
-    return this.call('POST', '/v1/history/proposal', { body, options, repeatable: true });
+    return this.call('POST', '/v1/history/proposal', {
+      body,
+      options,
+      repeatable: true,
+      extra_ms: REPLAY_MS,
+    });
   }
   /** Lines that stand out. */
   listAnomalies(query?: t.ListAnomaliesQuery, options?: Options): PagePromise<t.Anomaly> {

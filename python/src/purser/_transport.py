@@ -59,6 +59,14 @@ class KeyedCallOptions(_CallOptions, total=False):
 
 
 @dataclass(frozen=True)
+class File:
+    """The body of a call that sends a file."""
+
+    content: bytes = field(repr=False)
+    content_type: str
+
+
+@dataclass(frozen=True)
 class Call:
     """One call of a route."""
 
@@ -69,6 +77,7 @@ class Call:
     params: Mapping[str, str] = field(default_factory=dict[str, str])
     query: Mapping[str, object] = field(default_factory=dict[str, object])
     body: object = None
+    file: File | None = None
     #: The route takes an `idempotency-key`: the caller's, or one that this call makes.
     keyed: Literal["call", "by the caller"] | None = None
     #: True if an exact repeat is free. True of every method but POST, and of what is `keyed`.
@@ -104,6 +113,10 @@ _TRANSIENT = (408, 500, 502, 504)
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 # The name of a card or another instrument; every other parameter of a path is an id or a slug.
 _INSTRUMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,31}:[!#-\[\]-~]{1,200}\Z")
+#: Sending and reading a long file takes longer than other requests.
+FILE_SECONDS = 1_800
+#: So do replays of many lines.
+REPLAY_SECONDS = 600
 _RESERVED = ("accept", "user-agent", "x-api-key", "x-request-id", "content-type", "idempotency-key")
 
 
@@ -127,7 +140,7 @@ def send(settings: Settings, pools: Pools, call: Call) -> Work[Answer]:
             "idempotency_key is missing: give the payment a name that stays the same on every attempt"
         )
     request_id = options.get("request_id") or fresh_id()
-    content = None if call.body is None else _json_of(call.body)
+    content = _content_of(call)
     attempt = Send(
         pools=pools,
         with_key=settings.with_key,
@@ -223,6 +236,15 @@ def _tell(settings: Settings, event: RequestEvent) -> Work[None]:
         pass
 
 
+def _content_of(call: Call) -> bytes | None:
+    if call.file is None:
+        return None if call.body is None else _json_of(call.body)
+    given: object = call.file.content
+    if not isinstance(given, bytes):
+        raise TypeError(f"file must be bytes, as open(path, 'rb').read() gives, not {type(given).__name__}")
+    return call.file.content
+
+
 def _headers_of(settings: Settings, call: Call, request_id: str, key: str | None) -> dict[str, str]:
     own = check_headers("headers", call.options.get("headers") or {})
     given = {**settings.default_headers, **own}
@@ -230,7 +252,9 @@ def _headers_of(settings: Settings, call: Call, request_id: str, key: str | None
     headers["accept"] = call.accept or "application/json, */*;q=0.1"
     headers["user-agent"] = f"purser-python/{VERSION} python/{sys.version_info[0]}.{sys.version_info[1]}"
     headers["x-request-id"] = request_id
-    if call.body is not None:
+    if call.file is not None:
+        headers["content-type"] = call.file.content_type
+    elif call.body is not None:
         headers["content-type"] = "application/json"
     if key is not None:
         headers["idempotency-key"] = key

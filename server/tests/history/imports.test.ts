@@ -181,6 +181,29 @@ describe('an import', () => {
     ]);
   });
 
+  test('of csv leaves nothing open because of some lines that cannot be read', async () => {
+    const detect = async (...rows: string[]) =>
+      (
+        await s.call('POST', '/v1/imports/detect', {
+          raw: `Approved Date,Supplier,Amount,Currency\n${rows.map((each) => `${each}\n`).join('')}`,
+          headers: { 'content-type': 'text/csv' },
+        })
+      ).body;
+    const good = ['12/20/2017 10:15:20,Acme,2860,USD', '12/15/2017 07:50:02,Acme,4141.5,USD'];
+    const bad = ['12/13/2017 07:50:02,Acme,37.130000000000003,USD', 'unknown,Acme,n/a,USD'];
+    expect(await detect(...good, ...bad, '12/11/2017 07:50:02,Acme,1.10,USD')).toMatchObject({
+      needs: [],
+      mapping: {
+        date_format: 'MM/DD/YYYY HH:mm:ss',
+        decimal: '.',
+        columns: { occurred_at: 'Approved Date' },
+      },
+    });
+    expect((await detect('unknown,Acme,n/a,USD', 'unknown,Acme,n/a,USD', ...good.slice(0, 1))).needs).toEqual(
+      ['date_format', 'decimal'],
+    );
+  });
+
   test('finds a confirmed mapping again by its header', async () => {
     const header = HEADER.replace('Memo', 'Our memo');
     const columns = { ...MAPPING.columns, description: 'Our memo' };

@@ -19,6 +19,9 @@ export interface ClientMethod {
   path_arguments: { name: string; type: 'str' | 'int' }[];
   takes_body: boolean;
   body_is_optional: boolean;
+  sends_file: boolean;
+  /** The name of the seconds in `_transport.py` that it may take longer than other calls. */
+  takes_long: string | undefined;
   takes_query: boolean;
   /** An argument that is a parameter of the query, such as the seconds of a held look. */
   fixed_query: { name: string; argument: string } | undefined;
@@ -116,6 +119,8 @@ function methodOf(
       .map((each) => ({ name: snake(each.name), type: each.type === 'number' ? 'int' : 'str' })),
     takes_body: body !== undefined,
     body_is_optional: body?.has_default === true,
+    sends_file: args.some((each) => each.type === 'FileContent'),
+    takes_long: flag(/extra_ms: (\w+)_MS/),
     takes_query: args.some((each) => each.name === 'query'),
     fixed_query:
       fixed === undefined

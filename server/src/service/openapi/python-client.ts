@@ -90,21 +90,15 @@ function renderClass({ name, doc, nested, methods }: ClientClass, context: Conte
       : `    def __init__(self, core: c.${prefix}Core) -> None:\n        super().__init__(core)\n${nested
           .map(([noun, type]) => `        self.${noun} = ${prefix}${type}(core)\n`)
           .join('')}\n`;
-  // Files are sent by the TypeScript client and the command line alone.
-  const rendered = methods
-    .filter((method) => !sendsFile(method, context.document))
-    .map((method) => renderMethod(method, context))
-    .join('\n');
+  const rendered = methods.map((method) => renderMethod(method, context)).join('\n');
   return `class ${prefix}${name}(c.${prefix}Resource):\n${docstring(doc, '    ')}${own}${rendered}`;
 }
 
-/** Returns whether a method sends a file. */
-function sendsFile({ path, method }: ClientMethod, { paths }: OpenApi): boolean {
-  const operation = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
-  return Object.values(operation?.requestBody?.content ?? {}).some(
-    ({ schema }) => schema.format === 'binary',
-  );
-}
+/** The types of the files that a method sends, as Python writes them. */
+const fileTypes = ({ requestBody }: Operation) =>
+  `Literal[${Object.keys(requestBody?.content ?? {})
+    .map(pythonText)
+    .join(', ')}]`;
 
 function renderMethod(given: ClientMethod, context: Context): string {
   const { document, is_async } = context;
@@ -115,9 +109,11 @@ function renderMethod(given: ClientMethod, context: Context): string {
   const body = given.takes_body ? bodyType(operation, context) : null;
   const positional = [
     ...given.path_arguments.map(({ name, type }) => `${name}: ${type}`),
+    ...(given.sends_file ? ['file: bytes'] : []),
     ...(body === null ? [] : [given.body_is_optional ? `body: ${body} | None = None` : `body: ${body}`]),
   ];
   const keywords = [
+    ...(given.sends_file ? [`content_type: ${fileTypes(operation)}`] : []),
     ...query.map((each) => queryKeyword(each, context)),
     ...(given.if_match ? ['if_match: str | None = None'] : []),
   ];
@@ -220,6 +216,7 @@ function callText(given: ClientMethod, query: Parameter[], with_body: boolean): 
   if (params.length > 0) parts.push(`params={${params.join(', ')}}`);
   if (sent.length > 0) parts.push(`query={${sent.join(', ')}}`);
   if (with_body) parts.push(given.body_is_optional ? 'body={} if body is None else body' : 'body=body');
+  if (given.sends_file) parts.push('file=w.File(file, content_type)');
   if (given.keyed !== undefined) parts.push(`keyed=${pythonText(given.keyed)}`);
   if (given.repeatable) parts.push('repeatable=True');
   if (given.shape !== undefined) parts.push(`shape=${pythonText(given.shape)}`);
@@ -227,6 +224,7 @@ function callText(given: ClientMethod, query: Parameter[], with_body: boolean): 
   if (given.accept !== undefined) parts.push(`accept=${pythonText(given.accept)}`);
   if (given.streamed) parts.push('streamed=True');
   if (given.if_match) parts.push('if_match=if_match');
+  if (given.takes_long !== undefined) parts.push(`extra=w.${given.takes_long}_SECONDS`);
   if (fixed_query !== undefined) parts.push(`extra=${fixed_query.argument}`);
   return `w.Call(${parts.join(', ')})`;
 }

@@ -24,7 +24,7 @@ const NAMES: Readonly<Record<ColumnField, readonly RegExp[]>> = {
   occurred_at: [
     /^(transaction|purchase|authorization|posted|posting|cleared|settled) (date )?time$/,
     /^(created|posted|cleared|transaction date|date) ?(\(utc\)|utc|at)$/,
-    /^(transaction|purchase|booking|posting|posted|value|completed|started|trans) ?date$/,
+    /^(transaction|purchase|booking|posting|posted|value|completed|started|approved|approval|payment|trans) ?date$/,
     /^(date|datum|buchungstag|buchungsdatum|valutadatum|valuta|fecha|data|created|date op[ée]ration|time|timestamp)$/,
   ],
   amount: [
@@ -139,27 +139,36 @@ function namedColumns(header: readonly string[]): Map<ColumnField, number> {
   return found;
 }
 
-/** The one way in which all cells are times; null where there are none, or several that say different times. */
-function timeFormat(cells: readonly string[]): string | null {
-  const fits = FORMATS.filter((format) => {
-    const reader = makeTimeReader(format, 'UTC');
-    return cells.length > 0 && cells.every((cell) => reader?.read(cell) != null);
-  });
+/** The cells that can be read in some way; none where most cannot. The others are bad lines, and leave nothing open. */
+function readable(cells: readonly string[], canRead: (cell: string) => boolean): string[] {
+  const found = cells.filter(canRead);
+  return found.length * 2 > cells.length ? found : [];
+}
+
+/** The one way in which all readable cells are times; null where there are none, or several that say different times. */
+function timeFormat(column: readonly string[]): string | null {
+  const readers = FORMATS.map((format) => makeTimeReader(format, 'UTC'));
+  const cells = readable(column, (cell) => readers.some((reader) => reader?.read(cell) != null));
+  const fits = FORMATS.filter(
+    (_, i) => cells.length > 0 && cells.every((cell) => readers[i]?.read(cell) != null),
+  );
   const [first] = fits;
   if (first === undefined) return null;
   const timesIn = (format: string) => cells.map((cell) => makeTimeReader(format, 'UTC')?.read(cell)).join();
   return fits.every((format) => timesIn(format) === timesIn(first)) ? first : null;
 }
 
-/** The sign that parts the cents, where only one sign can; null where both or neither can. */
-function decimalSign(cells: readonly string[]): '.' | ',' | null {
-  const fits = (['.', ','] as const).filter((sign) =>
-    cells.every((cell) => {
-      const found = amountInCell(cell, sign, null);
-      // No currency has more places, so a longer end is a group of thousands.
-      return found !== null && found.scale <= 3;
-    }),
-  );
+/** True if a cell is an amount where `sign` parts its cents. No currency has more than 3 places: a longer end is none. */
+function isAmountBy(cell: string, sign: '.' | ','): boolean {
+  const found = amountInCell(cell, sign, null);
+  return found !== null && found.scale <= 3;
+}
+
+/** The sign that parts the cents of all readable cells, where only one sign can; null where both or neither can. */
+function decimalSign(column: readonly string[]): '.' | ',' | null {
+  const signs = ['.', ','] as const;
+  const cells = readable(column, (cell) => signs.some((sign) => isAmountBy(cell, sign)));
+  const fits = signs.filter((sign) => cells.every((cell) => isAmountBy(cell, sign)));
   if (cells.length === 0 || fits.length === 0) return null;
   if (fits.length === 1) return fits[0] as '.' | ',';
   const numbersBy = (sign: '.' | ',') =>
