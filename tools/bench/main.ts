@@ -11,6 +11,7 @@ import { measureLimits } from './limits.ts';
 import { measureLines } from './lines.ts';
 import { measureAllowances } from './many/allowances.ts';
 import { measureInbox } from './many/inbox.ts';
+import { measureModels } from './models.ts';
 import { measureNotices } from './notices.ts';
 import type { Plan } from './plan.ts';
 import { measureLongHistory } from './reading.ts';
@@ -30,6 +31,7 @@ const GROUPS: readonly Group[] = [
   { name: 'inbox', title: 'The inbox', measure: measureInbox },
   { name: 'allowances', title: 'Allowances', measure: measureAllowances },
   { name: 'lines', title: 'Lines of payment rails', measure: measureLines },
+  { name: 'models', title: 'Model calls', measure: measureModels },
   { name: 'reading', title: 'Reading a long history', measure: measureLongHistory },
   { name: 'search', title: 'Search', measure: measureSearch },
   { name: 'growth', title: 'Growth', measure: measureGrowth },
