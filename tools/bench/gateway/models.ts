@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
-import { percentilesOf } from '../demo/totals.ts';
-import type { Bench } from './bench.ts';
-import { shownNumber } from './render.ts';
-import type { GroupResult } from './result.ts';
-import { makeWorkspaces } from './workspaces.ts';
+import { percentilesOf } from '../../demo/totals.ts';
+import type { Bench } from '../bench.ts';
+import { shownNumber } from '../render.ts';
+import type { GroupResult } from '../result.ts';
+import { makeWorkspaces } from '../workspaces.ts';
 
 const CALLS = { quick: 100, default: 1_000, long: 5_000 };
 const WARM_UP = 50;
@@ -20,7 +20,7 @@ const GOAL_MS = 5;
 const GOAL_RATIO = 3;
 const MODEL = 'gpt-5-mini';
 const MODELS_ALONE = { purpose: { objective: 'Model calls' }, model_usage: {} };
-const GATEWAY = fileURLToPath(new URL('../../../gateway/dist/main.js', import.meta.url));
+const GATEWAY = fileURLToPath(new URL('../../../../gateway/dist/main.js', import.meta.url));
 const BARE_PROXY = fileURLToPath(new URL('bare-proxy.js', import.meta.url));
 
 const chunk = (more: object) =>
