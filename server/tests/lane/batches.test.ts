@@ -197,6 +197,33 @@ describe('limits of the lane', () => {
     await own.end();
   });
 
+  test('nobody hears that nothing was done where a node of Citus did not confirm its part of a commit, and it is not done again', async () => {
+    const own = pool();
+    const connect = own.connect.bind(own);
+    let commits = 0;
+    own.connect = (async () => {
+      const client = await connect();
+      const query = client.query.bind(client);
+      client.query = ((config: { text: string }) => {
+        if (config.text !== 'commit') return query(config as never);
+        commits += 1;
+        return (query(config as never) as unknown as Promise<unknown>).then(() =>
+          query({ text: "do $$ begin raise exception 'could not commit' using errcode = 'XX000'; end $$" }),
+        );
+      }) as never;
+      return client;
+    }) as never;
+    const lane = makeTestLane(own);
+    const refused = { code: 'unavailable', message: expect.stringContaining('may or may not') };
+    const asked = ['unsure-1', 'unsure-2'].map((slug) =>
+      expect(lane.submit(workspace_id, createAgent, { slug }, origin)).rejects.toMatchObject(refused),
+    );
+    await Promise.all(asked);
+    await lane.drain();
+    expect(commits).toBeLessThanOrEqual(asked.length);
+    await own.end();
+  });
+
   test('a deadlock is tried again, and given up after a bound', async () => {
     const own = pool();
     let attempts = 0;

@@ -242,10 +242,13 @@ export class UnknownCommit extends Error {
   override name = 'UnknownCommit';
 }
 
-/** Returns whether PostgreSQL itself rejected the commit; a lost connection or a stopping server leaves it unknown. */
+/**
+ * Returns whether PostgreSQL itself rejected the commit; a lost connection or a stopping server leaves it unknown. So does an
+ * internal error: Citus reports with one that a worker did not confirm its part, which it may have committed.
+ */
 function refusedByDatabase(error: unknown): boolean {
   const state = sqlState(error);
-  return state !== undefined && !/^(08|57P|40003)/.test(state);
+  return state !== undefined && !/^(08|57P|40003|XX)/.test(state);
 }
 
 export interface BatchOptions {
