@@ -61,7 +61,7 @@ test.each(Object.keys(ERAS) as Era[])(
   '%s: an agent asks, waits and reports over standard input and output',
   async (era) => {
     const client = await connectStdio((await makeAgent(s)).key, era);
-    expect((await client.listTools()).tools).toHaveLength(6);
+    expect((await client.listTools()).tools).toHaveLength(7);
     const asked = purchase('250.00');
     const { decision_id } = await use(client, 'request_spend', asked);
     const notes: unknown[] = [];
