@@ -48,7 +48,7 @@ export async function hasLines(db: Queryable, workspace_id: string, upto: number
   const result = await db.query<{ has: boolean }>({
     name: 'has_lines',
     text: `select exists (select from line_matches where workspace_id = $1)
-      or exists (select from lines where workspace_id = $1 and seq <= $2) as has`,
+      or exists (select from lines where workspace_id = $1 and seq > 0 and seq <= $2) as has`,
     values: [workspace_id, upto],
   });
   return result.rows[0]?.has === true;
@@ -113,7 +113,7 @@ export async function loadLinesOfEvents(
 ): Promise<string[]> {
   const result = await db.query<{ line_id: string }>({
     name: 'load_lines_of_events',
-    text: `select line_id from lines where workspace_id = $1 and seq = any($2)
+    text: `select line_id from lines where workspace_id = $1 and seq = any($2) and seq > 0
       union select line_id from line_resolutions where workspace_id = $1 and resolution_id = any($3)`,
     values: [workspace_id, pages, resolutions],
   });

@@ -79,17 +79,17 @@ export async function loadSpendsOfLines(
 ): Promise<CoverageLine[]> {
   const result = await db.query<FoundLine>({
     name: 'load_spends_of_lines',
-    text: withFacts(`select ${LINE}, ${AGENT_OF} as agent_id from (
-      select l.* from unnest($4::text[]) as w(line_id)
-        join lines l on l.workspace_id = $1 and l.line_id = w.line_id
-        where l.kind = 'SPEND' and l.seq <= $3
+    // Behind the limit, the condition on authorizations lets the planner look up by id alone.
+    text: `with wanted as (
+        select l.* from unnest($4::text[]) as w(line_id)
+        cross join lateral (select * from lines where workspace_id = $1 and line_id = w.line_id limit 1) as l
+        where l.kind = 'SPEND')
+      ${withFacts(`select ${LINE}, ${AGENT_OF} as agent_id from (
+      select * from wanted where seq <= $3
       union
-      select o.* from (
-          select distinct l.feed, l.authorization_id from unnest($4::text[]) as w(line_id)
-          join lines l on l.workspace_id = $1 and l.line_id = w.line_id
-          where l.authorization_id is not null and l.kind = 'SPEND') as a
+      select o.* from (select distinct feed, authorization_id from wanted where authorization_id is not null) as a
         join lines o on o.workspace_id = $1 and o.feed = a.feed and o.authorization_id = a.authorization_id
-        where o.kind = 'SPEND' and o.seq <= $3) as l`),
+        where o.kind = 'SPEND' and o.seq <= $3) as l`)}`,
     values: [workspace_id, place, seq, line_ids],
   });
   return result.rows.map(coverageLine);

@@ -47,7 +47,7 @@ export async function loadLinesByIdentity(
     name: 'load_lines_by_identity',
     text: `select l.workspace_id, ${of('l')}
       from unnest($1::text[], $2::text[], $3::text[]) as w(workspace_id, feed, identity)
-      join lines l on l.workspace_id = w.workspace_id and l.feed = w.feed and l.identity = w.identity`,
+      join lines l on l.workspace_id = w.workspace_id and l.feed = w.feed and l.identity = w.identity and l.identity <> ''`,
     values: [
       wanted.map((each) => each.workspace_id),
       wanted.map((each) => each.feed),
@@ -65,7 +65,7 @@ export async function loadPages(
 ): Promise<LineRow[]> {
   const result = await db.query<LineRow & { workspace_id: string }>({
     name: 'load_pages_of_lines',
-    text: `select ${COLUMNS} from lines where workspace_id = $1 and seq = any($2) order by line_id`,
+    text: `select ${COLUMNS} from lines where workspace_id = $1 and seq = any($2) and seq > 0 order by line_id`,
     values: [workspace_id, seqs],
   });
   return result.rows;
