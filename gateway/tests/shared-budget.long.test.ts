@@ -11,7 +11,7 @@ takesMinutes(5 + 2 * RUNS);
 
 const { test, s, get, post, makeAgent } = serviceTest({
   plan: 'enterprise',
-  // What a killed gateway had asked for, and no agent asks for again, is free after this time.
+  // A lease of a killed gateway whose agent makes no further call is free after this time.
   env: { CAPABILITY_TTL_SECONDS: '10' },
 });
 

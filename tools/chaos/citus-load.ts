@@ -15,16 +15,6 @@ export interface Tenant {
   recorders: Recorder[];
 }
 
-export const spend = (amount_minor: number) => ({
-  action: {
-    type: 'purchase',
-    merchant: 'Chainline Tools',
-    amount_minor,
-    currency: 'EUR',
-    description: 'tools for the bicycle workshop: cone spanners, torque keys',
-  },
-});
-
 /** The answers that clients of some workspaces got within a time. */
 export interface Window {
   requests: number;

@@ -12,10 +12,10 @@ import {
   startServing,
 } from '../demo/purser-process.ts';
 import { clientOf, command, countStatements, loseCoordinator, type Place, until } from './citus-commits.ts';
-import { spend, startLoad, startReceiver, type Tenant, whatIsLost } from './citus-load.ts';
+import { startLoad, startReceiver, type Tenant, whatIsLost } from './citus-load.ts';
 import { type CitusCluster, type CitusNode, findCitus, startCitus } from './citus-nodes.ts';
 import { shown } from './kills.ts';
-import type { Finding, ScenarioContext } from './stage.ts';
+import { type Finding, type ScenarioContext, spend } from './stage.ts';
 
 const TENANTS = 8;
 /** A rebalance copies each shard of each table; with few of them it ends within a minute or two. */

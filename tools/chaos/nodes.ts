@@ -5,7 +5,7 @@ import { type Answer, type JsonClient, makeJsonClient } from '../demo/json-clien
 import { freePort, type ServeProcess, serviceEnvironment, startServing } from '../demo/purser-process.ts';
 import { findViolations, invalidChain, queryOnce } from './invariants.ts';
 import { shown } from './kills.ts';
-import { type Finding, makeStage, type ScenarioContext, type Stage } from './stage.ts';
+import { type Finding, makeStage, type ScenarioContext, type Stage, spend } from './stage.ts';
 
 const NODES = 4;
 const CLIENTS = 16;
@@ -46,17 +46,6 @@ async function makeNode(stage: Stage, context: ScenarioContext, number: number):
   };
 }
 
-const spend = (agent: string, amount_minor: number) => ({
-  agent,
-  action: {
-    type: 'purchase',
-    merchant: 'Chainline Tools',
-    amount_minor,
-    currency: 'EUR',
-    description: 'tools for the bicycle workshop: cone spanners, torque keys',
-  },
-});
-
 /**
  * How many of these requests a node has received. A client may send one on an idle connection at the moment at which a
  * stopping node closes it, which no server can prevent: the node never sees it, and HTTP has the client send it again.
@@ -77,7 +66,7 @@ async function storm(clients: readonly JsonClient[], stage: Stage): Promise<stri
       (clients[i % clients.length] as JsonClient).send(
         'POST',
         '/v1/decisions',
-        spend('storm', STORM_AMOUNT_MINOR),
+        { agent: 'storm', ...spend(STORM_AMOUNT_MINOR) },
         { 'idempotency-key': `storm-${i}` },
       ),
     ),
@@ -98,9 +87,14 @@ async function storm(clients: readonly JsonClient[], stage: Stage): Promise<stri
 async function duplicates(clients: readonly JsonClient[]): Promise<string[]> {
   const answers: Answer[] = await Promise.all(
     Array.from({ length: DUPLICATES }, (_, i) =>
-      (clients[i % clients.length] as JsonClient).send('POST', '/v1/decisions', spend('workshop-1', 1), {
-        'idempotency-key': 'duplicate',
-      }),
+      (clients[i % clients.length] as JsonClient).send(
+        'POST',
+        '/v1/decisions',
+        { agent: 'workshop-1', ...spend(1) },
+        {
+          'idempotency-key': 'duplicate',
+        },
+      ),
     ),
   );
   const made = answers.filter((each) => each.status === 201).length;
@@ -125,8 +119,7 @@ async function changes(nodes: readonly Node[], stage: Stage, rounds: number): Pr
       const askers = nodes.map((node) => makeJsonClient(node.base_url, key));
       const expectOfAll = async (status: number, when: string) => {
         for (const [k, asker] of askers.entries()) {
-          const { agent: _, ...body } = spend('', 1);
-          const answer = await asker.send('POST', '/v1/decisions', body, {
+          const answer = await asker.send('POST', '/v1/decisions', spend(1), {
             'idempotency-key': `change-${round}-${i}-${k}-${status}`,
           });
           if (answer.status !== status) problems.push(`${when}, node ${k + 1} answered ${answer.status}.`);

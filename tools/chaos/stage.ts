@@ -69,6 +69,17 @@ const AGENTS = 3;
 /** Longer than the service's own deadline of five seconds for a batch, its retries included. */
 export const PATIENCE_MS = 10_000;
 
+/** A spend that the agents of `makeAgents` and of the bench may make, asked for with a key of the agent's own. Minor units. */
+export const spend = (amount_minor: number) => ({
+  action: {
+    type: 'purchase',
+    merchant: 'Chainline Tools',
+    amount_minor,
+    currency: 'EUR',
+    description: 'tools for the bicycle workshop: cone spanners, torque keys',
+  },
+});
+
 /** Makes agents whose budget has no limit worth mentioning in the first workspace, each with a key of its own. */
 export async function makeAgents(
   base_url: string,

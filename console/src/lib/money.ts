@@ -57,3 +57,16 @@ export function fromInput(
     return { problem: 'must be smaller: Purser cannot represent it exactly' };
   return { amount_minor };
 }
+
+/** The problem of a typed amount that must be more than 0. `missing`: what it must be, said where it is empty or 0. */
+export function amountProblem(text: string, currency: string, missing: string): string | undefined {
+  const read = fromInput(text, currency);
+  if ('problem' in read) return read.problem;
+  return read.amount_minor === null || read.amount_minor === 0 ? missing : undefined;
+}
+
+/** A typed amount without problems, in minor units; 0 for one with. */
+export function typedAmount(text: string, currency: string): number {
+  const read = fromInput(text, currency);
+  return 'amount_minor' in read ? (read.amount_minor ?? 0) : 0;
+}

@@ -127,9 +127,9 @@ test('an invitation can be read before it is accepted, by its token alone, and s
   const { expires_at } = (await ada.call('GET', '/v1/invitations?limit=200')).body.data.find(
     (each: { id: string }) => each.id === invited.id,
   );
-  const told = { workspace_name, inviter, email: 'reads@example.com', role: 'reviewer', expires_at };
+  const summary = { workspace_name, inviter, email: 'reads@example.com', role: 'reviewer', expires_at };
   for (const reply of [await read(invited), await read(invited)]) {
-    expect([reply.status, reply.body]).toEqual([200, told]);
+    expect([reply.status, reply.body]).toEqual([200, summary]);
     expect(reply.headers.getSetCookie()).toEqual([]);
   }
   const by_key = await invite(s.admin_key, 'by-key@example.com', 'viewer');

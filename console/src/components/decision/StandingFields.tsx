@@ -2,7 +2,7 @@ import type { Budget, NewStandingApproval } from '@purser/sdk';
 import { fromLocal, toLocal } from '../../lib/authority/zones.ts';
 import { PERIOD_OPTIONS } from '../../lib/budgets.ts';
 import type { Form } from '../../lib/hooks/use-form.ts';
-import { formatMoney, fromInput } from '../../lib/money.ts';
+import { amountProblem, formatMoney, typedAmount } from '../../lib/money.ts';
 import { timeZone } from '../../lib/time.ts';
 import { SelectField, TextField } from '../Field.tsx';
 import styles from './OneChoice.module.css';
@@ -43,26 +43,22 @@ export function standingProblems(
   currency: string,
   most_minor: number | null,
 ): Partial<Record<keyof StandingValues, string>> {
-  const read = fromInput(amount, currency);
+  const is_too_much = most_minor !== null && typedAmount(amount, currency) > most_minor;
+  const amount_problem = is_too_much
+    ? `must be at most ${formatMoney(most_minor, currency)}, the most that you may grant`
+    : amountProblem(amount, currency, 'must be the most that may be spent in a period');
   const end = endOf(until);
   const days = end === null ? Number.NaN : (Date.parse(end) - Date.now()) / DAY_MS;
   return {
-    ...('problem' in read
-      ? { amount: read.problem }
-      : read.amount_minor === null || read.amount_minor === 0
-        ? { amount: 'must be the most that may be spent in a period' }
-        : most_minor !== null && read.amount_minor > most_minor
-          ? { amount: `must be at most ${formatMoney(most_minor, currency)}, the most that you may grant` }
-          : {}),
+    ...(amount_problem === undefined ? {} : { amount: amount_problem }),
     ...(days > 0 && days <= MAX_DAYS ? {} : { until: `must be a day in the next ${MAX_DAYS - 1} days` }),
   };
 }
 
 /** The body of the standing approval that fields without problems ask for. */
 export function standingOf({ amount, period, until }: StandingValues, currency: string): NewStandingApproval {
-  const read = fromInput(amount, currency);
   return {
-    amount_minor: ('amount_minor' in read && read.amount_minor) || 0,
+    amount_minor: typedAmount(amount, currency),
     period: period as Budget['period'],
     expires_at: endOf(until) ?? '',
   };

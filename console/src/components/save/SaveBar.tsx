@@ -30,6 +30,22 @@ export function NewerVersion({
   );
 }
 
+/** Announces that changes which the tab kept are in the form again, and offers to discard them. */
+export function RestoredChanges({ onDiscard }: { onDiscard: () => void }) {
+  return (
+    <Notice
+      title="Your unsaved changes were restored."
+      actions={
+        <Button small onClick={onDiscard}>
+          Discard changes
+        </Button>
+      }
+    >
+      They are stored in this tab and are lost when you close it.
+    </Notice>
+  );
+}
+
 /** The row that saves a form as a version, with a note. `children`: further buttons. */
 export function SaveVersion({
   version,

@@ -17,7 +17,7 @@ import { listOf } from '../../lib/authority/lines.ts';
 import { fromLocal } from '../../lib/authority/zones.ts';
 import { PERIOD_OPTIONS } from '../../lib/budgets.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import { currencyOf, formatMoney, fromInput } from '../../lib/money.ts';
+import { amountProblem, currencyOf, formatMoney, typedAmount } from '../../lib/money.ts';
 import { timeZone } from '../../lib/time.ts';
 
 /** Open allowances that the form offers as parents, the newest. */
@@ -242,15 +242,11 @@ function problemsOf(
   currency: string,
   parent: Allowance | undefined,
 ): Partial<Record<keyof Values, string>> {
-  const read = fromInput(amount, currency);
+  const amount_problem = amountProblem(amount, currency, 'must be the most that may be spent');
   const needs_agent = agent === '' && (parent === undefined || (key !== '' && parent.agent === null));
   return {
     ...(needs_agent ? { agent: 'must be the agent that may use it' } : {}),
-    ...('problem' in read
-      ? { amount: read.problem }
-      : read.amount_minor === null || read.amount_minor === 0
-        ? { amount: 'must be the most that may be spent' }
-        : {}),
+    ...(amount_problem === undefined ? {} : { amount: amount_problem }),
     ...(typed.trim() === '' || /^[A-Z]{3}$/.test(currency)
       ? {}
       : { currency: 'must be a currency such as EUR' }),
@@ -262,12 +258,11 @@ function problemsOf(
 }
 
 function bodyOf(values: Values, currency: string, parent: Allowance | undefined): CreateAllowanceRequest {
-  const read = fromInput(values.amount, currency);
   const merchants = listOf(values.merchants);
   const labels = labelsIn(values.labels) ?? {};
   const [name, purpose] = [values.name.trim(), values.purpose.trim()];
   return {
-    amount_minor: ('amount_minor' in read && read.amount_minor) || 0,
+    amount_minor: typedAmount(values.amount, currency),
     period: values.period as Allowance['period'],
     ...(parent === undefined ? { currency } : { parent: parent.id }),
     ...(values.agent === '' || (parent?.agent ?? null) !== null ? {} : { agent: values.agent }),

@@ -4,9 +4,9 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
 import { useDraftSamples } from '../../api/samples.ts';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
-import { Button } from '../../components/Button.tsx';
-import { ErrorNotice, Notice } from '../../components/Notice.tsx';
+import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading, Page, Tabs } from '../../components/Page.tsx';
+import { RestoredChanges } from '../../components/save/SaveBar.tsx';
 import { summaryOf } from '../../lib/authority/summary.ts';
 import { pick } from '../../lib/search.ts';
 import styles from './Authority.module.css';
@@ -58,18 +58,7 @@ function Editor({ slug, current }: { slug: string; current: AuthorityVersion | n
   return (
     <div className={styles.columns}>
       <div className={styles.form}>
-        {editor.is_restored && (
-          <Notice
-            title="Your unsaved changes were restored."
-            actions={
-              <Button small onClick={editor.discard}>
-                Discard changes
-              </Button>
-            }
-          >
-            They are stored in this tab and are lost when you close it.
-          </Notice>
-        )}
+        {editor.is_restored && <RestoredChanges onDiscard={editor.discard} />}
         <Tabs label="Editor">
           <button type="button" aria-pressed={json === null} onClick={editor.openForm}>
             Form

@@ -11,7 +11,7 @@ import { amountHint } from '../../lib/authority/draft.ts';
 import { timeZones } from '../../lib/authority/zones.ts';
 import { MAX_DEPTH, nestedBudgets, PERIOD_OPTIONS } from '../../lib/budgets.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import { currencyOf, formatMoney, fromInput, toInput } from '../../lib/money.ts';
+import { currencyOf, formatMoney, fromInput, toInput, typedAmount } from '../../lib/money.ts';
 import { percentsFromInput, percentsToInput } from '../../lib/percents.ts';
 import styles from './Budgets.module.css';
 
@@ -39,8 +39,7 @@ export function BudgetForm({
     },
     async (values) => {
       const currency = currencyOf(values.currency);
-      const read = fromInput(values.limit, currency);
-      const limit_minor = 'amount_minor' in read ? (read.amount_minor ?? 0) : 0;
+      const limit_minor = typedAmount(values.limit, currency);
       const name = values.name.trim();
       const alerts = percentsFromInput(values.alerts);
       const alert_percents = ('percents' in alerts && alerts.percents) || [...DEFAULT_ALERT_PERCENTS];

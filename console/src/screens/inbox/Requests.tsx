@@ -16,7 +16,7 @@ import { Countdown } from '../../components/Value.tsx';
 import { fromLocal, toLocal } from '../../lib/authority/zones.ts';
 import { useAction } from '../../lib/hooks/use-action.ts';
 import { useForm } from '../../lib/hooks/use-form.ts';
-import { formatMoney, fromInput, toInput } from '../../lib/money.ts';
+import { amountProblem, formatMoney, toInput, typedAmount } from '../../lib/money.ts';
 import { timeZone } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
 import { InboxTabs } from './InboxTabs.tsx';
@@ -81,14 +81,11 @@ function Request({ allowance }: { allowance: Allowance }) {
   const form = useForm(
     before,
     async ({ purpose, amount, expires, comment }) => {
-      const read = fromInput(amount, currency);
-      // What was left as it is stays exactly as requested.
+      // A field that the reviewer left alone keeps the requested value exactly.
       await send({
         action: 'ALLOW',
         ...(purpose.trim() === '' ? {} : { purpose: purpose.trim() }),
-        ...(amount === before.amount
-          ? {}
-          : { amount_minor: ('amount_minor' in read && read.amount_minor) || 0 }),
+        ...(amount === before.amount ? {} : { amount_minor: typedAmount(amount, currency) }),
         ...(expires === before.expires ? {} : { expires_at: fromLocal(expires, timeZone()) ?? '' }),
         ...(comment.trim() === '' ? {} : { comment }),
       });
@@ -96,13 +93,9 @@ function Request({ allowance }: { allowance: Allowance }) {
     {
       fields: { amount_minor: 'amount', expires_at: 'expires' },
       check: ({ amount, expires }) => {
-        const read = fromInput(amount, currency);
+        const amount_problem = amountProblem(amount, currency, 'must be the most that may be spent');
         return {
-          ...('problem' in read
-            ? { amount: read.problem }
-            : read.amount_minor === null || read.amount_minor === 0
-              ? { amount: 'must be the most that may be spent' }
-              : {}),
+          ...(amount_problem === undefined ? {} : { amount: amount_problem }),
           ...(fromLocal(expires, timeZone()) === null ? { expires: 'must be a date and time' } : {}),
         };
       },

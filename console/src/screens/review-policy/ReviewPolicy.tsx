@@ -9,7 +9,7 @@ import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, Loading, Page } from '../../components/Page.tsx';
 import { Away } from '../../components/reviews/Away.tsx';
 import saveBar from '../../components/save/SaveBar.module.css';
-import { NewerVersion, SaveVersion } from '../../components/save/SaveBar.tsx';
+import { NewerVersion, RestoredChanges, SaveVersion } from '../../components/save/SaveBar.tsx';
 import type { Search } from '../../lib/search.ts';
 import type { Choice } from './NamesField.tsx';
 import { PolicyForm } from './PolicyForm.tsx';
@@ -52,18 +52,7 @@ function Policy({ current }: { current: ReviewPolicyVersion }) {
           void editor.save.run();
         }}
       >
-        {editor.is_restored && (
-          <Notice
-            title="Your unsaved changes were restored."
-            actions={
-              <Button small onClick={editor.discard}>
-                Discard changes
-              </Button>
-            }
-          >
-            They are stored in this tab and are lost when you close it.
-          </Notice>
-        )}
+        {editor.is_restored && <RestoredChanges onDiscard={editor.discard} />}
         <PolicyForm
           draft={editor.draft}
           problems={editor.problems}

@@ -108,8 +108,8 @@ describe('a sentence of the operator', () => {
     fc.assert(
       fc.property(merchant, text, text, text, (name, description, task, category) => {
         const silent = verdict(spend(name));
-        const told = verdict({ ...spend(name, description, { category }), task, trace: [{ step: task }] });
-        expect(RANK[told]).toBeLessThanOrEqual(RANK[silent]);
+        const judged = verdict({ ...spend(name, description, { category }), task, trace: [{ step: task }] });
+        expect(RANK[judged]).toBeLessThanOrEqual(RANK[silent]);
       }),
     );
   });
