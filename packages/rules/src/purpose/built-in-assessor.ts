@@ -99,13 +99,10 @@ function inquiryOf(
   readMerchant: ReadMerchant,
   ...[authority, request, facts = NO_FACTS]: Parameters<Assess>
 ): Inquiry {
-  const inquiry = {
-    authority,
-    purpose: readingOf(authority, facts.allowances),
-    spend: readSpend(request, readMerchant),
-    facts,
-  };
-  return { ...inquiry, vouched: voucherOf(inquiry), is_asked_for: isAskedFor(inquiry) };
+  const purpose = readingOf(authority, facts.allowances);
+  const spend = readSpend(request, readMerchant);
+  const inquiry = { authority, purpose, spend, facts, is_asked_for: isAskedFor({ purpose, spend }) };
+  return { ...inquiry, vouched: voucherOf(inquiry) };
 }
 
 function findingsOf(

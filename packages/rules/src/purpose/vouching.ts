@@ -16,7 +16,7 @@ import { answerAtMerchant, precedentsAt } from './reading/precedents.ts';
 import type { SpendReading } from './reading/spend-reading.ts';
 
 /** An inquiry without its voucher. */
-type Inquiry = Omit<Judged, 'vouched' | 'is_asked_for'>;
+type Inquiry = Omit<Judged, 'vouched'>;
 
 /** Approval of a merchant vouches for amounts up to this multiple of the highest one that was approved. */
 const APPROVED_FACTOR = 1.5;
@@ -186,7 +186,7 @@ function byHistory(inquiry: Inquiry): Vouched | undefined {
  * an item names, or says nothing, at a merchant that is not known for something else alone. So words never do more for an agent
  * than silence.
  */
-export function isAskedFor({ purpose, spend }: Inquiry): boolean {
+export function isAskedFor({ purpose, spend }: Pick<Inquiry, 'purpose' | 'spend'>): boolean {
   const { asked } = purpose;
   if (asked === undefined || spend.merchant.disguise !== null) return false;
   const isWanted = (trade: Trade) => asked.trades.has(trade) || asked.families.has(trade.family);
@@ -209,7 +209,7 @@ export function isAskedFor({ purpose, spend }: Inquiry): boolean {
 function byAllowance(inquiry: Inquiry): Vouched | undefined {
   const { facts, spend } = inquiry;
   const { merchant, payee_id = '' } = spend.request.action;
-  const worded = isAskedFor(inquiry)
+  const worded = inquiry.is_asked_for
     ? facts.allowances.find((each) => each.purpose !== undefined)
     : undefined;
   const listing = facts.allowances.find((each) => each.purpose === undefined && lists(each));
@@ -236,7 +236,7 @@ function byAllowance(inquiry: Inquiry): Vouched | undefined {
 function byTrade(inquiry: Inquiry): Vouched | undefined {
   const { purpose, spend } = inquiry;
   // No person spoke of this merchant, and the operator asks for something else.
-  if ((purpose.asked?.families.size ?? 0) > 0 && !isAskedFor(inquiry)) return undefined;
+  if ((purpose.asked?.families.size ?? 0) > 0 && !inquiry.is_asked_for) return undefined;
   for (const trade of spend.known) {
     const wanted = purpose.trades.get(trade);
     if (wanted === undefined || wanted.conditional || !wanted.whole || !isObjective(wanted.field)) continue;
