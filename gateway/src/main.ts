@@ -14,6 +14,8 @@ try {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  // Started beside the service, it stops with it.
+  process.on('disconnect', stop);
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
   process.stderr.write(`purser-gateway: ${error.message}\n`);

@@ -23,6 +23,8 @@ const BUNDLED = [
   'packages/embedded-postgres',
   'sdk',
   'mcp',
+  'adapters',
+  'gateway',
 ];
 /** npm gives every file this time. */
 const MTIME = new Date('1985-10-26T08:15:00.000Z');

@@ -8,6 +8,7 @@ import { connectOnce } from './engine/storage/database.ts';
 import { type Config, readConfig } from './service/config/config.ts';
 import { MAX_PROCESSES } from './service/config/parse.ts';
 import { transportWarnings } from './service/config/transport-warnings.ts';
+import type { GatewayBeside } from './service/gateway/beside.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './service/installation/open-database.ts';
 import { MAX_CONNECTIONS, makeCore } from './service/installation/runtime.ts';
 import { openFilesProblem, readOpenFiles } from './service/operator/open-files.ts';
@@ -70,16 +71,54 @@ const inProcesses =
     });
   };
 
+/** Everything that `serve` has opened. */
+interface Started {
+  service: Serving;
+  gateway: GatewayBeside | null;
+  database: OpenedDatabase;
+}
+
+/** Starts the gateway of `GATEWAY_PORT` beside the service. */
+async function startGateway(
+  config: Config,
+  database: OpenedDatabase,
+  { url }: Serving,
+  log: Logger,
+): Promise<GatewayBeside | null> {
+  if (config.gateway_port === null) return null;
+  const { startGatewayBeside } = await import('./service/gateway/beside.ts');
+  const adapter_key = config.purser_adapter_key ?? (await ownGatewayKey(config, database, log));
+  const write = (line: string) => void process.stdout.write(line);
+  return startGatewayBeside({ config, env: process.env, purser_url: url, adapter_key, log, write });
+}
+
+async function ownGatewayKey(config: Config, database: OpenedDatabase, log: Logger): Promise<string> {
+  const { gatewayKey } = await import('./service/gateway/adapter-key.ts');
+  const core = makeCore(database, log);
+  try {
+    await core.readClock();
+    return await gatewayKey(core, config.data_dir);
+  } finally {
+    await core.close();
+  }
+}
+
 /** Opens everything that `serve` needs, in order. If a step fails, all that was opened before it is closed again. */
 async function start(
   config: Config,
   opening: Promise<OpenedDatabase>,
   startServing: StartServing,
-): Promise<{ service: Serving; database: OpenedDatabase }> {
+  log: Logger,
+): Promise<Started> {
   const database = await opening;
   const made: string[] = [];
   try {
-    return { service: await startServing(database, (admin_key) => made.push(admin_key)), database };
+    const service = await startServing(database, (admin_key) => made.push(admin_key));
+    const gateway = await startGateway(config, database, service, log).catch(async (error: unknown) => {
+      await service.stop();
+      throw error;
+    });
+    return { service, gateway, database };
   } catch (error) {
     // The workspace is made, and no later start can show its key.
     const shown = config.bootstrap_admin_key === null ? made : [];
@@ -133,16 +172,18 @@ export async function serve({ sample = false }: { sample?: boolean } = {}): Prom
       count === 1 ? inThisProcess(config, log, null) : inProcesses(config, count, log, signal);
     return startThem(database, onFirst);
   };
-  const started = start(config, opening, startServing);
+  const started = start(config, opening, startServing, log);
   onEnd(log, fail, async () => {
     starting.abort();
     // A start in progress is awaited, so that everything that it has opened is closed again.
     const running = await started.catch(() => null);
+    // The gateway reports its leases to the service.
+    await running?.gateway?.stop();
     await running?.service.stop();
     await running?.database.close();
     await end();
   });
-  const { service, database } = await started.catch(async (error: unknown) => {
+  const { service, gateway, database } = await started.catch(async (error: unknown) => {
     await end();
     // A start that was asked to end has not failed. The handler above ends the process.
     if (signal.aborted) return new Promise<never>(() => {});
@@ -156,7 +197,9 @@ export async function serve({ sample = false }: { sample?: boolean } = {}): Prom
     );
   }
   for (const warning of transportWarnings(config)) log.warn(warning);
-  process.stdout.write(welcome(service, config.bootstrap_admin_key !== null));
+  process.stdout.write(
+    welcome({ ...service, gateway_url: gateway?.url ?? null }, config.bootstrap_admin_key !== null),
+  );
   log.info({ url: service.url, version: VERSION, ...(count === 1 ? {} : { processes: count }) }, 'listening');
   if (sample) await makeSample(config, database, log);
 }

@@ -120,6 +120,8 @@ test('the server is a package with its own packages inside, so that nothing of i
     'console/dist/index.html',
     'dist/packages/packages.json',
     'node_modules/@purser/purpose-data/curated/cities.txt',
+    'node_modules/@purser/gateway/dist/main.js',
+    'node_modules/@purser/gateway/prices.json',
   ])
     expect([...files.keys()]).toContain(`package/${path}`);
 });

@@ -54,6 +54,8 @@ test('an empty environment gives the defaults of the table, and empty variables 
     purpose_model_daily_limit: null,
     purpose_model_max_concurrent: 16,
     purpose_model_parameters: { temperature: 0, max_tokens: 500 },
+    gateway_port: null,
+    purser_adapter_key: null,
     public_url: null,
     session_hours: 12,
     session_idle_minutes: 30,

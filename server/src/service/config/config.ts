@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { ROLES } from '@purser/contract/values/scopes';
+import { GATEWAY_SETTINGS } from './gateway-settings.ts';
 import { MAIL_SETTINGS } from './mail-settings.ts';
 import { MODEL_SETTINGS } from './model-settings.ts';
 import {
@@ -166,6 +167,7 @@ export const SETTINGS = {
     parse: parseMerchantsFile,
   }),
   ...MODEL_SETTINGS,
+  ...GATEWAY_SETTINGS,
   PUBLIC_URL: optional('http://localhost:PORT, for browsers on the same machine', {
     allowed: 'a URL that begins with https://, or http:// on localhost or a loopback address, without a path',
     meaning:

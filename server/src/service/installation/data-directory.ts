@@ -127,6 +127,32 @@ async function placeNewFile(draft: string, file: string): Promise<boolean> {
 }
 
 /**
+ * Makes a file of the data directory that holds a line of text (mode 0600), unless there is one. It is on the disk when this
+ * resolves. Throws `DataDirectoryError` if it cannot be written.
+ */
+export async function makeSecretFile(data_dir: string, name: string, text: string): Promise<void> {
+  const file = join(data_dir, name);
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    await makeDirectory(data_dir);
+    const handle = await open(draft, 'wx', 0o600);
+    try {
+      await handle.writeFile(`${text}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await placeNewFile(draft, file);
+    const directory = await open(data_dir, 'r');
+    await directory.sync().finally(() => directory.close());
+  } catch (error) {
+    throw cannotWrite(data_dir, error);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/**
  * Returns the secret key of the data directory: 32 bytes from `secret-key` (base64, mode 0600), made with `random` if
  * there is none. It must be called before the database is made: a database whose key is missing is refused, because a
  * new key would invalidate every existing API key. Throws `DataDirectoryError` if the file is damaged or missing.
@@ -147,23 +173,7 @@ export async function loadSecretKey(
     );
   }
 
-  const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  try {
-    const handle = await open(draft, 'wx', 0o600);
-    try {
-      await handle.writeFile(`${random(KEY_BYTES).toString('base64')}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await placeNewFile(draft, file);
-    const directory = await open(data_dir, 'r');
-    await directory.sync().finally(() => directory.close());
-  } catch (error) {
-    throw cannotWrite(data_dir, error);
-  } finally {
-    await rm(draft, { force: true });
-  }
+  await makeSecretFile(data_dir, KEY_FILE, random(KEY_BYTES).toString('base64'));
   // The file may have been made by another process that was faster, so its content counts.
   const key = await readSecretKey(file);
   if (key === null) throw cannotWrite(data_dir, new Error(`${file} vanished`));

@@ -2,6 +2,8 @@
 interface Welcomed {
   url: string;
   console_url: string;
+  /** The gateway for model calls beside it; null if none runs. */
+  gateway_url: string | null;
   first: { admin_key: string } | undefined;
 }
 
@@ -9,8 +11,9 @@ interface Welcomed {
  * Returns the text that a start prints once it serves: the addresses, the first key if this start made it and it was
  * not `given`, and the commands of a first decision.
  */
-export function welcome({ url, console_url, first }: Welcomed, given: boolean): string {
+export function welcome({ url, console_url, gateway_url, first }: Welcomed, given: boolean): string {
   const lines = ['', `Purser listens on ${url}`, `  Console     ${console_url}`, `  Reference   ${url}/docs`];
+  if (gateway_url !== null) lines.push(`  Models      ${gateway_url}`);
   if (first === undefined) {
     lines.push('  Admin key   as printed at the first start');
   } else if (given) {
