@@ -16,7 +16,15 @@ import { makeAuthenticator } from '../support/authenticator.ts';
 import { setUp } from '../support/browser.ts';
 import { SECRET_KEY } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
-import { addPasskey, endorse, enrol, joinWithPasskey, type Signer, signReview } from '../support/signers.ts';
+import {
+  addPasskey,
+  endorse,
+  enrol,
+  joinWithPasskey,
+  type Signer,
+  signed,
+  signReview,
+} from '../support/signers.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(5);
@@ -26,7 +34,9 @@ takesMinutes(5);
  * right. Only what people signed is not theirs to write.
  */
 const FORGERIES = 1_000;
-const { test, s, ask, makeAgent } = serviceTest({ plan: 'enterprise' });
+/** Approvals in the history: four that people signed of their own accord, two that a tier demanded. */
+const SIGNED = 6;
+const { test, s, get, post, ask, makeAgent, keyWith } = serviceTest({ plan: 'enterprise' });
 // biome-ignore lint/suspicious/noExplicitAny: a forger writes into rows of every shape.
 type Row = any;
 interface Entry {
@@ -120,9 +130,27 @@ test.beforeAll(async () => {
     expect((await signReview(signer, decision_id, verdict_)).status).toBe(201);
     await ask(agent, 10);
   }
+  await payByTwo(agent);
   history = await exported();
   elsewhere = copy(history);
 });
+
+/** Has both people sign an approval of a tier that demands it, and pays. */
+async function payByTwo(agent: string): Promise<void> {
+  const approvers = [ada.principal_id, bo.principal_id];
+  const tiers = [{ currency: 'EUR', from_minor: 5_000, approvals: 2, approvers, signed: true }];
+  const begun = await ada.browser.call('POST', '/v1/review-policy/statement', {
+    body: { policy: { tiers } },
+  });
+  const body = { policy: { tiers }, signature: signed(ada, begun.body) };
+  const put = await ada.browser.call('PUT', '/v1/review-policy', { body });
+  expect(put.status, put.text).toBe(200);
+  const { decision_id } = await ask(agent, 5_500);
+  for (const signer of [ada, bo]) expect((await signReview(signer, decision_id)).status).toBe(201);
+  const { capability } = await get(`/v1/decisions/${decision_id}`);
+  const paid = { token: capability.token, amount_minor: 5_500, currency: 'EUR' };
+  await post('/v1/capabilities/consume', paid, await keyWith('consume'));
+}
 
 const signedReviews = ({ entries }: History) =>
   entries.filter(({ data }) => typeof data.signature === 'string');
@@ -285,16 +313,20 @@ const KINDS: Record<string, (forged: History, pick: Pick_) => void> = {
 test('the history itself is valid under its root, written again byte by byte as it is', () => {
   const found = verdict(write(history), [ada.fingerprint]);
   expect(found.breaks).toEqual([]);
-  expect(found).toMatchObject({ valid: true, approvals: { signed: 4, verified: 4 }, roots_pinned: true });
+  expect(found).toMatchObject({
+    valid: true,
+    approvals: { signed: SIGNED, verified: SIGNED },
+    roots_pinned: true,
+  });
   expect(found.signer_roots).toMatchObject([{ fingerprint: ada.fingerprint, pinned: true }]);
   const unpadded = ada.fingerprint.replace(/=+$/, '');
-  expect(verdict(write(history), [unpadded]).approvals.verified).toBe(4);
+  expect(verdict(write(history), [unpadded]).approvals.verified).toBe(SIGNED);
 });
 
 test('under another root nothing is verified', () => {
   const other = fingerprintOf(Buffer.from(makeAuthenticator(ada_origin()).cose));
   const found = verdict(write(history), [other]);
-  expect(found.approvals).toEqual({ signed: 4, verified: 0 });
+  expect(found.approvals).toEqual({ signed: SIGNED, verified: 0 });
   expect(new Set(found.breaks.map(({ kind }) => kind))).toEqual(new Set(['SIGNATURE_INVALID']));
 });
 
@@ -312,7 +344,7 @@ test(`of ${FORGERIES} forgeries with right hashes and checkpoints, none is verif
     KINDS[name]?.(forged, pick);
     const found = verdict(write(forged), [ada.fingerprint]);
     const kinds = new Set(found.breaks.map(({ kind }) => kind));
-    const seen = [name, i, found.valid, kinds.has('SIGNATURE_INVALID'), found.approvals.verified < 4];
+    const seen = [name, i, found.valid, kinds.has('SIGNATURE_INVALID'), found.approvals.verified < SIGNED];
     expect(seen).toEqual([name, i, false, true, true]);
   }
 });
@@ -321,4 +353,34 @@ test('an approval whose signature was taken away is not counted as signed', () =
   const forged = copy(history);
   for (const { data } of signedReviews(forged)) delete data.signature;
   expect(verdict(write(forged), [ada.fingerprint]).approvals).toEqual({ signed: 0, verified: 0 });
+});
+
+/** Verifies a history whose payment by two the forger changed, under its true root. */
+function foundIn(edit: (forged: History, approvals: [Entry, Entry]) => void) {
+  const forged = copy(history);
+  edit(forged, signedReviews(forged).slice(-2) as [Entry, Entry]);
+  const found = verdict(write(forged), [ada.fingerprint]);
+  return { ...found, kinds: found.breaks.map(({ kind }) => kind) };
+}
+const remove = ({ entries }: History, entry: Entry) => entries.splice(entries.indexOf(entry), 1);
+
+test('a payment is missing the approvals that its tier demanded and the forger left out', () => {
+  const one = foundIn((forged, [, last]) => remove(forged, last));
+  expect(one).toMatchObject({ valid: false, kinds: ['SIGNATURE_MISSING'] });
+  expect(one.breaks[0]?.detail).toContain('without the signed approvals of its tier');
+  const none = foundIn((forged, approvals) => {
+    for (const entry of approvals) remove(forged, entry);
+  });
+  expect(none).toMatchObject({ valid: false, kinds: ['SIGNATURE_MISSING'] });
+});
+
+test('an approval that is there twice counts once', () => {
+  const found = foundIn((_forged, [first, last]) => {
+    last.data = { ...first.data, review_id: last.data.review_id };
+  });
+  expect(found).toMatchObject({
+    valid: false,
+    kinds: ['SIGNATURE_INVALID', 'SIGNATURE_MISSING'],
+    approvals: { signed: SIGNED, verified: SIGNED - 1 },
+  });
 });

@@ -12,7 +12,7 @@ import {
   signReview,
 } from '../support/signers.ts';
 
-const { test, s, get, ask, makeAgent } = serviceTest({ plan: 'enterprise' });
+const { test, s, get, post, ask, makeAgent, keyWith } = serviceTest({ plan: 'enterprise' });
 const ALLOW = { action: 'ALLOW', reason_code: 'AMOUNT_OK' };
 const POLICY = { tiers: [{ currency: 'EUR', from_minor: 1_000, approvals: 2, signed: true }] };
 let ada: Signer;
@@ -63,6 +63,26 @@ test('a signed tier takes signed approvals alone, a denial without', async () =>
   expect([valid, approvals]).toEqual([true, { signed: 2, verified: 2 }]);
 });
 
+test('a delegate signs in the place of the absent approver, and verification knows the place', async () => {
+  const approvers = [ada.principal_id];
+  const tiers = [{ currency: 'EUR', from_minor: 1_000, approvals: 1, signed: true, approvers }];
+  expect((await putSigned({ tiers })).status).toBe(200);
+  const [{ decision_id }, later] = [await ask(agent, 2_200), await ask(agent, 2_300)];
+  const refused = await bo.browser.call('POST', `/v1/decisions/${decision_id}/reviews/statement`, {
+    body: ALLOW,
+  });
+  expect(refusal(refused)).toEqual([403, 'insufficient_scope']);
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const away = { until, delegate: bo.principal_id };
+  expect((await ada.browser.call('PUT', '/v1/me/away', { body: away })).status).toBe(200);
+  const lent = await signReview(bo, decision_id, ALLOW);
+  expect([lent.status, lent.body.on_behalf_of]).toEqual([201, ada.principal_id]);
+  expect((await ada.browser.call('DELETE', '/v1/me/away')).status).toBe(204);
+  expect((await signReview(ada, later.decision_id, ALLOW)).status).toBe(201);
+  const { breaks, approvals } = await verify();
+  expect([breaks, approvals]).toEqual([[], { signed: 4, verified: 4 }]);
+});
+
 test('a policy that replaces one with signed tiers needs a signature too', async () => {
   expect(refusal(await put({ policy: {} }))).toEqual([403, 'signature_required']);
   expect((await putSigned({})).status).toBe(200);
@@ -83,4 +103,53 @@ test('an approval whose signature was taken from its row is missing it, and the 
     expect.objectContaining({ kind: 'SIGNATURE_MISSING', seq: expect.any(Number) }),
   );
   expect((await verify()).breaks).toEqual([]);
+});
+
+test('a review policy whose signature was taken from its row is missing it, and another signature is no good', async () => {
+  await s.sql('alter table review_policies disable trigger all');
+  const { rows } = await s.sql(
+    'select seq, signature from review_policies where signature is not null order by seq',
+  );
+  const [{ seq, signature }, { signature: another }] = rows;
+  const set = (text: unknown) =>
+    s.sql('update review_policies set signature = $1 where seq = $2', [text, seq]);
+  const kindsAt = async () => {
+    const { valid, breaks } = await verify();
+    expect(valid).toBe(false);
+    return breaks.flatMap((each: { seq: number; kind: string }) =>
+      each.seq === Number(seq) ? [each.kind] : [],
+    );
+  };
+  await set(null);
+  expect(await kindsAt()).toContain('SIGNATURE_MISSING');
+  for (const forged of [another, 'no signature']) {
+    await set(forged);
+    expect(await kindsAt()).toContain('SIGNATURE_INVALID');
+  }
+  await set(signature);
+  expect((await verify()).breaks).toEqual([]);
+});
+
+test('a payment that a forger has the service make before all approvals is missing them, also once the rows are as they were', async () => {
+  expect((await putSigned(POLICY)).status).toBe(200);
+  const { decision_id } = await ask(agent, 2_000);
+  expect((await signReview(ada, decision_id, ALLOW)).body.effective_decision).toBe('REVIEW');
+  const { rows } = await s.sql('select * from decision_states where decision_id = $1', [decision_id]);
+  await s.sql(
+    `update decision_states set review_state = 'ALLOWED', approvals = 2, capability_status = 'ISSUED',
+      capability_issued_at = now(), capability_expires_at = now() + interval '1 hour' where decision_id = $1`,
+    [decision_id],
+  );
+  const { capability } = await get(`/v1/decisions/${decision_id}`);
+  const paid = { token: capability.token, amount_minor: 2_000, currency: 'EUR' };
+  await post('/v1/capabilities/consume', paid, await keyWith('consume'));
+  const { review_state, approvals, capability_issued_at } = rows[0];
+  await s.sql(
+    `update decision_states set review_state = $2, approvals = $3, capability_issued_at = $4,
+      capability_expires_at = null where decision_id = $1`,
+    [decision_id, review_state, approvals, capability_issued_at],
+  );
+  const { valid, breaks } = await verify();
+  expect(valid).toBe(false);
+  expect(breaks).toMatchObject([{ kind: 'SIGNATURE_MISSING', detail: expect.stringContaining(decision_id) }]);
 });

@@ -1,7 +1,7 @@
 import type { Decision } from '@purser/contract/decisions';
 import { reviewReasons } from '@purser/contract/reviews/choices';
 import { requiredApprovals } from '../domain/decision-states.ts';
-import { needsSignature } from '../signing/history.ts';
+import { needsSignature } from './signed-tiers.ts';
 
 /** The verdicts that one click may give. */
 export interface Clickable {

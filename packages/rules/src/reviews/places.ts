@@ -109,9 +109,14 @@ function isWithinLimits({ limits, held_minor, currency }: AllowCase, names: read
   });
 }
 
-/** The places that a reviewer might use, the own one first: null, or the absent approver. */
-function candidates(given: AllowCase): (string | null)[] {
-  const { tier, is_escalated, approver, absent, requester } = given;
+/** Returns the places that a reviewer might use, the own one first: null, or the absent approver. */
+export function placesOf({
+  tier,
+  is_escalated,
+  approver,
+  absent,
+  requester,
+}: Pick<AllowCase, 'tier' | 'is_escalated' | 'approver' | 'absent' | 'requester'>): (string | null)[] {
   const names = ownNames(approver);
   const approvers = approversNow(tier, is_escalated);
   if (approvers === null) return [null];
@@ -134,7 +139,7 @@ function candidates(given: AllowCase): (string | null)[] {
 export function placeOf(given: AllowCase): ReviewPlace {
   const { tier, approver } = given;
   const names = ownNames(approver);
-  const may_use = candidates(given);
+  const may_use = placesOf(given);
   if (countsVoices(tier)) {
     if (given.given.some(({ voice }) => voice === approver.voice))
       return refused('already_reviewed', 'You have allowed this request already.');

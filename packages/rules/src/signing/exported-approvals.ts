@@ -32,6 +32,7 @@ export class ExportedApprovals {
     const { seq, type } = event;
     if (type === 'decision.review.recorded') return this.#review(seq, data);
     if (!this.#is_whole || !is_sealed) return null;
+    if (type === 'capability.consumed') return this.#history.consumed(seq, String(data.decision_id));
     if (type === 'decision.created' && data.decision === 'REVIEW') this.#begin(event, String(document));
     else if (type === 'reservation.expired') this.#reviewable.delete(String(data.decision_id));
     else if (isAdministrative(event) && typeof data.state === 'string')
@@ -48,6 +49,7 @@ export class ExportedApprovals {
     const settles_at_once = decision.mode === 'ENFORCE' && (decision.review_tier?.approvals ?? 1) === 1;
     const facts = { ...factsOf(decision), decision_hash: shownHash(data_hash), settles_at_once };
     this.#reviewable.set(decision.decision_id, facts);
+    this.#history.begun(facts);
   }
 
   #review(seq: number, data: NonNullable<Data>): LedgerBreak | null {

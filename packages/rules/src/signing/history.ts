@@ -2,6 +2,8 @@ import type { Decision } from '@purser/contract/decisions';
 import type { Signature } from '@purser/contract/signing/fields';
 import type { Role } from '@purser/contract/values/scopes';
 import { type LedgerBreak, recordHash, shownHash } from '../domain/ledger.ts';
+import type { Decider } from '../reviews/places.ts';
+import { type SignedTier, signedTierOf, TierApprovals } from '../reviews/signed-tiers.ts';
 import { type Signer, signatureFault } from './assertion.ts';
 import { RecentHashes } from './recent-hashes.ts';
 import { signatureOf } from './records/signatures.ts';
@@ -18,6 +20,7 @@ import {
   reviewPolicyClaim,
   statementFault,
 } from './statements.ts';
+import { UsedStatements } from './used-statements.ts';
 
 /** The facts of a decision that a reviewer signs. */
 export interface DecisionFacts
@@ -25,8 +28,8 @@ export interface DecisionFacts
     ApprovalFacts,
     'decision_id' | 'decision_hash' | 'merchant' | 'payee_id' | 'amount_minor' | 'currency'
   > {
-  /** Its tier takes signed approvals alone. */
-  needs_signature: boolean;
+  /** Null: its approvals need no signature. */
+  signed_tier: SignedTier | null;
 }
 
 /** The parts of a review that its signature is compared with. */
@@ -67,10 +70,15 @@ interface ProvedKey {
   root: string | null;
 }
 
-interface KnownMember {
+interface KnownMember extends Decider {
   role: Role;
   removed_at: string | null;
 }
+
+const NEVER_AWAY = { away_until: null, away_delegate: null };
+
+/** A member as an audit record seals them. */
+type SealedMember = Omit<KnownMember, keyof typeof NEVER_AWAY> & { user_id: string };
 
 /** A review policy as its audit record seals it. */
 interface SealedPolicy {
@@ -101,11 +109,6 @@ export function reviewClaim(
   });
 }
 
-/** Returns whether each ALLOW of a decision must be signed. In SHADOW no tier binds. */
-export function needsSignature({ mode, review_tier }: Pick<Decision, 'mode' | 'review_tier'>): boolean {
-  return mode === 'ENFORCE' && review_tier?.signed === true;
-}
-
 /** The facts of a decision that its document has. */
 export function factsOf(decision: Decision): Omit<DecisionFacts, 'decision_hash'> {
   const { decision_id, action, reservation } = decision;
@@ -117,12 +120,16 @@ export function factsOf(decision: Decision): Omit<DecisionFacts, 'decision_hash'
     payee_id,
     amount_minor,
     currency,
-    needs_signature: needsSignature(decision),
+    signed_tier: signedTierOf(decision),
   };
 }
 
 /** The hash of the empty policy, version 0. */
 const NO_POLICY_HASH = shownHash(recordHash({}));
+
+/** The message for a payment that its tier did not let pass. */
+export const paidUnsigned = (decision_id: string): string =>
+  `The capability of decision ${decision_id} was used without the signed approvals of its tier.`;
 
 const sameKey = (a: SigningKeyRow, b: SigningKeyRow) =>
   a.user_id === b.user_id &&
@@ -144,6 +151,8 @@ export class SigningHistory {
   readonly #workspace_id: string;
   readonly #pins: ReadonlySet<string> | null;
   readonly #recent = new RecentHashes();
+  readonly #used = new UsedStatements();
+  readonly #tiers = new TierApprovals();
   readonly #keys = new Map<string, ProvedKey>();
   readonly #members = new Map<string, KnownMember>();
   readonly #roots: SignerRoot[] = [];
@@ -159,6 +168,7 @@ export class SigningHistory {
   /** Takes the next event of the chain. */
   link(event: { seq: number; hash: Buffer; occurred_at: string }): void {
     this.#recent.add(event.seq, event.hash, Date.parse(event.occurred_at));
+    this.#used.forgetBefore(this.#recent.first_seq);
   }
 
   /** Takes what an audit record sealed. Returns why a key is not what the record says; null: nothing is wrong. */
@@ -172,8 +182,8 @@ export class SigningHistory {
   }
 
   #audited(seq: number, created_at: string, state: Record<string, unknown>): LedgerBreak | null {
-    const member = state.member as (KnownMember & { user_id: string }) | undefined;
-    if (member !== undefined) this.#members.set(member.user_id, member);
+    const member = state.member as SealedMember | undefined;
+    if (member !== undefined) this.#members.set(member.user_id, { ...NEVER_AWAY, ...member });
     const policy = state.review_policy as SealedPolicy | undefined;
     if (policy !== undefined) return this.#policyBreak(seq, created_at, policy);
     const row = state.signing_key as SigningKeyRow | undefined;
@@ -198,9 +208,20 @@ export class SigningHistory {
 
   /** Takes a review without a signature. Returns what is wrong where it had to have one. */
   unsigned(seq: number, action: string, decision: DecisionFacts | undefined): LedgerBreak | null {
-    if (action !== 'ALLOW' || decision?.needs_signature !== true) return null;
+    if (action !== 'ALLOW' || decision === undefined || decision.signed_tier === null) return null;
     const detail = `The approval of event ${seq} had to be signed, and is not.`;
     return { seq, kind: 'SIGNATURE_MISSING', detail };
+  }
+
+  /** Takes a new decision that waits for a person. Only of these does `consumed` know what they need. */
+  begun({ decision_id, signed_tier }: DecisionFacts): void {
+    if (signed_tier !== null) this.#tiers.begin(decision_id);
+  }
+
+  /** Takes the use of a decision's capability. Returns what is wrong where it had to have signed approvals. */
+  consumed(seq: number, decision_id: string): LedgerBreak | null {
+    if (!this.#tiers.isIncomplete(decision_id)) return null;
+    return { seq, kind: 'SIGNATURE_MISSING', detail: paidUnsigned(decision_id) };
   }
 
   /** Counts a signed review that nothing here can be compared with. */
@@ -234,7 +255,11 @@ export class SigningHistory {
   ): string | null {
     const signature = text === null ? null : signatureOf(text);
     if (signature === null) return 'the signature cannot be read';
-    return claimFault(signature, signer, claim, at_ms) ?? this.#headFault(seq, signature);
+    return (
+      claimFault(signature, signer, claim, at_ms) ??
+      this.#headFault(seq, signature) ??
+      (this.#used.add(signature.statement) ? null : 'the statement was used before')
+    );
   }
 
   #keyFault(seq: number, at_ms: number, row: SigningKeyRow, known: ProvedKey | undefined): string | null {
@@ -326,13 +351,23 @@ export class SigningHistory {
   }
 
   #reviewFault(seq: number, review: SignedReview, decision: DecisionFacts | undefined): string | null {
+    // One that proves nothing is reported as such; that it is there counts all the same.
+    const uncounted = decision === undefined ? 'its decision is unknown' : this.#tierFault(review, decision);
     const key = this.#activeKey(review.signature, review.principal_id);
     if (key === undefined) return 'no active signing key of the reviewer made it';
     if (this.#members.get(key.row.user_id)?.removed_at !== null) return 'its signer was not a member';
     if (!this.#isTrusted(key.root)) return `its root ${key.root} is not among those that you trust`;
-    if (decision === undefined) return 'its decision is unknown';
+    if (decision === undefined) return uncounted;
     const claim = reviewClaim(this.#workspace_id, decision, review);
     const at_ms = Date.parse(review.created_at);
-    return this.#proofFault(seq, at_ms, { text: review.signature, signer: key.row, claim });
+    return this.#proofFault(seq, at_ms, { text: review.signature, signer: key.row, claim }) ?? uncounted;
+  }
+
+  #tierFault(review: SignedReview, { decision_id, signed_tier }: DecisionFacts): string | null {
+    if (review.action !== 'ALLOW' || signed_tier === null) return null;
+    const { principal_id, on_behalf_of = null, created_at } = review;
+    const approval = { principal_id: principal_id ?? '', on_behalf_of, at_ms: Date.parse(created_at) };
+    const members = [...this.#members.values()].filter(({ removed_at }) => removed_at === null);
+    return this.#tiers.add(decision_id, signed_tier, approval, members);
   }
 }

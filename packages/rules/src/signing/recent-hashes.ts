@@ -22,6 +22,11 @@ export class RecentHashes {
     this.#first = 0;
   }
 
+  /** The `seq` of the first event that is kept; 0: none is. */
+  get first_seq(): number {
+    return this.#events[this.#first]?.seq ?? 0;
+  }
+
   /** Returns the hash of a recent event. */
   get(seq: number): Buffer | undefined {
     let [low, high] = [this.#first, this.#events.length - 1];

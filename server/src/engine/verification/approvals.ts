@@ -9,6 +9,7 @@ import {
 } from '@purser/rules/signing/history';
 import type { Queryable } from '../storage/database.ts';
 import { loadDecisionRows } from '../storage/decisions.ts';
+import { loadPolicySignatures } from '../storage/reviews/review-policies.ts';
 import type { ChainRow } from './chain-pages.ts';
 import type { Findings } from './findings.ts';
 import type { SealedRow } from './sealed-rows.ts';
@@ -34,8 +35,28 @@ const isReview = (event: ChainRow) => event.type === 'decision.review.recorded';
 const isSigned = (event: ChainRow, data: Row | undefined): data is Row & { signature: string } =>
   isReview(event) && typeof data?.signature === 'string';
 
-/** Returns the facts of the decisions whose reviews on this page are signed or approvals, as their rows are now. */
-export async function loadReviewedDecisions(
+/** The rows that the signatures of a page are compared with, as they are now. */
+interface SignedRows {
+  decisions: ReadonlyMap<string, DecisionFacts>;
+  /** By the `seq` of the event that seals the version. */
+  policy_signatures: ReadonlyMap<number, string | null>;
+}
+
+/** Returns what the signatures of a page's reviews and review policies are compared with. */
+export async function loadSignedRows(
+  db: Queryable,
+  workspace_id: string,
+  page: SealedPage,
+): Promise<SignedRows> {
+  const policies = page.events.filter(({ type }) => type === 'review_policy.updated').map(({ seq }) => seq);
+  return {
+    decisions: await loadReviewedDecisions(db, workspace_id, page),
+    policy_signatures: await loadPolicySignatures(db, workspace_id, policies),
+  };
+}
+
+/** Returns the facts of the decisions whose reviews on this page are signed or approvals. */
+async function loadReviewedDecisions(
   db: Queryable,
   workspace_id: string,
   { events, rows }: SealedPage,
@@ -70,7 +91,7 @@ function factsOfRow(row: Parameters<typeof decisionDataHash>[0]): DecisionFacts 
 export function checkApprovals(
   { history, is_whole, findings }: ApprovalsWalk,
   { events, rows }: SealedPage,
-  decisions: ReadonlyMap<string, DecisionFacts>,
+  { decisions, policy_signatures }: SignedRows,
 ): void {
   for (const event of events) {
     const { seq } = event;
@@ -90,8 +111,19 @@ export function checkApprovals(
       is_whole &&
       recordHash(data).equals(event.data_hash)
     ) {
-      const found = history.audited(seq, String(data.created_at), JSON.parse(data.state));
+      const state = withStoredSignature(JSON.parse(data.state), policy_signatures.get(seq));
+      const found = history.audited(seq, String(data.created_at), state);
       if (found !== null) findings.add(found);
     }
   }
+}
+
+/**
+ * A review policy's sealed state with the signature of its row, which the service reads. `stored` is undefined where
+ * the row is gone, which is reported as such.
+ */
+function withStoredSignature(state: Row, stored: string | null | undefined): Row {
+  if (stored === undefined || state.review_policy === undefined) return state;
+  const { signature: _sealed, ...policy } = state.review_policy as Row;
+  return { ...state, review_policy: stored === null ? policy : { ...policy, signature: stored } };
 }

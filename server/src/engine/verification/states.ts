@@ -9,6 +9,9 @@ import {
   needsStateRow,
 } from '@purser/rules/domain/decision-states';
 import type { DecisionCore } from '@purser/rules/domain/decisions';
+import type { LedgerBreak } from '@purser/rules/domain/ledger';
+import { needsSignature } from '@purser/rules/reviews/signed-tiers';
+import { paidUnsigned } from '@purser/rules/signing/history';
 import { loadConsumptionKeys } from '../storage/consumptions.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { loadDecisionEvents } from '../storage/decision-events.ts';
@@ -88,6 +91,8 @@ interface RebuiltState {
   is_stored: boolean;
   /** True if it ever counted in the budget of its month, which then must have a counter. */
   ever_counted: boolean;
+  /** False if a capability was used that nothing had issued. */
+  was_issued: boolean;
 }
 
 function counts(state: DecisionState): boolean {
@@ -99,12 +104,14 @@ function counts(state: DecisionState): boolean {
 function rebuiltState(decision: DecisionCore, events: readonly PlacedEvent[]): RebuiltState {
   let history = beginHistory(decision);
   let ever_counted = counts(history.state);
+  let was_issued = true;
   for (const { event } of events) {
+    if (event.type === 'capability.consumed') was_issued &&= history.state.capability_status !== null;
     history = apply(history, event);
     ever_counted ||= counts(history.state);
   }
   const is_stored = events.length > 0 || needsStateRow(decision);
-  return { state: history.state, is_stored, ever_counted };
+  return { state: history.state, is_stored, ever_counted, was_issued };
 }
 
 /**
@@ -149,12 +156,13 @@ export async function checkStates(
       differs(seq, subject_id, 'cannot be recomputed from its records');
       continue;
     }
-    const { state, is_stored, ever_counted } = rebuilt;
+    const { state, is_stored, ever_counted, was_issued } = rebuilt;
     if (found.state === null && is_stored) differs(seq, subject_id, 'is gone');
     else if (found.state !== null && !is_stored) differs(seq, subject_id, 'is in no event');
     else if (found.state !== null && !sameState(state, found.state)) {
       differs(seq, subject_id, 'differs from its records');
     }
+    if (!was_issued) findings.addDerived(usedUnissued(seq, found.decision));
     const { agent_id, period, currency } = state;
     tally.counters.add(counters);
     if (ever_counted) count(tally, { agent_id, period, currency, ...budgetImpact(state) }, seq);
@@ -182,6 +190,18 @@ export async function checkStates(
       findings.addDerived({ seq, kind: 'ROW_MISMATCH', detail });
     }
   }
+}
+
+/** The break of a capability that was used and that no approval had issued. */
+function usedUnissued(seq: number, decision: DecisionCore): LedgerBreak {
+  const { decision_id } = decision;
+  return needsSignature(decision)
+    ? { seq, kind: 'SIGNATURE_MISSING', detail: paidUnsigned(decision_id) }
+    : {
+        seq,
+        kind: 'ROW_MISMATCH',
+        detail: `The capability of decision ${decision_id} was used and never issued.`,
+      };
 }
 
 /** Reports budget counters that are not the sums of what all decisions count. */

@@ -20,7 +20,7 @@ import { needsBackfill } from '../storage/derived/known-merchants.ts';
 import { getHead, listLedgerEvents, loadLedgerEvents, type StoredHead } from '../storage/ledger.ts';
 import { listReviewPolicyPlaces } from '../storage/reviews/review-policies.ts';
 import { readClock } from '../storage/workspaces.ts';
-import { checkApprovals, loadReviewedDecisions } from './approvals.ts';
+import { checkApprovals, loadSignedRows } from './approvals.ts';
 import {
   type ChainRow,
   countSpans,
@@ -232,7 +232,7 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
     const counting = noted(countSpans(db, workspace_id, spans));
     const unknown = events.filter((event) => event.is_as_sealed !== true);
     const rows = await rowsOfEvents(walk, db, unknown);
-    const signed = await loadReviewedDecisions(db, workspace_id, { events, rows });
+    const signed = await loadSignedRows(db, workspace_id, { events, rows });
     await earlier;
     const rebuilt = rebuild(walk, events, rows);
     for (const [i, event] of events.entries()) {

@@ -14,7 +14,7 @@ import {
 } from '@purser/rules/domain/reviews';
 import type { Workspace } from '@purser/rules/domain/workspace';
 import { absentAt, approvalsAmong, countsVoices, isEscalated, placeOf } from '@purser/rules/reviews/places';
-import { needsSignature } from '@purser/rules/signing/history';
+import { needsSignature } from '@purser/rules/reviews/signed-tiers';
 import { pushTo } from '@purser/rules/values/maps';
 import { separates as separatesMakersOf } from '../../engine/commands/reviews/separation.ts';
 import { loadKeys, loadTopmostKeys } from '../../engine/storage/api-keys.ts';

@@ -1,7 +1,8 @@
 import { isOwnRequest, whyFinal, whyUnreviewable } from '@purser/rules/domain/reviews';
 import { whyNotAllowed } from '@purser/rules/policy/may-pay';
 import { countsVoices } from '@purser/rules/reviews/places';
-import { claimFault, factsOf, needsSignature, reviewClaim } from '@purser/rules/signing/history';
+import { needsSignature } from '@purser/rules/reviews/signed-tiers';
+import { claimFault, factsOf, reviewClaim } from '@purser/rules/signing/history';
 import type { Refusal } from '../../lane/command.ts';
 import { unknownQuestion } from '../../questions/answers-of-records.ts';
 import { activeKeyOf } from '../signing/given-signature.ts';

@@ -115,6 +115,21 @@ export async function listReviewPolicyPlaces(
   return result.rows;
 }
 
+/** Returns the stored signatures of the versions that these events seal, by `seq`; those whose row is gone are left out. */
+export async function loadPolicySignatures(
+  db: Queryable,
+  workspace_id: string,
+  seqs: readonly number[],
+): Promise<Map<number, string | null>> {
+  if (seqs.length === 0) return new Map();
+  const result = await db.query<{ seq: number; signature: string | null }>({
+    name: 'load_policy_signatures',
+    text: 'select seq, signature from review_policies where workspace_id = $1 and seq = any($2::bigint[])',
+    values: [workspace_id, seqs],
+  });
+  return new Map(result.rows.map(({ seq, signature }) => [seq, signature]));
+}
+
 export const insertReviewPolicies = makeInsert<ReviewPolicyRow>('review_policies', {
   version: 'integer',
   hash: 'text',
