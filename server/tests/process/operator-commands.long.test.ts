@@ -2,11 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findRunningEmbeddedPostgres, SUPERUSER } from '@purser/embedded-postgres';
+import { OPERATOR } from '@purser/rules/domain/audit';
 import pg from 'pg';
 import { describe, expect } from 'vitest';
 import { openFilesIn, openFilesProblem } from '../../src/service/operator/open-files.ts';
+import { setUp } from '../support/browser.ts';
+import { connectionUrl } from '../support/postgres.ts';
 import { MAIN, test } from '../support/program.ts';
-import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
+import { AUTHORITY, freshKey, SECRET_KEY, spend, startTestService } from '../support/running-service.ts';
+import { addPasskey, enrol } from '../support/signers.ts';
 import { takesMinutes, until } from '../support/until.ts';
 
 takesMinutes(10);
@@ -119,6 +123,45 @@ describe('beside a running service', () => {
     restored.child.kill('SIGTERM');
     await restored.ended;
   });
+});
+
+test('signing-keys reset revokes all signing keys of a workspace, and the next one is a new root', async ({
+  run,
+  emptyDirectory,
+}) => {
+  const s = await startTestService({ plan: 'enterprise' });
+  try {
+    const ada = await addPasskey(s, await setUp(s));
+    expect((await enrol(ada)).body.status).toBe('ACTIVE');
+    const env = {
+      DATABASE_URL: connectionUrl(s.database.connection),
+      DATA_DIR: emptyDirectory(),
+      SECRET_KEY: SECRET_KEY.toString('base64'),
+    };
+    const reset = (...args: string[]) => run(['signing-keys', 'reset', ...args], env).ended;
+    const { workspace_id } = s;
+    expect(await reset('--workspace', workspace_id)).toEqual({
+      code: 0,
+      stdout: `${workspace_id}  signing keys revoked: 1. The next one is a new root.\n`,
+      stderr: '',
+    });
+    const again = await reset('--workspace', workspace_id, '--json');
+    expect([again.code, JSON.parse(again.stdout)]).toEqual([0, { workspace_id, revoked: 0 }]);
+    expect(await reset('--workspace', 'ws_none')).toMatchObject({
+      code: 1,
+      stderr: 'purser: --workspace: no workspace ws_none.\n',
+    });
+    expect((await reset()).code).toBe(1);
+    const { data } = (await s.call('GET', '/v1/ledger/events?type=signing_key.revoked')).body;
+    expect(data).toHaveLength(1);
+    const { rows } = await s.sql("select actor from audit_records where action = 'signing_key.revoked'");
+    expect(rows).toEqual([{ actor: OPERATOR }]);
+    expect((await enrol(ada)).body).toMatchObject({ status: 'ACTIVE', endorsed_by: null });
+    const verified = await run(['ledger', 'verify', '--workspace', workspace_id], env).ended;
+    expect([verified.code, verified.stdout.match(/Signer root/g)?.length]).toEqual([0, 2]);
+  } finally {
+    await s.stop();
+  }
 });
 
 describe('the limit of open files', () => {
