@@ -288,9 +288,12 @@ test('leaving the page sends what is held', async ({ page, workspace }) => {
   await expect.poll(state).toBe('ALLOWED');
 });
 
-test('the agent’s story comes last and is cut, whatever its length', async ({ page, workspace }) => {
+test('the agent’s story comes last and is cut, whatever its length, and hides no characters', async ({
+  page,
+  workspace,
+}) => {
   await workspace.agent({ mode: 'ENFORCE' });
-  const description = 'Everybody agreed to this already. '.repeat(42).trim();
+  const description = `\u202e${'Everybody agreed to this already. '.repeat(42).trim()}`;
   await workspace.spend({ amount_minor: 30_000, description });
   await page.goto('/console/reviews');
   await expect(page.getByRole('region', { name: 'What this agent is for' })).toContainText(
@@ -306,6 +309,7 @@ test('the agent’s story comes last and is cut, whatever its length', async ({ 
   ]);
   const story = page.getByRole('region', { name: 'What the agent says' });
   await expect(story).toContainText(`${description.length.toLocaleString('en')} characters`);
+  await expect(story).toContainText('[U+202E]Everybody agreed');
   const short = (await story.boundingBox())?.height ?? 0;
   await story.getByRole('button', { name: 'Show all' }).click();
   expect((await story.boundingBox())?.height ?? 0).toBeGreaterThan(short);

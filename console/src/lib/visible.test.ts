@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { hidesCharacters, visible } from './visible.ts';
+import { hidesCharacters, visible, visibleText } from './visible.ts';
 
 describe('a merchant’s name', () => {
   test.each([
@@ -31,5 +31,18 @@ describe('a merchant’s name', () => {
     });
     expect(files.length).toBeGreaterThan(50);
     expect(found).toEqual([]);
+  });
+});
+
+describe('a text of several lines', () => {
+  test.each([
+    ['Servers\u202eyrellag\u202c', 'Servers[U+202E]yrellag[U+202C]'],
+    ['a\u200bb\u200dc\u0000d', 'a[U+200B]b[U+200D]c[U+0000]d'],
+    ['1\ufe0f2 a\ufe0f', '1\ufe0f2 a[U+FE0F]'],
+  ])('%j is shown as %s', (text, shown) => {
+    expect(visibleText(text)).toBe(shown);
+  });
+  test.each(['One\r\ntwo\n\n\tthree', 'Careful ⚠️ 👩‍💻 ❤️‍🔥', 'یک متن ساده'])('%j stays as it is', (text) => {
+    expect(visibleText(text)).toBe(text);
   });
 });

@@ -1,5 +1,6 @@
 import type { Decision } from '@purser/sdk';
 import { placeOf } from '../../lib/places.ts';
+import { visible, visibleText } from '../../lib/visible.ts';
 import { Badge, StateBadge, type Tone } from '../Badge.tsx';
 import styles from './decision.module.css';
 
@@ -29,7 +30,7 @@ export function Purpose({
           confidence {Math.round(confidence * 100)}% · {method}
         </span>
       </p>
-      {shown_above?.includes(rationale) !== true && <p>{rationale}</p>}
+      {shown_above?.includes(rationale) !== true && <p>{visibleText(rationale)}</p>}
       {sorted.length > 0 && (
         <ul className={styles.evidence}>
           {sorted.map(({ field, text, effect }, i) => {
@@ -41,7 +42,7 @@ export function Purpose({
                   <Badge tone={tone}>{word}</Badge>
                 </span>
                 <span>
-                  <q>{text}</q> <span className={styles.where}>{placeOf(field)}</span>
+                  <q>{visible(text)}</q> <span className={styles.where}>{placeOf(field)}</span>
                 </span>
               </li>
             );

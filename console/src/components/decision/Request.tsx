@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { cx } from '../../lib/cx.ts';
 import { type Effect, highlight } from '../../lib/highlight.ts';
 import { formatMoney } from '../../lib/money.ts';
+import { visible, visibleText } from '../../lib/visible.ts';
 import { Clamped } from '../Clamped.tsx';
 import styles from './decision.module.css';
 
@@ -14,7 +15,7 @@ const MEANING: Record<Effect, string> = {
   suspicious: 'suspicious',
 };
 
-/** A text of the request with the evidence marked, cut at four lines. */
+/** A text of the request with hidden characters named and the evidence marked, cut at four lines. */
 function Quoted({ text, field, evidence }: { text: string; field: string; evidence: Evidence }) {
   const quotes = evidence.filter((each) => each.field === field || each.field.startsWith(`${field}[`));
   let at = 0;
@@ -24,10 +25,11 @@ function Quoted({ text, field, evidence }: { text: string; field: string; eviden
         {highlight(text, quotes).map(({ text: part, effect }) => {
           const key = at;
           at += part.length;
-          if (effect === null) return part;
+          const shown = visibleText(part);
+          if (effect === null) return shown;
           return (
             <mark key={key} className={cx(styles.mark, styles[effect])} title={MEANING[effect]}>
-              {part}
+              {shown}
             </mark>
           );
         })}
@@ -56,8 +58,8 @@ export function Request({ decision }: { decision: Decision }) {
       <Quoted key="c" text={action.category} field="action.category" evidence={evidence} />,
     ]);
   }
-  if (action.payee_id !== undefined) rows.push(['Payee', <code key="p">{action.payee_id}</code>]);
-  if (allowance !== undefined) rows.push(['Allowance', allowance.name ?? allowance.id]);
+  if (action.payee_id !== undefined) rows.push(['Payee', <code key="p">{visible(action.payee_id)}</code>]);
+  if (allowance !== undefined) rows.push(['Allowance', visible(allowance.name ?? allowance.id)]);
   if (limitable) {
     rows.push([
       'Accepts less',
@@ -77,7 +79,9 @@ export function Request({ decision }: { decision: Decision }) {
             <li key={i}>
               <div>
                 <Quoted text={step} field="trace" evidence={evidence} />
-                {(tool ?? kind) !== undefined && <span className={styles.tool}>{tool ?? kind}</span>}
+                {(tool ?? kind) !== undefined && (
+                  <span className={styles.tool}>{visible(tool ?? kind ?? '')}</span>
+                )}
               </div>
             </li>
           ))}

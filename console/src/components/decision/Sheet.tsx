@@ -3,7 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { purser } from '../../api/client.ts';
 import { firesIn, limitInWords, limitName, pastInWords } from '../../lib/reviews/sheet.ts';
-import { visible } from '../../lib/visible.ts';
+import { visible, visibleText } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import { Badge, StateBadge } from '../Badge.tsx';
 import { Clamped } from '../Clamped.tsx';
@@ -129,7 +129,7 @@ function Cause({ decision, sheet }: { decision: Decision; sheet: SheetData | und
       {/* The explanation names merchants and clauses: it comes after the fixed words. */}
       {explanation !== sentence && (
         <Clamped text={explanation}>
-          <p>{explanation}</p>
+          <p>{visibleText(explanation)}</p>
         </Clamped>
       )}
       {others.length > 0 && <p className={styles.soft}>Also: {others.join(' · ')}</p>}

@@ -115,7 +115,7 @@ function Shown({ reading, correcting }: { reading: AuthorityReading; correcting:
             wrap: true,
             cell: ({ spend: { action }, because }) => (
               <>
-                {visible(action.merchant)}: {action.description}
+                {visible(action.merchant)}: {visible(action.description ?? '')}
                 <div className={styles.was}>{because}</div>
               </>
             ),

@@ -60,10 +60,14 @@ export const InboxRow = memo(function InboxRow({
         <Money className={styles.amount} amount_minor={amount_minor} currency={currency} />
         <span className={styles.meta}>
           {is_refused && <strong>Not recorded · </strong>}
-          {is_aside && 'Set aside · '}
-          {agent.slug} · {reasonWords(reason_code)}
-          {progress !== null && ` · ${progress}`}
-          {shown.assigned_to !== null && ' · Assigned'}
+          {is_aside && <span className={styles.whole}>{'Set aside · '}</span>}
+          <span className={styles.agent}>{agent.slug}</span>
+          <span>
+            {' · '}
+            {reasonWords(reason_code)}
+            {progress !== null && ` · ${progress}`}
+            {shown.assigned_to !== null && ' · Assigned'}
+          </span>
         </span>
         <span className={styles.due}>
           {is_pending && expires_at !== null ? (

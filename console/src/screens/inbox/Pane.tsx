@@ -93,7 +93,7 @@ export function Pane({
                 <Countdown until={reservation.expires_at} />
               )}
             </div>
-            <h2>{visible(action.merchant)}</h2>
+            <h2 title={visible(action.merchant)}>{visible(action.merchant)}</h2>
             <p className={styles.sum}>
               <Money amount_minor={decision.requested_amount_minor} currency={decision.currency} />
             </p>
