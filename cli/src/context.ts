@@ -25,8 +25,8 @@ export interface Context {
 
 /** Where the key is kept, when it is not in the environment. */
 function keyFile(env: NodeJS.ProcessEnv): string {
-  const { PURSER_API_KEY_FILE: named, XDG_CONFIG_HOME: config } = env;
-  return named ?? join(config ?? join(homedir(), '.config'), 'purser', 'key');
+  const { PURSER_API_KEY_FILE: named, XDG_CONFIG_HOME: config, HOME: home } = env;
+  return named ?? join(config ?? join(home ?? homedir(), '.config'), 'purser', 'key');
 }
 
 /**

@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { spend } from '../../server/tests/support/running-service.ts';
 import { serviceTest } from '../../server/tests/support/service-test.ts';
+import { type Context, makeContext } from '../src/context.ts';
+import { runProgram } from '../src/program.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const OBJECTIVE = 'Keep the staging servers running: cloud servers and hosting.';
@@ -30,7 +33,7 @@ let agents = 0;
 let asked = 0;
 export const lines = (text: string) => text.trim().split('\n');
 
-/** The built program for one test file, beside a service with these settings and in a folder of its own, which is its home too. */
+/** The program for one test file, beside a service with these settings and in a folder of its own, which is its home too. */
 export function programTest(settings: Record<string, string> = {}) {
   const { test, s } = serviceTest({ plan: 'enterprise', env: settings });
   const place = { folder: '' };
@@ -39,6 +42,14 @@ export function programTest(settings: Record<string, string> = {}) {
   });
   test.afterAll(() => rm(place.folder, { recursive: true, force: true }));
 
+  const environment = (more: Record<string, string> = {}) => ({
+    PATH: process.env.PATH,
+    HOME: place.folder,
+    PURSER_BASE_URL: s.url,
+    PURSER_API_KEY: s.admin_key,
+    ...more,
+  });
+
   /** Starts it with nothing in its environment but this; with `input` null its standard input stays open. */
   function start(
     args: string[],
@@ -46,13 +57,7 @@ export function programTest(settings: Record<string, string> = {}) {
   ) {
     const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: place.folder,
-      env: {
-        PATH: process.env.PATH,
-        HOME: place.folder,
-        PURSER_BASE_URL: s.url,
-        PURSER_API_KEY: s.admin_key,
-        ...env,
-      },
+      env: environment(env),
     });
     const told = { out: '', err: '' };
     child.stdout.on('data', (chunk) => {
@@ -66,11 +71,31 @@ export function programTest(settings: Record<string, string> = {}) {
     return { child, told, ended };
   }
 
+  /** Runs a command in this process: starting one of its own takes longer than most commands. */
+  async function run(args: string[], { env, input = '' }: Given = {}): Promise<Ended> {
+    const said = { out: '', err: '' };
+    const into = (name: keyof typeof said) =>
+      new Writable({
+        write(chunk, _encoding, done) {
+          said[name] += chunk;
+          done();
+        },
+      });
+    const context = makeContext({
+      stdin: Readable.from([Buffer.from(input)]),
+      stdout: into('out'),
+      stderr: into('err'),
+      env: environment(env),
+      signal: new AbortController().signal,
+    } as unknown as Context);
+    return { code: await runProgram(context, args), ...said };
+  }
+
   return {
     test,
     s,
     start,
-    run: (args: string[], given: Given = {}) => start(args, given).ended,
+    run,
     /** A path in its folder. */
     pathOf: (name: string) => join(place.folder, name),
     async makeAgent(more: object = {}): Promise<string> {
