@@ -6,6 +6,7 @@ import { ApiError } from '@purser/rules/errors';
 import type { EngineKind } from '../../engine/citus/engine.ts';
 import type { WatchedNode } from '../../engine/distribution/node-watch.ts';
 import type { SkippedEvents } from '../../engine/followers/follower-names.ts';
+import { once } from '../decisions/attention.ts';
 import { type Route, serve, storedJson } from '../http/route.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { makeDocsAnswers } from '../openapi/docs-answer.ts';
@@ -87,16 +88,16 @@ export function makeHealthRoutes(options: HealthOptions): Route[] {
     })),
     serve(routes.getOpenApi)(async () => ({
       status: 200,
-      json: storedJson(openapi_json),
+      json: storedJson(openapiJson()),
     })),
-    serve(routes.getDocs)(async (call) => docs(call)),
+    serve(routes.getDocs)(async (call) => docs()(call)),
   ];
-  const document = makeOpenApi([...options.api_routes, ...served], {
-    version: options.version,
-    events: WEBHOOK_EVENTS,
-  });
-  const openapi_json = Buffer.from(JSON.stringify(document));
-  const docs = makeDocsAnswers(document, options.guide_sections);
+  // Made when they are first read: they take longer than the rest of a start.
+  const document = once(() =>
+    makeOpenApi([...options.api_routes, ...served], { version: options.version, events: WEBHOOK_EVENTS }),
+  );
+  const openapiJson = once(() => Buffer.from(JSON.stringify(document())));
+  const docs = once(() => makeDocsAnswers(document(), options.guide_sections));
   return served;
 }
 
