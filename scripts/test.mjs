@@ -11,7 +11,7 @@ import { installRuntimes } from './test-runtimes.mjs';
 
 const FIRST_TIER = `npm test: every guarantee, in about 4 minutes on two quiet cores.
 Left out are the dearest proofs, which npm run test:all runs too, in about 15 minutes: kills of processes, starts and backups,
-packed packages and other run times, most tests in a browser, long runs of the property tests.`;
+whatever waits long, packed packages and other run times, most tests in a browser, long runs of the property tests.`;
 const ALL = 'npm run test:all: everything, in about 15 minutes on two quiet cores.';
 
 /** Runs vitest. Resolves to its exit code, and whether a signal ended it. */
@@ -56,7 +56,8 @@ async function main([first, ...rest]) {
   if (first === '--all') return testAll(rest);
   if (first === undefined) {
     const code = await tier([], { TESTS: 'first' }, ['--grep', '@smoke']);
-    return (await testPython(['--if-present'])) || code;
+    // With an argument for pytest its checks of types and style are left out.
+    return (await testPython(['--if-present', '-q'])) || code;
   }
   return (await vitest(first === '--watch' ? ['watch', ...rest] : ['run', first, ...rest])).code;
 }
