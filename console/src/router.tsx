@@ -90,8 +90,11 @@ const screens = Object.entries(SCREENS).map(([path, load]) =>
   createRoute({ getParentRoute: () => inside, path, component: lazyRouteComponent(load) }),
 );
 
+/** Any other address of a member is told so with the navigation beside it. */
+const unknown = createRoute({ getParentRoute: () => inside, path: '$', component: NotFound });
+
 export const router = createRouter({
-  routeTree: root.addChildren([...open, inside.addChildren(screens)]),
+  routeTree: root.addChildren([...open, inside.addChildren([...screens, unknown])]),
   basepath: '/console',
   parseSearch,
   stringifySearch,

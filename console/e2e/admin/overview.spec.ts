@@ -1,3 +1,4 @@
+import { startReceiver } from '../support/receiver.ts';
 import { expect, test } from '../support/test.ts';
 
 test('the overview shows the top merchants in both modes and the result of the last verification', async ({
@@ -35,16 +36,25 @@ test('the overview shows the oldest pending request and the failing endpoints', 
   await workspace.agent();
   await workspace.spend({ amount_minor: 30_000, merchant: 'Slow Books' });
   await workspace.spend({ amount_minor: 31_000, merchant: 'Later Books' });
-  const { id } = await workspace.call('POST', '/v1/webhooks', { url: 'https://hooks.example.com/purser' });
+  const receiver = await startReceiver();
+  const { host } = new URL(receiver.url);
+  const { id } = await workspace.call('POST', '/v1/webhooks', { url: receiver.url });
   await page.goto('/console/');
   const waiting = page.getByRole('region', { name: 'Pending review' });
   await expect(waiting).toContainText('Oldest: Slow Books');
   const state = page.getByRole('region', { name: 'System status' });
-  await expect(state).toContainText('All webhooks are being delivered.');
+  await expect(state).toContainText('Nothing was sent to the webhooks yet.');
+  await workspace.call('POST', `/v1/webhooks/${id}/test`);
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await expect(async () => {
+    await page.reload();
+    await expect(state).toContainText('All webhooks are being delivered.', { timeout: 2_000 });
+  }).toPass();
+  await receiver.stop();
 
   await workspace.call('PATCH', `/v1/webhooks/${id}`, { status: 'disabled' });
   await page.reload();
-  await expect(state).toContainText('1 of 1 webhooks fail or are disabled: hooks.example.com.');
-  await state.getByRole('link', { name: 'hooks.example.com' }).click();
+  await expect(state).toContainText(`1 of 1 webhooks fail or are disabled: ${host}.`);
+  await state.getByRole('link', { name: host }).click();
   await expect(page).toHaveURL(new RegExp(`/console/webhooks/${id}$`));
 });

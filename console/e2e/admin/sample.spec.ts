@@ -33,6 +33,12 @@ test('one button shows a month of sample data, marked on every screen, and one b
     await expectStill(page, path);
     await expectAccessible(page, path);
   }
+  const paper = await page.request.get('/v1/decisions?limit=1').then((answer) => answer.json());
+  await page.goto(`/v1/decisions/${paper.data[0].decision_id}/page`);
+  await expect(
+    page.getByText('Sample data. This agent, this request and these people are invented'),
+  ).toBeVisible();
+
   await page.goto('/console/ledger');
   await page.getByRole('button', { name: 'Verify' }).click();
   await expect(page.getByText(/all hashes match/)).toBeVisible();

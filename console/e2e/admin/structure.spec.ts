@@ -119,3 +119,16 @@ test('screens have the expected structure for screen readers', async ({ page, wo
     });
   }
 });
+
+test('an address without a page says so beside the navigation, and leads back', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent();
+  await page.goto('/console/no/such/page');
+  await expect(page.getByRole('heading', { level: 1, name: 'Not found' })).toBeVisible();
+  await expect(page.getByRole('navigation').getByRole('link', { name: 'Decisions' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0);
+  await page.getByRole('main').getByRole('link', { name: 'Go to Overview' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
+});

@@ -1,4 +1,5 @@
-import type { ErrorComponentProps } from '@tanstack/react-router';
+import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { buttonClass } from './Button.tsx';
 import { ErrorNotice } from './Notice.tsx';
 import { Empty, Page } from './Page.tsx';
 
@@ -17,6 +18,11 @@ export function NotFound() {
     <Page title="Not found">
       <Empty title="This page does not exist">
         <p>The address may be mistyped or belong to another workspace.</p>
+        <p>
+          <Link to="/" className={buttonClass('primary')}>
+            Go to Overview
+          </Link>
+        </p>
       </Empty>
     </Page>
   );

@@ -67,8 +67,14 @@ test('the snippet of the Claude hook runs in an empty folder, before a scripted 
   const { code, install } = await snippetOf('Claude hook');
   await run('bash', ['-ec', install], { cwd: folder, env: environment(folder) });
   await writeFile(join(folder, 'agent.mjs'), code);
-  const model = await serveScriptedModel(async () => null);
+  const order = JSON.parse(/Buy this with the tool: (\{.*\})"/.exec(code)?.[1]?.replaceAll('\\"', '"') ?? '');
+  const orders = [order];
+  const model = await serveScriptedModel(async () => orders.shift() ?? null);
   onTestFinished(() => model.close());
   const { stdout } = await run(process.execPath, ['agent.mjs'], { cwd: folder, env: model.env });
-  expect(stdout).toContain("subtype: 'success'");
+  expect(stdout).toBe('Paid Hetzner Online\ndone\n');
+  const { data } = (await s.call('GET', '/v1/decisions?agent=agent-claude-hook')).body as {
+    data: { decision: string }[];
+  };
+  expect(data).toEqual([expect.objectContaining({ decision: 'ALLOW' })]);
 });

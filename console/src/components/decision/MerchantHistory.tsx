@@ -6,6 +6,7 @@ import { words } from '../../lib/words.ts';
 import { StateBadge } from '../Badge.tsx';
 import { Table } from '../Table.tsx';
 import { Money, Time } from '../Value.tsx';
+import styles from './decision.module.css';
 
 const LOOKED_AT = 25;
 
@@ -44,18 +45,15 @@ export function MerchantHistory({ decision }: { decision: Decision }) {
         rows={shown}
         columns={[
           {
-            name: 'When',
+            name: 'Request',
             heading: true,
+            // One below the other: beside each other they would push the review out of a narrow card.
             cell: (each) => (
-              <Link to={`/decisions/${each.decision_id}`}>
+              <Link to={`/decisions/${each.decision_id}`} className={styles.earlier}>
+                <Money amount_minor={each.requested_amount_minor} currency={each.currency} />
                 <Time at={each.created_at} />
               </Link>
             ),
-          },
-          {
-            name: 'Amount',
-            number: true,
-            cell: (each) => <Money amount_minor={each.requested_amount_minor} currency={each.currency} />,
           },
           {
             name: 'Review or label',

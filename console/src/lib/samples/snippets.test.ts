@@ -20,7 +20,7 @@ test('the commands install what the service offers from the service, and the res
   expect(installs).toEqual([
     'npm install https://purser.example/packages/purser-sdk-1.0.0.tgz',
     'pip install purser-client',
-    'npm install @purser/agents https://purser.example/packages/purser-sdk-1.0.0.tgz @anthropic-ai/claude-agent-sdk',
+    'npm install @purser/agents https://purser.example/packages/purser-sdk-1.0.0.tgz @anthropic-ai/claude-agent-sdk zod',
   ]);
 });
 
@@ -45,8 +45,8 @@ describe('the command', () => {
   });
 });
 
-test('TypeScript and Python name the agent of a key that has none', () => {
-  for (const name of ['TypeScript', 'Python']) {
+test('code names the agent of a key that has none', () => {
+  for (const name of ['TypeScript', 'Python', 'Claude hook']) {
     const snippet = SNIPPETS.find((each) => each.name === name);
     expect(snippet?.code(of)).not.toContain('agent"');
     expect(snippet?.code({ ...of, agent: 'infra-bot' })).toContain('infra-bot');

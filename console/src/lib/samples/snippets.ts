@@ -71,21 +71,37 @@ function mcp({ url, key }: Snippet): string {
   return JSON.stringify({ mcpServers: { purser: server } }, null, 2);
 }
 
-function claudeHook({ url, key }: Snippet): string {
-  return `import { query } from '@anthropic-ai/claude-agent-sdk';
+function claudeHook({ url, key, agent, request }: Snippet): string {
+  const { type, merchant: shop, amount_minor, currency, description = '' } = request;
+  const order = { order_id: purchaseName(request), shop, amount_minor, description };
+  const prompt = `Buy this with the tool: ${JSON.stringify(order)}`;
+  return `import { createSdkMcpServer, query, tool } from '@anthropic-ai/claude-agent-sdk';
 import { purserHook } from '@purser/agents/claude';
 import { Purser } from '@purser/sdk';
+import { z } from 'zod';
 
 const purser = new Purser({ apiKey: '${key}', baseURL: '${url}' });
+// A tool that spends. Your own takes its place.
+const order = { order_id: z.string(), shop: z.string(), amount_minor: z.number(), description: z.string() };
+const buy = tool('buy', 'Buys from a shop', order, async ({ shop }) => {
+  console.log('Paid', shop);
+  return { content: [{ type: 'text', text: 'Paid.' }] };
+});
 // One entry for each tool that spends: its name, and its input as a payment request.
 const hook = purserHook(purser, {
-  mcp__shop__buy: (order) => ({
-    idempotencyKey: order.order_id,
-    action: { type: 'purchase', merchant: order.shop, amount_minor: order.amount_minor, currency: order.currency },
+  mcp__shop__buy: ({ order_id, shop, amount_minor, description }) => ({
+    idempotencyKey: order_id,${agent === undefined ? '' : `\n    agent: '${agent}',`}
+    action: { type: ${JSON.stringify(type)}, merchant: shop, amount_minor, currency: '${currency}', description },
   }),
 });
-for await (const message of query({ prompt: 'Buy it.', options: { hooks: { PreToolUse: [hook] } } }))
-  console.log(message);`;
+const options = {
+  mcpServers: { shop: createSdkMcpServer({ name: 'shop', tools: [buy] }) },
+  allowedTools: ['mcp__shop__buy'],
+  hooks: { PreToolUse: [hook] },
+};
+const prompt = ${JSON.stringify(prompt)};
+for await (const message of query({ prompt, options }))
+  if (message.type === 'result') console.log(message.result);`;
 }
 
 /** The command that installs packages, those of the service from the service. */
@@ -132,9 +148,9 @@ export const SNIPPETS: readonly {
   {
     name: 'Claude hook',
     code: claudeHook,
-    install: install('npm install', '@purser/agents', '@purser/sdk', '@anthropic-ai/claude-agent-sdk'),
+    install: install('npm install', '@purser/agents', '@purser/sdk', '@anthropic-ai/claude-agent-sdk', 'zod'),
     first: () =>
-      'Needs Node 20.19 or later. Install the packages, save the code as agent.mjs and run it with node. The hook asks before each tool that spends runs.',
-    sends: false,
+      'Needs Node 20.19 or later, and a login of Claude Code or ANTHROPIC_API_KEY. Install the packages, save the code as agent.mjs and run it with node. The hook asks before the tool runs.',
+    sends: true,
   },
 ];

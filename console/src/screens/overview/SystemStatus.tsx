@@ -30,20 +30,29 @@ export function SystemStatus({
   });
   const webhooks = useQuery({
     queryKey: ['webhooks', 'health'],
-    queryFn: async () => (await purser.webhookEndpoints.list({ limit: 50 })).data,
+    queryFn: async () => {
+      const [endpoints, attempts] = await Promise.all([
+        purser.webhookEndpoints.list({ limit: 50 }),
+        purser.webhookDeliveries.list({ limit: 1 }),
+      ]);
+      return { data: endpoints.data, ever_sent: attempts.data.length > 0 };
+    },
     enabled: may && workspace?.features.webhooks === true,
-  });
-  const failing = (webhooks.data ?? []).filter(
+  }).data;
+  const failing = (webhooks?.data ?? []).filter(
     (each) => each.failing_since !== null || each.status === 'disabled',
   );
   const { agents } = workspace?.quotas ?? {};
+  const is_ready = !ready.isError && ready.data;
   return (
     <div className={styles.state}>
-      <p data-tone={ready.data === false || ready.isError ? 'bad' : 'good'}>
+      <p data-tone={is_ready === undefined ? 'none' : is_ready ? 'good' : 'bad'}>
         <span>
-          {ready.data === false || ready.isError
-            ? 'The service is not ready. See its log.'
-            : 'The service is ready.'}
+          {is_ready === undefined
+            ? 'Checking the service…'
+            : is_ready
+              ? 'The service is ready.'
+              : 'The service is not ready. See its log.'}
         </span>
       </p>
       {checkpoint.data !== undefined && (
@@ -79,12 +88,16 @@ export function SystemStatus({
           </span>
         </p>
       )}
-      {webhooks.data !== undefined && (
-        <p data-tone={failing.length > 0 ? 'bad' : 'good'}>
+      {webhooks !== undefined && (
+        <p data-tone={failing.length > 0 ? 'bad' : webhooks.ever_sent ? 'good' : 'none'}>
           <span>
             {webhooks.data.length === 0 ? (
               <>
                 No <Link to="/webhooks">webhook</Link> is set up.
+              </>
+            ) : failing.length === 0 && !webhooks.ever_sent ? (
+              <>
+                Nothing was sent to the <Link to="/webhooks">webhooks</Link> yet.
               </>
             ) : failing.length === 0 ? (
               <>

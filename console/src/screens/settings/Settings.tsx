@@ -216,16 +216,16 @@ function Service() {
           [
             'Documentation',
             <>
-              <a href="/docs">API reference</a> · <a href="/openapi.json">OpenAPI</a> ·{' '}
-              <a href="/.well-known/jwks.json">Public keys</a>
+              <a href="/docs/guides">Guides</a> · <a href="/docs">API reference</a> ·{' '}
+              <a href="/openapi.json">OpenAPI</a> · <a href="/.well-known/jwks.json">Public keys</a>
             </>,
           ],
         ]}
       />
       {skipped.length > 0 && (
         <Notice tone="warn" title="Background workers skipped events.">
-          {skipped.map(([name, count]) => `${words(name)}: ${count}`).join(', ')}. See “Operating” in the
-          guides.
+          {skipped.map(([name, count]) => `${words(name)}: ${count}`).join(', ')}. See{' '}
+          <a href="/docs/guides/operating">“Operating” in the guides</a>.
         </Notice>
       )}
       <p className={styles.soft}>

@@ -207,11 +207,14 @@ export function renderDecisionPage(record: PageRecord, shared: Shared | null): s
     shared === null
       ? ''
       : `<p class="shared">Shared by <strong>${shown(shared.by)}</strong> of ${shown(workspace_name)} on ${timeOf(shared.at)}. This link shows this decision alone and ends on ${timeOf(shared.until)}.</p>`;
+  const sample = record.sample
+    ? '<p class="shared"><strong>Sample data.</strong> This agent, this request and these people are invented; Purser decided the request.</p>'
+    : '';
   return page(
     `${merchant} · Purser`,
     `<main>
 <header><span class="brand">Purser</span><span>${shown(workspace_name)}</span></header>
-${by}
+${sample}${by}
 <h1>${merchant}, ${formatMoney(decision.requested_amount_minor, decision.currency)}</h1>
 ${verdict(decision)}
 ${section('Purpose', purposeOf(record.authority, decision))}

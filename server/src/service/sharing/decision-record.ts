@@ -31,6 +31,8 @@ export interface NamedReview {
 /** Everything that the page of a decision shows, as it is at one moment. */
 export interface PageRecord {
   workspace_name: string;
+  /** True in a workspace of sample data. */
+  sample: boolean;
   agent_name: string;
   decision: Decision;
   /** The authority that it was made by; null where the agent had none. */
@@ -78,6 +80,7 @@ export async function readDecisionRecord(
   const [event] = events.rows;
   return {
     workspace_name: workspace?.name ?? '',
+    sample: workspace?.sample === true,
     agent_name: named_agent?.name ?? agent.slug,
     decision: decision as Decision,
     authority: authority === undefined ? null : parseAuthority(authority),
