@@ -7,8 +7,10 @@ import { hasDemand } from './session.ts';
 
 /** Polling intervals on live screens and elsewhere. Milliseconds. */
 const WATCHED_MS = 2_000;
-const ELSEWHERE_MS = 10_000;
-const MAX_BACK_OFF_MS = 60_000;
+const ELSEWHERE_MS = 5_000;
+/** After a failure it polls sooner than else, then less and less often. */
+const RETRY_MS = 1_000;
+const MAX_BACK_OFF_MS = 15_000;
 /** Polling stops after this time without input, so that idle sessions can end. */
 const AWAY_MS = 10 * 60_000;
 /** Consecutive failures before the connection counts as lost. */
@@ -131,7 +133,9 @@ function startPolling(
     } finally {
       is_polling = false;
       clearTimeout(timer);
-      if (!signal.aborted) timer = setTimeout(poll, Math.min(interval_ms * 2 ** failures, MAX_BACK_OFF_MS));
+      const wait_ms =
+        failures === 0 ? interval_ms : Math.min(RETRY_MS * 2 ** (failures - 1), MAX_BACK_OFF_MS);
+      if (!signal.aborted) timer = setTimeout(poll, wait_ms);
     }
   }
   listenForReturn(signal, {
@@ -140,6 +144,7 @@ function startPolling(
       used_at = Date.now();
       if (was_paused) void poll();
     },
+    onOffline: () => void poll(),
     onVisible: () => {
       used_at = Date.now();
       void poll();
@@ -170,8 +175,11 @@ async function fetchChanges(seen: { current: number | null }, signal: AbortSigna
   return changes;
 }
 
-/** Calls `onInput` on any input, and `onVisible` when the tab becomes visible or the network returns. */
-function listenForReturn(signal: AbortSignal, on: { onInput: () => void; onVisible: () => void }): void {
+/** Calls `onInput` on any input, `onVisible` when the tab becomes visible or the network returns, `onOffline` when it is gone. */
+function listenForReturn(
+  signal: AbortSignal,
+  on: { onInput: () => void; onVisible: () => void; onOffline: () => void },
+): void {
   const onVisible = () => {
     if (!document.hidden) on.onVisible();
   };
@@ -180,6 +188,7 @@ function listenForReturn(signal: AbortSignal, on: { onInput: () => void; onVisib
   }
   document.addEventListener('visibilitychange', onVisible, { signal });
   window.addEventListener('online', onVisible, { signal });
+  window.addEventListener('offline', on.onOffline, { signal });
   // A page restored from the browser's history is out of date.
   window.addEventListener('pageshow', ({ persisted }) => persisted && onVisible(), { signal });
 }

@@ -56,7 +56,7 @@ function Summary({ steps }: { steps: ReturnType<typeof useSteps> }) {
       {overview.isError && <ErrorNotice error={overview.error} onRetry={() => void overview.refetch()} />}
       <div className={styles.top}>
         <Card title="Pending review">
-          {data === undefined ? <Loading /> : <Pending {...data.pending_reviews} />}
+          {data === undefined ? <Loading lines={6} /> : <Pending {...data.pending_reviews} />}
         </Card>
         <Card title="System status">
           <SystemStatus
@@ -131,10 +131,17 @@ function Pending({ count, amounts, next_expires_at }: OverviewAnswer['pending_re
           </span>
         ))}
       </p>
-      {oldest && (
+      {oldest !== null && (
         <p className={styles.sub}>
-          Oldest: <Link to={`/decisions/${oldest.decision_id}`}>{visible(oldest.action.merchant)}</Link>,{' '}
-          <Time at={oldest.created_at} />
+          Oldest:{' '}
+          {oldest === undefined ? (
+            '…'
+          ) : (
+            <>
+              <Link to={`/decisions/${oldest.decision_id}`}>{visible(oldest.action.merchant)}</Link>,{' '}
+              <Time at={oldest.created_at} />
+            </>
+          )}
         </p>
       )}
       {next_expires_at !== null && (
