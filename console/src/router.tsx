@@ -90,7 +90,7 @@ const screens = Object.entries(SCREENS).map(([path, load]) =>
   createRoute({ getParentRoute: () => inside, path, component: lazyRouteComponent(load) }),
 );
 
-/** Any other address of a member is told so with the navigation beside it. */
+/** Any other address: a member sees that it has no page, with the navigation beside it. */
 const unknown = createRoute({ getParentRoute: () => inside, path: '$', component: NotFound });
 
 export const router = createRouter({
