@@ -294,6 +294,19 @@ describe('hostile receivers', () => {
       expect(target.connections()).toBe(0);
     },
   );
+  test.each([
+    ['2', 2_000],
+    ['86400', 3_600_000],
+    ['9'.repeat(400), 3_600_000],
+    ['-1', undefined],
+    ['1.5', undefined],
+    ['soon', undefined],
+    ['Fri, 31 Dec 9999 23:59:59 GMT', undefined],
+  ])('Retry-After: %s asks for a pause of %s ms', async (value, retry_after_ms) => {
+    const receiver = await receive();
+    receiver.answer = (_request, response) => response.writeHead(429, { 'retry-after': value }).end();
+    expect((await post(client(receiver.url))).retry_after_ms).toBe(retry_after_ms);
+  });
   test.each([400, 404, 410, 429, 500, 503])('a status of %i is a failure', async (status) => {
     const receiver = await receive();
     receiver.answer = (_request, response) => response.writeHead(status).end('no');

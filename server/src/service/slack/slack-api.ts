@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici';
+import { retryAfterMs } from '../webhook-delivery/retry-after.ts';
 
 /** The answer of a method of Slack's Web API. `error` is Slack's code, or one for an answer that did not come. */
 export type SlackAnswer =
@@ -17,14 +18,7 @@ export interface SlackApi {
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 262_144;
-const MAX_RETRY_AFTER_MS = 3_600_000;
-const DEFAULT_RETRY_AFTER_S = 30;
-
-const retryAfterMs = (value: string | string[] | undefined): number => {
-  const seconds =
-    typeof value === 'string' && /^\d{1,6}$/.test(value) ? Number(value) : DEFAULT_RETRY_AFTER_S;
-  return Math.min(MAX_RETRY_AFTER_MS, seconds * 1_000);
-};
+const DEFAULT_RETRY_AFTER_MS = 30_000;
 
 /** Slack's codes are of this form; anything else that a server says is not passed on. */
 const codeOf = (error: unknown): string =>
@@ -67,7 +61,7 @@ export function makeSlackApi(base_url: string): SlackApi {
         });
         if (answer.statusCode === 429) {
           await answer.body.dump();
-          const retry_after_ms = retryAfterMs(answer.headers['retry-after']);
+          const retry_after_ms = retryAfterMs(answer.headers['retry-after']) ?? DEFAULT_RETRY_AFTER_MS;
           return { ok: false, error: 'rate_limited', retry_after_ms };
         }
         const said = await readObject(answer.body);

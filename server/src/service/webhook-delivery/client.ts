@@ -4,6 +4,7 @@ import type { DeliveryError } from '@purser/contract/values/webhooks';
 import { RESPONSE_LIMIT_BYTES } from '@purser/rules/domain/webhooks';
 import { type Dispatcher, Pool } from 'undici';
 import type { Resolve } from './addresses.ts';
+import { retryAfterMs } from './retry-after.ts';
 import type { ReceiverConnections } from './sender.ts';
 import { literalAddress, mayConnect, sameAddress } from './urls.ts';
 
@@ -199,14 +200,6 @@ function judgeStatus(status: number): PostResult {
   return { received: false, http_status: status, error };
 }
 
-const MAX_RETRY_AFTER_MS = 3_600_000;
-
-/** The pause that a `Retry-After` of seconds asks for. A date is not read: it would be of another clock. */
-function retryAfter(value: string | string[] | undefined): { retry_after_ms?: number } {
-  if (typeof value !== 'string' || !/^\d{1,9}$/.test(value.trim())) return {};
-  return { retry_after_ms: Math.min(MAX_RETRY_AFTER_MS, Number(value) * 1_000) };
-}
-
 function judgeError(error: unknown): DeliveryError {
   if (error instanceof DeliveryFailure) return error.delivery_error;
   const { code, name } = error as { code?: string; name?: string };
@@ -270,7 +263,8 @@ export function connectEndpoint(url: string, options: WebhookClientOptions): End
             onResponseStart(_, code, headers) {
               if (code < 200) return;
               status = code;
-              pause = retryAfter(headers['retry-after']);
+              const retry_after_ms = retryAfterMs(headers['retry-after']);
+              pause = retry_after_ms === undefined ? {} : { retry_after_ms };
             },
             onResponseData(given, chunk) {
               read_bytes += chunk.length;
