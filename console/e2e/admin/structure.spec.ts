@@ -7,6 +7,7 @@ const STRUCTURES: readonly (readonly [path: string, structure: string])[] = [
     '/reviews',
     `
     - heading "Inbox" [level=1]
+    - link "Guide"
     - navigation "Reviews":
       - link "Pending"
       - link "Reviewed"

@@ -4,11 +4,23 @@ import { cx } from '../lib/cx.ts';
 import styles from './Page.module.css';
 import { guideOf } from './shell/guides.ts';
 
+/** Link to the guide of a screen, if it has one. */
+export function GuideLink({ screen }: { screen: string }) {
+  const guide = guideOf(screen);
+  if (guide === null) return null;
+  return (
+    <a className={styles.guide} href={guide} target="_blank" rel="noopener">
+      Guide
+    </a>
+  );
+}
+
 /**
  * The layout of a screen with heading, actions and content, which appear together. Sets the document title.
  */
 export function Page({
   title,
+  screen = title,
   above,
   badges,
   actions,
@@ -17,6 +29,8 @@ export function Page({
   children,
 }: {
   title: string;
+  /** The name of the screen, where the title is that of a record. */
+  screen?: string;
   /** A back link above the heading. */
   above?: ReactNode;
   badges?: ReactNode;
@@ -27,7 +41,6 @@ export function Page({
 }) {
   useTitle(title);
   const is_whole = useWhole();
-  const guide = guideOf(title);
   return (
     <div className={cx(styles.page, width === 'wide' && styles.wide, width === 'narrow' && styles.narrow)}>
       <header className={styles.head}>
@@ -35,11 +48,7 @@ export function Page({
         <div className={styles.title}>
           <h1>{title}</h1>
           {badges}
-          {guide !== null && (
-            <a className={styles.guide} href={guide} target="_blank" rel="noopener">
-              Guide
-            </a>
-          )}
+          <GuideLink screen={screen} />
         </div>
         {actions !== undefined && (
           <div className={styles.actions} hidden={!is_whole}>

@@ -6,6 +6,8 @@ test('the guide of a screen is there, and a screen without one has no link', () 
   for (const title of [
     'Inbox',
     'Decisions',
+    'Decision',
+    'Agent',
     'Policy',
     'Shadow report',
     'History',

@@ -1,9 +1,11 @@
-/** The guide of each screen, by its heading. */
+/** The guide of each screen, by its heading, or by its name where the heading is that of a record. */
 const GUIDES: Readonly<Record<string, string>> = {
   Inbox: 'for-reviewers',
   Overview: 'console',
   Decisions: 'finding-and-exporting',
+  Decision: 'for-auditors',
   Agents: 'first-steps',
+  Agent: 'from-shadow-to-enforce',
   Policy: 'writing-an-authority',
   Merchants: 'merchants',
   Budgets: 'for-finance',
@@ -24,7 +26,7 @@ const GUIDES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the address of a screen's guide; null for a screen without one. */
-export const guideOf = (title: string): string | null => {
-  const slug = GUIDES[title];
+export const guideOf = (screen: string): string | null => {
+  const slug = GUIDES[screen];
   return slug === undefined ? null : `/docs/guides/${slug}`;
 };

@@ -31,7 +31,7 @@ export default function AgentPage() {
   const above = <Link to="/agents">← Agents</Link>;
   if (query.data === undefined) {
     return (
-      <Page title={slug} above={above}>
+      <Page title={slug} screen="Agent" above={above}>
         {query.isError ? (
           <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />
         ) : (
@@ -48,6 +48,7 @@ function Whole({ agent, above }: { agent: AgentWithBudgets; above: React.ReactNo
   return (
     <Page
       title={agent.name}
+      screen="Agent"
       above={above}
       badges={
         <>

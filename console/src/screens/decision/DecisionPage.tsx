@@ -67,6 +67,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
   return (
     <Page
       title={visible(action.merchant)}
+      screen="Decision"
       above={above}
       badges={
         <>

@@ -14,7 +14,7 @@ import { FirstReview } from '../../components/FirstSteps.tsx';
 import { useKeys } from '../../components/keys/use-keys.ts';
 import { Blocks } from '../../components/list/Blocks.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
-import { Empty, Loading, useTitle } from '../../components/Page.tsx';
+import { Empty, GuideLink, Loading, useTitle } from '../../components/Page.tsx';
 import { SkipLink } from '../../components/shell/SkipLink.tsx';
 import { LoadMore } from '../../components/Table.tsx';
 import type { Action } from '../../lib/hooks/use-action.ts';
@@ -275,6 +275,7 @@ function Header({ tab, exporting }: { tab: string; exporting: Action<[]> }) {
     <header className={styles.head}>
       <div className={styles.titleRow}>
         <h1>Inbox</h1>
+        <GuideLink screen="Inbox" />
         <Button small kind="quiet" busy={exporting.busy} onClick={() => void exporting.run()}>
           Export CSV
         </Button>

@@ -98,6 +98,7 @@ function renderPage({ title, contents, body, place, theme, q }: DocsPage, style:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${esc(title)}</title>
+<link rel="icon" href="/console/icon.svg" type="image/svg+xml">
 <style>${style}</style>
 </head>
 <body>
