@@ -201,7 +201,12 @@ export async function serve({ sample = false }: { sample?: boolean } = {}): Prom
     welcome({ ...service, gateway_url: gateway?.url ?? null }, config.bootstrap_admin_key !== null),
   );
   log.info({ url: service.url, version: VERSION, ...(count === 1 ? {} : { processes: count }) }, 'listening');
-  if (sample) await makeSample(config, database, log);
+  if (sample) {
+    await makeSample(config, database, log).catch((error: unknown) => {
+      // The next sample removes what a start that was asked to end leaves unfinished.
+      if (!signal.aborted) throw error;
+    });
+  }
 }
 
 /** Writes the sample beside the running service, which serves meanwhile. */

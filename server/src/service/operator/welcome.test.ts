@@ -12,6 +12,7 @@ test('a first start prints where the service is, its console and the first key, 
     expect.arrayContaining([
       'Purser listens on http://localhost:8080',
       '  Console     http://localhost:8080/console/setup#4F7K-9QXM-2RTD-8HWN',
+      '  Guides      http://localhost:8080/docs/guides',
       '  Models      http://127.0.0.1:8081',
       '  Admin key   sk_made_now',
     ]),

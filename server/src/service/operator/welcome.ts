@@ -12,7 +12,13 @@ interface Welcomed {
  * not `given`, and the commands of a first decision.
  */
 export function welcome({ url, console_url, gateway_url, first }: Welcomed, given: boolean): string {
-  const lines = ['', `Purser listens on ${url}`, `  Console     ${console_url}`, `  Reference   ${url}/docs`];
+  const lines = [
+    '',
+    `Purser listens on ${url}`,
+    `  Console     ${console_url}`,
+    `  Guides      ${url}/docs/guides`,
+    `  Reference   ${url}/docs`,
+  ];
   if (gateway_url !== null) lines.push(`  Models      ${gateway_url}`);
   if (first === undefined) {
     lines.push('  Admin key   as printed at the first start');
@@ -24,7 +30,7 @@ export function welcome({ url, console_url, gateway_url, first }: Welcomed, give
   const key = first === undefined || given ? '$PURSER_KEY' : first.admin_key;
   lines.push(
     '',
-    'A first agent, and its first decision:',
+    'Open the console to create an agent and try requests. Or in a terminal, a first agent and its first decision:',
     '',
     `curl -s ${url}/v1/agents -H "x-api-key: ${key}" -H 'content-type: application/json' \\`,
     `  -d '{"slug":"infra-bot","authority":{"purpose":{"objective":"Keep the staging servers running"},"currency":"EUR","per_transaction_limit_minor":20000,"monthly_budget_minor":150000}}'`,
