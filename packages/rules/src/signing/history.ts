@@ -198,7 +198,13 @@ export class SigningHistory {
   /** Takes a signed review. `decision` is undefined where it is unknown. Returns why its signature is no good; null: it is. */
   reviewed(seq: number, review: SignedReview, decision: DecisionFacts | undefined): LedgerBreak | null {
     this.#approvals.signed += 1;
-    const fault = this.#reviewFault(seq, review, decision);
+    let fault: string | null;
+    try {
+      fault = this.#reviewFault(seq, review, decision);
+    } catch {
+      // The decision or the review has values that no service wrote.
+      fault = 'it cannot be compared with its decision';
+    }
     if (fault === null) {
       this.#approvals.verified += 1;
       return null;
