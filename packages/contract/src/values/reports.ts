@@ -21,20 +21,20 @@ export const MAX_MERCHANTS = 20;
 
 /** Every reason against switching to ENFORCE, with what to do about it. */
 export const BLOCKERS = {
-  PLAN_CANNOT_ENFORCE: 'ENFORCE needs a paid plan; a trial is not one.',
-  NO_DECISIONS: 'No decisions were made in SHADOW in this period.',
+  PLAN_CANNOT_ENFORCE: 'Enforce needs a paid plan; a trial is not one.',
+  NO_DECISIONS: 'No decisions were made in Shadow in this period.',
   TOO_FEW_DAYS: 'Collect decisions over more days, to cover a typical week.',
-  TOO_FEW_DECISIONS: 'Collect more decisions, to predict what ENFORCE would stop.',
-  AGENT_WITHOUT_AUTHORITY: 'Agents without an authority would have every spend denied: set one.',
+  TOO_FEW_DECISIONS: 'Collect more decisions, to predict what Enforce would stop.',
+  AGENT_WITHOUT_AUTHORITY: 'Agents without a policy would have every spend denied: set one.',
   TOO_MANY_UNCLEAR:
     'Too many spends have an unclear purpose and would need a review: make the purpose more specific, or have the agents send descriptions.',
   PENDING_REVIEWS:
-    'Too many reviews are pending: in ENFORCE a spend waits for its review, and the review expires.',
+    'Too many reviews are pending: in Enforce a spend waits for its review, and the review expires.',
   TOO_FEW_LABELS: 'Add more labels, to measure how often the assessment of purpose is right.',
   LOW_PRECISION: 'Too many spends labelled aligned were assessed as misaligned.',
   LOW_RECALL: 'Too many spends labelled misaligned would have been allowed.',
   EXECUTED_ALTHOUGH_DENIED:
-    'Agents made spends that ENFORCE would have denied: widen the authority if they were right, or accept that they stop.',
+    'Agents made spends that Enforce would have denied: widen the policy if they were right, or accept that they stop.',
 } as const;
 export type BlockerCode = keyof typeof BLOCKERS;
 export const BLOCKER_CODES = Object.keys(BLOCKERS) as BlockerCode[];

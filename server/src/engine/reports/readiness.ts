@@ -17,7 +17,7 @@ export interface Warning {
 /** The warning that people reviewed what keys of their own asked for; none where nobody did. */
 export function keyMakerWarnings({ count, pending, by_key_maker }: ShadowSums['reviews']): Warning[] {
   if (by_key_maker === 0) return [];
-  const message = `${by_key_maker} of ${count - pending} reviews were given by the person who created the requesting key. ENFORCE refuses these while another member may review, or if the separation of duties is MAKER.`;
+  const message = `${by_key_maker} of ${count - pending} reviews were given by the person who created the requesting key. Enforce refuses these while another member may review, or if the separation of duties is MAKER.`;
   return [{ code: 'REVIEWED_BY_KEY_MAKER', message, agents: [], sentences: [] }];
 }
 
