@@ -164,7 +164,7 @@ async function fly(parts: CallParts, open: OpenFlight, signal: AbortSignal): Pro
   if (max_tokens !== null && max_tokens < own) metrics.count('purser_gateway_lowered_total');
   let answer: UpstreamAnswer;
   try {
-    const headers = headersToUpstream(request.headers, upstream);
+    const headers = headersToUpstream(request.headers, upstream, true);
     answer = await parts.client.send(upstream, {
       method: 'POST',
       path: request.url ?? '',

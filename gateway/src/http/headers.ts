@@ -23,10 +23,14 @@ function connectionNames(value: string | string[] | undefined): string[] {
     .map((name) => name.trim().toLowerCase());
 }
 
-/** The headers of a request as they go to the provider, with its key. */
+/**
+ * The headers of a request as they go to the provider, with its key. A body goes as what it was read as: JSON in UTF-8. Another
+ * type or character set could let the provider read other limits in it.
+ */
 export function headersToUpstream(
   headers: IncomingHttpHeaders,
   upstream: Upstream,
+  has_body: boolean,
 ): Record<string, string | string[]> {
   const left_out = new Set([...HOP_BY_HOP, ...NOT_SENT, ...connectionNames(headers.connection)]);
   const sent: Record<string, string | string[]> = {};
@@ -34,6 +38,7 @@ export function headersToUpstream(
     if (value !== undefined && !left_out.has(name) && !name.startsWith('x-purser-')) sent[name] = value;
   if (upstream.provider === 'openai') sent.authorization = `Bearer ${upstream.key}`;
   else sent['x-api-key'] = upstream.key;
+  if (has_body) sent['content-type'] = 'application/json';
   return sent;
 }
 

@@ -15,8 +15,11 @@ export interface ServerParts extends CallParts {
   isReady(): Promise<boolean>;
 }
 
-/** Routes that cost nothing are passed on as they are. */
-const FREE = /^(?:GET \/v1\/models(?:\/[^/]+)?|POST \/v1\/messages\/count_tokens)$/;
+/**
+ * Routes that cost nothing are passed on as they are. The name of a model has no character by which the address would lead to
+ * another route: `..`, also encoded, and the backslash, which addresses take for a slash.
+ */
+const FREE = /^(?:GET \/v1\/models(?:\/(?!\.+$)[\w.:@-]+)?|POST \/v1\/messages\/count_tokens)$/;
 
 interface Matched {
   provider: Provider;
@@ -58,7 +61,7 @@ async function passFree(
       body: answer,
     } = await parts.client.send(upstream, {
       ...{ method: request.method ?? 'GET', path: request.url ?? '', body, signal: left.signal },
-      headers: headersToUpstream(request.headers, upstream),
+      headers: headersToUpstream(request.headers, upstream, body !== null),
     });
     response.writeHead(status, { ...headersToClient(headers), 'x-purser-mode': caller.agent.mode });
     for await (const chunk of answer) if (!(await write(response, chunk))) return;

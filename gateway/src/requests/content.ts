@@ -19,7 +19,9 @@ const DATA_IMAGE = /^data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]*={0
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const IMAGE_TYPE = /^image\/(?:png|jpeg|gif|webp)$/;
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+/** The entries of a list. An object in place of a list is its only entry, as a lenient reader may take it. */
+const listOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : isFields(value) ? [value] : [];
 
 /** Parts whose texts are in the body as the model reads them. */
 const TEXT_PARTS: Readonly<Record<string, readonly string[]>> = {
@@ -84,9 +86,9 @@ class Walk {
 
   #part(part: unknown): void {
     if (typeof part === 'string') return;
-    if (!isFields(part)) throw this.#refusal('a content part without a type');
+    if (!isFields(part)) throw this.refusal('a content part without a type');
     const { type } = part;
-    if (typeof type !== 'string') throw this.#refusal('a content part without a type');
+    if (typeof type !== 'string') throw this.refusal('a content part without a type');
     this.sealed(part);
     if (TEXT_PARTS[this.#shape]?.includes(type)) return;
     switch (`${this.#shape} ${type}`) {
@@ -113,13 +115,13 @@ class Walk {
         return;
       default:
         if (this.#shape === 'messages' && UNSEEN_BLOCKS.includes(type)) this.found.has_unseen = true;
-        else throw this.#refusal(`content of the type ${JSON.stringify(type.slice(0, 60))}`);
+        else throw this.refusal(`content of the type ${JSON.stringify(type.slice(0, 60))}`);
     }
   }
 
   /** An entry of the input of Responses. */
   item(item: unknown): void {
-    if (!isFields(item)) throw this.#refusal('an item that is no object');
+    if (!isFields(item)) throw this.refusal('an item that is no object');
     this.sealed(item);
     const { type } = item;
     if (type === undefined || type === null || type === 'message') {
@@ -128,10 +130,13 @@ class Walk {
       this.content(item.content);
       return;
     }
-    if (typeof type !== 'string') throw this.#refusal('an item without a type');
+    if (typeof type !== 'string') throw this.refusal('an item without a type');
     if (UNSEEN_ITEMS.includes(type)) this.found.has_unseen = true;
     else if (!WHOLE_ITEMS.includes(type))
-      throw this.#refusal(`an item of the type ${JSON.stringify(type.slice(0, 60))}`);
+      throw this.refusal(`an item of the type ${JSON.stringify(type.slice(0, 60))}`);
+    // With its id alone the provider takes what it has stored.
+    const is_sealed = type === 'reasoning' || type === 'compaction';
+    if (is_sealed && typeof item.encrypted_content !== 'string') this.found.has_unseen = true;
     const { output } = item;
     if (type === 'computer_call_output') this.#part(output);
     else this.content(output);
@@ -167,7 +172,8 @@ class Walk {
     else if (type !== 'text') this.found.has_unseen = true;
   }
 
-  #refusal(what: string): Refused {
+  /** The refusal of a call that holds this. */
+  refusal(what: string): Refused {
     return new Refused(
       'unbounded_request',
       `The cost of this call has no bound: ${this.#param} holds ${what}, which this gateway does not know.`,
@@ -190,7 +196,7 @@ export function readContent(shape: Shape, body: Fields): Content {
   found.entries = listOf(body.tools).length + listOf(body.functions).length + 1;
   if (shape === 'responses') {
     found.entries += listOf(body.input).length;
-    for (const item of listOf(body.input)) walk.item(item);
+    for (const item of [...listOf(body.input), ...listOf(body.instructions)]) walk.item(item);
     for (const name of ['previous_response_id', 'conversation', 'prompt'])
       if (body[name] != null) found.has_unseen = true;
     return found;
@@ -198,7 +204,7 @@ export function readContent(shape: Shape, body: Fields): Content {
   if (shape === 'messages') walk.content(body.system);
   for (const message of listOf(body.messages)) {
     found.entries += 1;
-    if (!isFields(message)) continue;
+    if (!isFields(message)) throw walk.refusal('a message that is no object');
     walk.content(message.content);
     // An audio answer of an earlier turn is referred to only by its id.
     if (message.audio != null) found.has_unseen = true;

@@ -12,6 +12,10 @@ const UNBOUNDED: Readonly<Record<Shape, Readonly<Record<string, string>>>> = {
     web_search_options: 'web search',
     audio: 'audio output',
     moderation: 'moderation',
+    // Of servers that are compatible with OpenAI's.
+    best_of: 'several candidates',
+    models: 'other models',
+    plugins: 'plugins',
   },
   responses: {
     background_options: 'work in the background',

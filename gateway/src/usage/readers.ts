@@ -180,7 +180,8 @@ class MessagesReader implements UsageReader {
       input === null ? null : checked({ ...input, output: tokens(this.#usage.output_tokens) });
   }
 
-  #tier(): string | null {
+  /** A tier that is not named is the one that was asked for. */
+  #tier(): string | null | undefined {
     const { speed, inference_geo } = this.#usage;
     const parts = [
       typeof speed === 'string' && speed !== 'standard' ? speed : null,
@@ -188,7 +189,8 @@ class MessagesReader implements UsageReader {
         ? inference_geo
         : null,
     ].filter((each) => each !== null);
-    return parts.length === 0 ? null : parts.join('+');
+    if (parts.length > 0) return parts.join('+');
+    return speed === undefined || inference_geo === undefined ? undefined : null;
   }
 }
 
