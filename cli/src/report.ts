@@ -1,29 +1,36 @@
 import { formatMoney } from '@purser/mcp/money';
-import type { ShadowReport, Simulation } from '@purser/sdk';
+import type { ShadowReport } from '@purser/sdk';
 import type { Context } from './context.ts';
 import { EXIT } from './failure.ts';
+import { attentionLines, oneLine } from './simulation-text.ts';
 
-/** A line for each level of attention: what it would have asked and missed. */
-export function attentionLines({ evaluated, wrong, levels }: Simulation['attention']): string[] {
-  if (evaluated === 0) return [];
-  return [
-    `Attention, on ${evaluated} decisions, ${wrong} of them found wrong:`,
-    ...levels.map(
-      ({ level, asked, questions, found, missed }) =>
-        `  ${level.padEnd(6)}  asks about ${asked} (questions: ${questions}), ${found} of them wrong; misses ${missed}`,
-    ),
-  ];
-}
+/** A line for each standing approval: what it answered ahead. */
+const standingLines = (answered: ShadowReport['by_standing_approval']): string[] =>
+  answered.length === 0
+    ? []
+    : [
+        'Answered ahead:',
+        ...answered.map(({ allowance, agent, count, amounts }) =>
+          [
+            `  ${allowance.id}`,
+            ...(allowance.name === null ? [] : [oneLine(allowance.name, 64)]),
+            agent.slug,
+            count === 1 ? '1 request' : `${count} requests`,
+            ...amounts.map((each) => formatMoney(each.amount_minor, each.currency)),
+          ].join('  '),
+        ),
+      ];
 
 /** The report in lines. */
 function reportLines(report: ShadowReport): string[] {
-  const { from, to, totals, questions, attention, readiness } = report;
+  const { from, to, totals, by_standing_approval, questions, attention, readiness } = report;
   const { count, allow, review, deny, by_currency } = totals;
   return [
     `SHADOW, ${from} to ${to}: ${count} decisions, ${allow} ALLOW, ${review} REVIEW, ${deny} DENY`,
     ...by_currency.map(
       (each) => `  ${formatMoney(each.amount_minor, each.currency)} in ${each.count} requests`,
     ),
+    ...standingLines(by_standing_approval),
     questions.message,
     ...attentionLines(attention),
     readiness.ready ? 'Ready to enforce.' : 'Not ready to enforce:',

@@ -1,6 +1,5 @@
 import { formatMoney } from '@purser/mcp/money';
 import type { Simulation } from '@purser/sdk';
-import { attentionLines } from './report.ts';
 
 const MAX_SHOWN = 10;
 
@@ -37,4 +36,16 @@ const STEERING = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u
 export function oneLine(text: string, max = 200): string {
   const line = text.replace(STEERING, ' ').trim();
   return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+}
+
+/** A line for each level of attention: what it would have asked and missed. */
+export function attentionLines({ evaluated, wrong, levels }: Simulation['attention']): string[] {
+  if (evaluated === 0) return [];
+  return [
+    `Attention, on ${evaluated} decisions, ${wrong} of them found wrong:`,
+    ...levels.map(
+      ({ level, asked, questions, found, missed }) =>
+        `  ${level.padEnd(6)}  asks about ${asked} (questions: ${questions}), ${found} of them wrong; misses ${missed}`,
+    ),
+  ];
 }

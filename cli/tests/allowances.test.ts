@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { makeKey } from '../../server/tests/support/running-service.ts';
+import { freshKey, makeKey, spend } from '../../server/tests/support/running-service.ts';
 import { issuerKey, signedAllowance } from '../../server/tests/support/signed-allowances.ts';
 import { takesMinutes } from '../../server/tests/support/until.ts';
 import { lines, programTest } from './world.ts';
@@ -100,4 +100,28 @@ test('allowances requests, grant and deny decide what agents request', async () 
   expect(denied.out).toContain('Not for games\n');
   expect((await run(['allowances', 'deny', second])).err).toContain('decided');
   expect((await run(['allowances', 'requests', '--agent', agent])).out).toBe('No requests.\n');
+});
+
+test('report says what standing approvals would have answered', async () => {
+  const agent = await makeAgent();
+  expect((await run(['report', '--agent', agent])).out).not.toContain('Answered ahead');
+  const { body: standing } = await s.call('POST', '/v1/allowances', {
+    body: {
+      ...{ agent, currency: 'EUR', amount_minor: 50_000, expires_at: expires, name: 'Servers\u202e' },
+      ...{ automatic: true, answers: ['REVIEW_THRESHOLD_EXCEEDED'], merchants: ['Hetzner Online'] },
+    },
+  });
+  for (const amount_minor of [9_000, 10_000]) {
+    const { body } = await s.call('POST', '/v1/decisions', {
+      body: spend(agent, amount_minor),
+      idempotency_key: freshKey(),
+    });
+    expect(body.standing_approval.id).toBe(standing.id);
+  }
+  const { code, out } = await run(['report', '--agent', agent]);
+  expect(code).toBe(0);
+  expect(out).toMatch(
+    new RegExp(`^Answered ahead:\n {2}${standing.id}  Servers\\S*  ${agent}  2 requests  EUR 190.00$`, 'm'),
+  );
+  expect(out).not.toContain('\u202e');
 });

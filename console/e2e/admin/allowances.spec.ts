@@ -102,3 +102,28 @@ test('an agent’s page says how often its allowances were used and ends them', 
   await expectNoSidewaysScroll(page, 'allowances on a phone');
   await expectAccessible(page, 'allowances on a phone');
 });
+
+test('the shadow report says what a standing approval would have answered, and lists its decisions', async ({
+  page,
+  workspace,
+}) => {
+  await workspace.agent({ mode: 'SHADOW', authority: { ...OPEN, review_threshold_minor: 1_000 } });
+  const standing = await workspace.call('POST', '/v1/allowances', {
+    ...{ agent: 'infra-bot', currency: 'EUR', amount_minor: 100_000, expires_at: EXPIRES, name: HOSTILE },
+    ...{ automatic: true, answers: ['REVIEW_THRESHOLD_EXCEEDED'], merchants: ['Hetzner Online'] },
+  });
+  for (const amount_minor of [2_000, 3_000])
+    expect((await workspace.spend({ amount_minor })).standing_approval.id).toBe(standing.id);
+  expect((await workspace.spend({ amount_minor: 500 })).standing_approval).toBeUndefined();
+  await page.goto('/console/report');
+  const row = page.getByRole('region', { name: 'Answered ahead' }).getByRole('row', { name: /Nightly/ });
+  for (const shown of ['[U+202E]', 'infra-bot', '2', 'EUR 50.00']) await expect(row).toContainText(shown);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectNoSidewaysScroll(page, 'what was answered ahead on a phone');
+  await expectAccessible(page, 'what was answered ahead');
+  await row.getByRole('link', { name: '2', exact: true }).click();
+  await expect(page).toHaveURL(new RegExp(`allowance=${standing.id}`));
+  await expect(page.getByRole('heading', { level: 1, name: 'Decisions' })).toBeVisible();
+  await expect(page.getByText('EUR 30.00').first()).toBeVisible();
+  await expect(page.getByText('EUR 5.00')).toHaveCount(0);
+});

@@ -13,6 +13,7 @@ import {
   MAX_MERCHANTS,
   MAX_QUESTIONS,
   MAX_SPARED_MERCHANTS,
+  MAX_STANDING_APPROVALS,
   STOPS,
   WARNING_CODES,
 } from './values/reports.ts';
@@ -107,6 +108,18 @@ export const ReportBody = Fields(
       maxItems: MAX_MERCHANTS,
       description: `Names as given by the agents; most decisions first, at most ${MAX_MERCHANTS}.`,
     }),
+    by_standing_approval: Type.Array(
+      Fields({
+        allowance: Fields({ id: Id('allowance'), name: Nullable(Type.String()) }),
+        agent: AgentName(),
+        count: Count('Decisions that would have been a review without it.'),
+        amounts: Amounts(),
+      }),
+      {
+        maxItems: MAX_STANDING_APPROVALS,
+        description: `Standing approvals that answered reviews ahead; most decisions first, at most ${MAX_STANDING_APPROVALS}.`,
+      },
+    ),
     by_day: Type.Array(
       Fields({
         day: Day(),

@@ -122,6 +122,34 @@ describe('a standing approval', () => {
     });
   });
 
+  test('is in the shadow report with what it answered in SHADOW, and with nothing that named it or was decided in ENFORCE', async () => {
+    const agent = await makeAgent(TERMS, { mode: 'SHADOW' });
+    const named = await standing(agent, { name: 'Servers' });
+    const busy = await standing(agent, { expires_at: inDays(1) });
+    for (const amount_minor of [200, 300, 400])
+      expect((await ask(agent, amount_minor)).standing_approval.id).toBe(busy.id);
+    // 100 is left of the first one.
+    expect((await ask(agent, 200)).standing_approval.id).toBe(named.id);
+    expect((await ask(agent, 150, { allowance: named.id })).standing_approval).toBeUndefined();
+    const other = await agentOf();
+    const elsewhere = await standing(other);
+    expect((await ask(other, 200)).standing_approval.id).toBe(elsewhere.id);
+    const row = (allowance: object, count: number, amount_minor: number) => ({
+      allowance,
+      agent: { slug: agent },
+      count,
+      amounts: [{ currency: 'EUR', count, amount_minor }],
+    });
+    const rows = [row({ id: busy.id, name: null }, 3, 900), row({ id: named.id, name: 'Servers' }, 1, 200)];
+    for (const query of ['', `?agent=${agent}`])
+      expect((await get(`/v1/reports/shadow${query}`)).by_standing_approval).toMatchObject(rows);
+    expect((await get(`/v1/reports/shadow?agent=${other}`)).by_standing_approval).toEqual([]);
+    const before = '?from=2026-01-01&to=2026-01-02';
+    expect((await get(`/v1/reports/shadow${before}`)).by_standing_approval).toEqual([]);
+    const { text } = await s.call('GET', '/v1/reports/shadow', { headers: { accept: 'text/csv' } });
+    expect(text).toContain(`by_standing_approval,${busy.id},3,,,,EUR,3,900,`);
+  });
+
   test('must answer all of it, changes no DENY, and the earliest to expire with room goes first', async () => {
     const agent = await agentOf({ on_purpose_unclear: 'REVIEW', per_transaction_limit_minor: 5_000 });
     const late = await standing(agent, { answers: ['REVIEW_THRESHOLD_EXCEEDED', 'NEW_MERCHANT'] });

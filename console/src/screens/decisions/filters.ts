@@ -59,6 +59,7 @@ export const FILTERS: readonly Filter[] = [
   },
   { param: 'merchant', name: 'Merchant (exact)', more: true },
   { param: 'question_id', name: 'Question', placeholder: 'ID', more: true },
+  { param: 'allowance', name: 'Allowance', placeholder: 'ID', more: true },
   { param: 'currency', name: 'Currency', placeholder: 'EUR', more: true },
   { param: 'min_amount', name: 'At least', type: 'amount', more: true },
   { param: 'max_amount', name: 'At most', type: 'amount', more: true },

@@ -18,7 +18,7 @@ import { Labels } from './Labels.tsx';
 import { Questions } from './Questions.tsx';
 import { Readiness } from './Readiness.tsx';
 import styles from './Report.module.css';
-import { ByAgent, ByMerchant, ByReason, Executed, Totals } from './Tables.tsx';
+import { ByAgent, ByMerchant, ByReason, ByStandingApproval, Executed, Totals } from './Tables.tsx';
 
 const PARAMS = ['from', 'to', 'agent'] as const;
 
@@ -185,6 +185,7 @@ function Whole({ report, search }: { report: ShadowReport; search: Search }) {
         <Labels report={report} filters={filters} />
       </CardGrid>
       <ByReason report={report} filters={filters} />
+      <ByStandingApproval report={report} filters={filters} />
       <ByAgent report={report} search={search} />
       <ByMerchant report={report} filters={filters} />
       {enforced.count > 0 && (

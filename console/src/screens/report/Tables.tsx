@@ -1,5 +1,6 @@
 import type { ShadowReport } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
+import { allowanceName } from '../../components/allowances/allowances.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Share } from '../../components/charts/kinds.tsx';
 import { Notice } from '../../components/Notice.tsx';
@@ -175,6 +176,41 @@ export function ByMerchant({ report, filters }: { report: ShadowReport; filters:
             ),
           },
           ...COUNTS,
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Decisions that standing approvals answered in place of a reviewer; nothing where there are none. */
+export function ByStandingApproval({ report, filters }: { report: ShadowReport; filters: Search }) {
+  if (report.by_standing_approval.length === 0) return null;
+  return (
+    <Card title="Answered ahead" flush>
+      <Table<ShadowReport['by_standing_approval'][number]>
+        label="Answered ahead"
+        rows={report.by_standing_approval}
+        keyOf={(each) => each.allowance.id}
+        columns={[
+          {
+            name: 'Standing approval',
+            heading: true,
+            wrap: true,
+            cell: ({ allowance }) => (
+              <Link to={`/allowances/${allowance.id}`}>{allowanceName(allowance)}</Link>
+            ),
+          },
+          { name: 'Agent', short: true, cell: ({ agent }) => agent.slug },
+          {
+            name: 'Decisions',
+            number: true,
+            cell: ({ allowance, count }) => (
+              <Link to="/decisions" search={{ ...filters, allowance: allowance.id }}>
+                {count}
+              </Link>
+            ),
+          },
+          { name: 'Requested', number: true, cell: (each) => <Sums amounts={each.amounts} /> },
         ]}
       />
     </Card>

@@ -16,6 +16,9 @@ export const MAX_PARTS = 12;
 /** Agents whose requests are divided by shared budgets, the newest. */
 export const MAX_SHARING_AGENTS = 200;
 
+/** Standing approvals in a report. */
+export const MAX_STANDING_APPROVALS = 100;
+
 /** Merchants in a report. */
 export const MAX_MERCHANTS = 20;
 

@@ -26,6 +26,7 @@ import {
   type ShadowSums,
   sumCounters,
 } from '../../engine/reports/shadow-report.ts';
+import { countStandingAnswers, type ReportedStanding } from '../../engine/reports/standing-answers.ts';
 import { getAgent } from '../../engine/storage/agents.ts';
 import { loadAuthoritiesOf } from '../../engine/storage/authorities.ts';
 import type { Queryable } from '../../engine/storage/database.ts';
@@ -57,6 +58,7 @@ async function stateNow(db: Queryable, workspace_id: string) {
 function* csvOf(
   { from, to }: { from: string; to: string },
   sums: ShadowSums,
+  standing: ReportedStanding,
   slugOf: (id: string) => string,
 ) {
   yield csvLine([
@@ -99,6 +101,10 @@ function* csvOf(
     by_merchant.map((row) => ({ ...row, name: row.merchant })),
   );
   yield* lines(
+    'by_standing_approval',
+    standing.map((row) => ({ ...row, name: row.allowance.id })),
+  );
+  yield* lines(
     'by_day',
     by_day.map((row) => ({ ...row, name: row.day })),
   );
@@ -106,8 +112,13 @@ function* csvOf(
   yield* lines('enforced', [{ ...enforced, name: '' }]);
 }
 
-function csvAnswer(period: { from: string; to: string }, sums: ShadowSums, { agents }: ReportSources) {
-  const content = [...csvOf(period, sums, (id) => agents.get(id)?.slug ?? id)].join('');
+function csvAnswer(
+  period: { from: string; to: string },
+  sums: ShadowSums,
+  standing: ReportedStanding,
+  { agents }: ReportSources,
+) {
+  const content = [...csvOf(period, sums, standing, (id) => agents.get(id)?.slug ?? id)].join('');
   return {
     status: 200 as const,
     text: { content, content_type: CSV_TYPE },
@@ -251,8 +262,9 @@ export function makeReportRoutes({ db, reports_db, assessLevels, replay_time }: 
       const sources = await loadReportSources(reports_db, workspace_id, { agent_id, ...period });
       if (sources === undefined) throw new ApiError('not_found', 'No such workspace.');
       const sums = sumCounters(sources.counters, { max_merchants: MAX_MERCHANTS, agent_id });
-      if (wantsCsv(call.headers)) return csvAnswer(period, sums, sources);
       const asked = { agent_id, ...period };
+      const standing = await countStandingAnswers(reports_db, workspace_id, asked, sources.agents);
+      if (wantsCsv(call.headers)) return csvAnswer(period, sums, standing, sources);
       const merchants = await countSparedReviews(reports_db, workspace_id, asked, sources.agents);
       const questions = await countAskedQuestions(reports_db, workspace_id, asked, sources.agents);
       const attention = await compareAttention(comparing, workspace_id, asked);
@@ -266,6 +278,7 @@ export function makeReportRoutes({ db, reports_db, assessLevels, replay_time }: 
         body: {
           ...head,
           ...present(sums, sources),
+          by_standing_approval: standing,
           questions,
           attention,
           purpose_model: modelUsed(await listModelUsage(reports_db, workspace_id, daysOf(period))),
