@@ -55,21 +55,22 @@ export const programOf = (folder, name) =>
   process.platform === 'win32' ? join(folder, 'Scripts', `${name}.exe`) : join(folder, 'bin', name);
 
 /**
- * An environment with exactly these lists of packages, whose hashes are checked. Made once, and again when the lists
- * change. Resolves to its Python. Throws `PythonMissing` where `venv` or the packages cannot be had.
+ * An environment of this Python with exactly these lists of packages, whose hashes are checked. Made once, and again when
+ * the lists or the Python change. Resolves to its Python. Throws `PythonMissing` where `venv` or the packages cannot be had.
  */
 export async function makeEnvironment(python, folder, lists) {
   const program = programOf(folder, 'python');
-  const texts = lists.map((list) => readFileSync(list, 'utf8'));
+  const { stdout } = spawnSync(python, ['-c', 'import sys; print(sys.executable, sys.version)'], {
+    encoding: 'utf8',
+  });
+  const texts = [stdout, ...lists.map((list) => readFileSync(list, 'utf8'))];
   const wanted = createHash('sha256').update(texts.join('\0')).digest('hex');
   const mark = join(folder, `.installed-${wanted.slice(0, 16)}`);
   if (existsSync(mark) && existsSync(program)) return program;
-  if (!existsSync(program)) {
-    const made = await runPython(python, ['-m', 'venv', folder], { quiet: true });
-    if (made.code !== 0) {
-      rmSync(folder, { recursive: true, force: true });
-      throw new PythonMissing(`${python} cannot make an environment: its module venv is missing`);
-    }
+  const made = await runPython(python, ['-m', 'venv', '--clear', folder], { quiet: true });
+  if (made.code !== 0) {
+    rmSync(folder, { recursive: true, force: true });
+    throw new PythonMissing(`${python} cannot make an environment: its module venv is missing`);
   }
   const given = lists.flatMap((list) => ['-r', list]);
   const args = [

@@ -29,6 +29,8 @@ export interface Variant {
   service_killed?: true;
   /** Faults of the payment system, if they differ from the usual ones. */
   rail_faults?: RailFaults;
+  /** Nothing is lost and nobody is killed: so many callers of each name are at it at once. */
+  race?: number;
 }
 
 /** The results of all runs of a variant. */
@@ -57,6 +59,8 @@ const PROXY_FAULTS: ProxyFaults = {
   other: 0.04,
 };
 const RAIL_FAULTS: RailFaults = { lost_requests: 0.08, lost_answers: 0.08, declined: 0.05 };
+const NO_PROXY_FAULTS = Object.fromEntries(Object.keys(PROXY_FAULTS).map((name) => [name, 0]));
+const NO_RAIL_FAULTS: RailFaults = { lost_requests: 0, lost_answers: 0, declined: 0 };
 const PROCESSES = 4;
 const RUNS_AT_ONCE = 200;
 /** In the runs of a variant that has the service killed. */
@@ -171,7 +175,7 @@ function makeCallers(settings: object, calls_a_kill: number) {
   };
 }
 
-/** Two callers of one name at once, in any of the processes, and a third later; so often, and what came of it. */
+/** Two callers of one name at once (or a `race`), in any of the processes, and one later; so often, and what came of it. */
 export async function runFaults(s: FaultService, variant: Variant, runs: number): Promise<Tally> {
   const begun_ms = performance.now();
   const admin = new Purser({ apiKey: s.admin_key, baseURL: s.url, timeout: 60_000 });
@@ -180,8 +184,10 @@ export async function runFaults(s: FaultService, variant: Variant, runs: number)
     mode: variant.mode,
     authority: AUTHORITY,
   });
-  const rail = await startRail(variant.rail_faults ?? RAIL_FAULTS);
-  const proxy = await startFaultProxy(s.url, PROXY_FAULTS, (headers, asked) => {
+  const is_race = variant.race !== undefined;
+  const rail = await startRail(variant.rail_faults ?? (is_race ? NO_RAIL_FAULTS : RAIL_FAULTS));
+  const faults: ProxyFaults = is_race ? { ...PROXY_FAULTS, ...NO_PROXY_FAULTS } : PROXY_FAULTS;
+  const proxy = await startFaultProxy(s.url, faults, (headers, asked) => {
     if (variant.replay_of === 'withheld') delete headers['idempotent-replay-of'];
     if (variant.replay_of === 'forged' && 'idempotent-replay-of' in headers) {
       headers['idempotent-replay-of'] = asked['x-request-id'];
@@ -200,7 +206,7 @@ export async function runFaults(s: FaultService, variant: Variant, runs: number)
       rail_url: rail.url,
       variant,
     },
-    callsAKill(runs),
+    is_race ? Number.POSITIVE_INFINITY : callsAKill(runs),
   );
   await callers.ready();
 
@@ -212,8 +218,8 @@ export async function runFaults(s: FaultService, variant: Variant, runs: number)
     begun += 1;
     const action = { type: 'purchase', merchant: 'Hetzner Online', amount_minor, currency: 'EUR' };
     const request = { idempotencyKey: name, action, context: { name } };
-    const both = await Promise.all([callers.call(request), callers.call(request)]);
-    ended.set(name, [...both, await callers.call(request)]);
+    const at_once = Array.from({ length: variant.race ?? 2 }, () => callers.call(request));
+    ended.set(name, [...(await Promise.all(at_once)), await callers.call(request)]);
   }
   let is_over = false;
   const killing = (async () => {
@@ -237,7 +243,7 @@ export async function runFaults(s: FaultService, variant: Variant, runs: number)
   const service_kills = await killing;
   await callers.stop();
   // What was delayed on the way still arrives.
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  if (!is_race) await new Promise((resolve) => setTimeout(resolve, 1_500));
   await proxy.close();
   await rail.close();
 

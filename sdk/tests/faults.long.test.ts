@@ -66,6 +66,19 @@ describe.concurrent('of all spends with lost requests and answers, cuts, delays,
   });
 });
 
+test.each<[string, Variant]>([
+  ['in ENFORCE with an adapter', { mode: 'ENFORCE', adapter: true }],
+  ['in ENFORCE with an adapter behind the token', { mode: 'ENFORCE' }],
+  ['in ENFORCE with nothing behind the token', { mode: 'ENFORCE', token_unused: true }],
+  ['in SHADOW', { mode: 'SHADOW' }],
+])('%s one of fifty callers of one name, in four processes, pays', async (name, variant) => {
+  const tally = await tallyOf(name, { ...variant, race: 50 }, 1);
+  expect(tally).toMatchObject({ paid: 1, paid_twice: 0, failed_though_paid: 0, unpaid_without_cause: 0 });
+  const { paid, already_paid = 0, SpendUnfinished = 0, SpendUncertain = 0, ...others } = tally.ended;
+  expect([paid, others]).toEqual([1, {}]);
+  expect(already_paid + SpendUnfinished + SpendUncertain).toBe(50);
+});
+
 describe.concurrent('these runs find', () => {
   test('a client that takes every replay for its own: it pays twice', async () => {
     const tally = await tallyOf(

@@ -41,9 +41,12 @@ function stage(options: FakePurserOptions = {}) {
     return answer;
   }) as typeof globalThis.fetch;
   const client = (apiKey: string) => new Purser({ apiKey, fetch, maxRetries: 1 });
+  const key = `sk_agent_${names}`;
   return {
     fake,
-    purser: client(`sk_agent_${names}`),
+    purser: client(key),
+    /** One more client with the same key. */
+    another: () => client(key),
     adapter: client('sk_adapter'),
     breakWith: (next: Fault) => {
       fault = next;
@@ -216,32 +219,40 @@ describe('spend', () => {
   });
 });
 
-describe('of several callers of one name', () => {
+/** As many as call at once where a name is raced for. */
+const FIFTY = Array.from({ length: 50 }, (_, number) => number);
+
+describe('of fifty callers of one name', () => {
   test.each([
     ['ENFORCE', true, false],
     ['ENFORCE', true, true],
+    ['ENFORCE', false, false],
     ['SHADOW', false, false],
+    ['SHADOW', true, false],
   ] as const)(
     'one pays, and the others learn of it: %s, adapter: %s, idempotent: %s',
     async (mode, with_adapter, idempotent) => {
-      const { purser, adapter } = stage({ mode });
+      const { adapter, another } = stage({ mode });
       const order = request();
       const keys = new Set<string>();
-      const payment = async ({ paymentKey }: Grant) => {
+      const pay = vi.fn(async ({ paymentKey }: Grant) => {
         keys.add(paymentKey);
         await new Promise((resolve) => setTimeout(resolve, 5));
         return {};
-      };
-      const pay = vi.fn(payment);
+      });
       const options = { paymentIsIdempotent: idempotent, ...(with_adapter ? { adapter } : {}) };
-      const results = await Promise.all([1, 2, 3].map(() => caught(purser.spend(order, pay, options))));
+      // Every fifth has a client of its own: what a process remembers holds for all of them.
+      const clients = FIFTY.slice(0, 10).map(another);
+      const calls = FIFTY.map((number) => clients[number % clients.length]?.spend(order, pay, options));
+      const results = await Promise.all(calls.map((call) => caught(call as Promise<unknown>)));
       if (idempotent) expect(keys.size).toBe(1);
       else {
         expect(pay).toHaveBeenCalledTimes(1);
         const others = results.filter((result) => result.resolved === undefined);
+        expect(others.length).toBeGreaterThan(0);
         expect(others.every((each) => each instanceof SpendUnfinished)).toBe(true);
       }
-      expect((await purser.spend(order, pay, options)).status).toBe('already_paid');
+      expect((await another().spend(order, pay, options)).status).toBe('already_paid');
     },
   );
 });
