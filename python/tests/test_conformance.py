@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import itertools
 import json
 import os
 import re
@@ -225,17 +227,22 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def _base_url(scenario: dict[str, Any], kind: str) -> str:
+ADDRESSES = itertools.count()
+
+
+def _base_url() -> str:
     """An address of its own: what a process remembers, it remembers by the address."""
-    return f"http://s{SCENARIOS.index(scenario)}-{kind}.localhost"
+    return f"http://s{next(ADDRESSES)}.localhost"
 
 
 def _play_sync(scenario: dict[str, Any], service: ScriptedService) -> None:
+    base_url = _base_url()
+
     def client(by: str) -> Purser:
         transport = httpx2.MockTransport(lambda request: service.answer(by, request))
         return Purser(
             f"sk_{by}",
-            base_url=_base_url(scenario, "sync"),
+            base_url=base_url,
             max_retries=scenario.get("max_retries", 2),
             http_client=httpx2.Client(transport=transport),
         )
@@ -254,11 +261,13 @@ def _play_sync(scenario: dict[str, Any], service: ScriptedService) -> None:
 
 
 async def _play_async(scenario: dict[str, Any], service: ScriptedService, *, sync_callbacks: bool) -> None:
+    base_url = _base_url()
+
     def client(by: str) -> AsyncPurser:
         transport = httpx2.MockTransport(lambda request: service.answer(by, request))
         return AsyncPurser(
             f"sk_{by}",
-            base_url=_base_url(scenario, f"async-{sync_callbacks}".lower()),
+            base_url=base_url,
             max_retries=scenario.get("max_retries", 2),
             http_client=httpx2.AsyncClient(transport=transport),
         )
@@ -282,13 +291,46 @@ def test_the_file_has_scenarios_of_a_version_that_this_runner_reads() -> None:
     assert len(SCENARIOS) >= (1 if "SPEND_SCENARIOS" in os.environ else 60)
 
 
-@pytest.mark.parametrize("kind", ["sync", "async", "async, plain callbacks"])
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=[each["name"] for each in SCENARIOS])
-def test_scenario(scenario: dict[str, Any], kind: str, clock: Clock) -> None:
+def _problems_of(scenario: dict[str, Any], kind: str, clock: Clock) -> list[str]:
     service = ScriptedService(scenario["wire"], clock)
     if kind == "sync":
         _play_sync(scenario, service)
     else:
         asyncio.run(_play_async(scenario, service, sync_callbacks=kind != "async"))
-    assert service.problems == []
-    assert service.used == len(service.lines)
+    unused = len(service.lines) - service.used
+    return [*service.problems, *([f"{unused} lines unused"] if unused else [])]
+
+
+@pytest.mark.parametrize("kind", ["sync", "async", "async, plain callbacks"])
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=[each["name"] for each in SCENARIOS])
+def test_scenario(scenario: dict[str, Any], kind: str, clock: Clock) -> None:
+    assert _problems_of(scenario, kind, clock) == []
+
+
+# Each changes what the first scenario expects: who runs the file has to find it.
+CHANGES: dict[str, Callable[[dict[str, Any], dict[str, Any], dict[str, Any]], object]] = {
+    "how it ends": lambda _, call, line: call["ends"].update(status="already_paid"),
+    "that it ends with an error": lambda _, call, line: call.update(ends={"error": "SpendDenied"}),
+    "what is paid": lambda _, call, line: call["paid"][0].update(amount_minor=1),
+    "how often it is paid": lambda _, call, line: call["paid"].pop(),
+    "how many reports fail": lambda _, call, line: call.update(unreported=1),
+    "who sends": lambda _, call, line: line.update(by="adapter"),
+    "the method": lambda _, call, line: line.update(method="PUT"),
+    "the path": lambda _, call, line: line.update(path="/v1/decisions?a=b"),
+    "a header": lambda _, call, line: line["headers"].update({"idempotency-key": "order-2"}),
+    "the body": lambda _, call, line: line["body"].update(limitable=True),
+    "when it is sent": lambda _, call, line: line.update(after_ms=[1_000, 2_000]),
+    "a line more": lambda scenario, call, line: scenario["wire"].append(line),
+    "a line less": lambda scenario, call, line: scenario["wire"].pop(),
+}
+
+
+@pytest.mark.parametrize("kind", ["sync", "async", "async, plain callbacks"])
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.skipif(
+    "SPEND_SCENARIOS" in os.environ, reason="another file's first scenario may lack what is changed"
+)
+def test_a_changed_scenario_does_not_hold(what: str, kind: str, clock: Clock) -> None:
+    changed = copy.deepcopy(SCENARIOS[0])
+    CHANGES[what](changed, changed["calls"][0], changed["wire"][0])
+    assert _problems_of(changed, kind, clock) != []

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import httpx2
 import pytest
 
-from purser import APIError, AsyncPurser, InvalidRequestError, Purser
+from purser import APIError, AsyncPurser, Grant, InvalidRequestError, Purser
 from purser.testing import fake_purser
 
 from .conftest import ADMIN_KEY, AUTHORITY, openapi
@@ -298,23 +298,25 @@ def test_the_fake_serves_async_clients_and_shows_its_records() -> None:
     fake = fake_purser(agent="bot")
     fake.decide(lambda request: "REVIEW" if request["action"]["amount_minor"] > 10_000 else "ALLOW")
 
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        """The fake's answer; once a look is under way, a person reviews."""
+        answering = asyncio.ensure_future(fake._handle_async(request))
+        await asyncio.sleep(0)
+        if request.method == "GET":
+            fake.review(fake.decisions[0]["decision_id"], "ALLOW")
+        return await answering
+
     async def spend(amount: int) -> str:
-        purser = AsyncPurser("sk_test", http_client=fake.async_http_client)
-        request: Any = {
-            "action": {**REQUEST["action"], "amount_minor": amount},
-            "idempotency_key": f"a{amount}",
-        }
-        call = asyncio.ensure_future(
-            purser.spend(
-                request, lambda grant: {"external_reference": "pi"}, adapter=purser, wait_for_review=20
-            )
-        )
-        while not fake.decisions:  # noqa: ASYNC110
-            await asyncio.sleep(0)
-        for decision in fake.decisions:
-            if decision["review_state"] == "PENDING":
-                fake.review(decision["decision_id"], "ALLOW")
-        return (await call).status
+        http_client = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
+        purser = AsyncPurser("sk_test", http_client=http_client)
+        adapter = AsyncPurser("sk_test", http_client=fake.async_http_client)
+        action = {**REQUEST["action"], "amount_minor": amount}
+        request: Any = {"action": action, "idempotency_key": f"a{amount}"}
+
+        def pay(_: Grant) -> dict[str, str]:
+            return {"external_reference": "pi"}
+
+        return (await purser.spend(request, pay, adapter=adapter, wait_for_review=20)).status
 
     assert asyncio.run(spend(20_000)) == "paid"
     assert [each["outcome_state"] for each in fake.decisions] == ["EXECUTED"]

@@ -411,7 +411,8 @@ export class Allowances extends Resource {
   }
   /** Makes the allowance that an issuer signed; the same JWT again returns it. */
   present(body: t.PresentAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
-    return this.call('POST', '/v1/allowances/present', { body, repeatable: true, options });
+    const shape = shapes.allowance;
+    return this.call('POST', '/v1/allowances/present', { body, repeatable: true, shape, options });
   }
   /** Permits nothing until a person decides it. Sent again after a lost connection if `external_id` is given. */
   request(body: t.RequestAllowanceRequest, options?: Options): APIPromise<t.Allowance> {

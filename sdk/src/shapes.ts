@@ -69,6 +69,9 @@ const isConsumption = (value: unknown) =>
 const isOutcome = (value: unknown) =>
   isObject(value) && isDecisionId(value.decision_id) && isText(value.outcome_id) && isText(value.type);
 
+// Without its id a spend would be asked for under no allowance.
+const isAllowance = (value: unknown) => isObject(value) && isText(value.id);
+
 /** The shapes that answers are held against. */
 export const shapes = {
   object: { name: 'object', holds: isObject },
@@ -78,4 +81,5 @@ export const shapes = {
   decision: { name: 'decision', holds: isDecision },
   consumption: { name: 'consumption', holds: isConsumption },
   outcome: { name: 'outcome', holds: isOutcome },
+  allowance: { name: 'allowance', holds: isAllowance },
 } satisfies Record<string, Shape>;

@@ -211,29 +211,60 @@ test(`the file has scenarios of a version that this runner reads`, () => {
   expect(scenarios.length).toBeGreaterThanOrEqual(process.env.SPEND_SCENARIOS === undefined ? 60 : 1);
 });
 
+/** Plays a scenario at an address of its own, since what a process remembers it remembers by the address. */
+async function problemsOf(scenario: Scenario, address: string): Promise<string[]> {
+  const { calls, wire, max_retries: maxRetries = 2 } = scenario;
+  const service = new ScriptedService(wire);
+  const client = (by: Line['by']) =>
+    new Purser({
+      apiKey: `sk_${by}`,
+      baseURL: `http://${address}.localhost`,
+      maxRetries,
+      fetch: ((url: string, init: RequestInit) => service.answer(by, url, init)) as never,
+    });
+  const [purser, adapter] = [client('agent'), client('adapter')];
+  let is_over = false;
+  const all = (async () => {
+    for (const [number, call] of calls.entries())
+      await make(call, purser, adapter, (text) => service.problems.push(`call ${number + 1}: ${text}`));
+  })().finally(() => {
+    is_over = true;
+  });
+  while (!is_over) await vi.advanceTimersToNextTimerAsync();
+  await all;
+  const unused = service.unused === 0 ? [] : [`${service.unused} lines unused`];
+  return [...service.problems, ...unused];
+}
+
 test.each(scenarios.map((each, index) => [each.name, index, each] as const))(
   '%s',
-  async (_name, index, { calls, wire, max_retries: maxRetries = 2 }) => {
-    const service = new ScriptedService(wire);
-    // An address of its own: what a process remembers, it remembers by the address.
-    const client = (by: Line['by']) =>
-      new Purser({
-        apiKey: `sk_${by}`,
-        baseURL: `http://s${index}.localhost`,
-        maxRetries,
-        fetch: ((url: string, init: RequestInit) => service.answer(by, url, init)) as never,
-      });
-    const [purser, adapter] = [client('agent'), client('adapter')];
-    let is_over = false;
-    const all = (async () => {
-      for (const [number, call] of calls.entries())
-        await make(call, purser, adapter, (text) => service.problems.push(`call ${number + 1}: ${text}`));
-    })().finally(() => {
-      is_over = true;
-    });
-    while (!is_over) await vi.advanceTimersToNextTimerAsync();
-    await all;
-    expect(service.problems).toEqual([]);
-    expect(service.unused).toBe(0);
+  async (_name, index, scenario) => {
+    expect(await problemsOf(scenario, `s${index}`)).toEqual([]);
+  },
+);
+
+/** Each changes what the first scenario expects: who runs the file has to find it. */
+const CHANGES: [string, (scenario: Scenario, call: CallLine, line: Line) => unknown][] = [
+  ['how it ends', (_, call) => Object.assign(call.ends, { status: 'already_paid' })],
+  ['that it ends with an error', (_, call) => Object.assign(call, { ends: { error: 'SpendDenied' } })],
+  ['what is paid', (_, { paid }) => Object.assign(paid?.[0] as object, { amount_minor: 1 })],
+  ['how often it is paid', (_, { paid }) => paid?.pop()],
+  ['how many reports fail', (_, call) => Object.assign(call, { unreported: 1 })],
+  ['who sends', (_s, _c, line) => Object.assign(line, { by: 'adapter' })],
+  ['the method', (_s, _c, line) => Object.assign(line, { method: 'PUT' })],
+  ['the path', (_s, _c, line) => Object.assign(line, { path: '/v1/decisions?a=b' })],
+  ['a header', (_s, _c, line) => Object.assign(line.headers as object, { 'idempotency-key': 'order-2' })],
+  ['the body', (_s, _c, line) => Object.assign(line.body as object, { limitable: true })],
+  ['when it is sent', (_s, _c, line) => Object.assign(line, { after_ms: [1_000, 2_000] })],
+  ['a line more', ({ wire }) => wire.push(wire[0] as Line)],
+  ['a line less', ({ wire }) => wire.pop()],
+];
+
+test.skipIf(process.env.SPEND_SCENARIOS !== undefined).each(CHANGES)(
+  'a scenario that differs in %s does not hold',
+  async (what, change) => {
+    const changed = structuredClone(scenarios[0] as Scenario);
+    change(changed, changed.calls[0] as CallLine, changed.wire[0] as Line);
+    expect(await problemsOf(changed, `changed-${what.replaceAll(' ', '-')}`)).not.toEqual([]);
   },
 );

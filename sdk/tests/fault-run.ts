@@ -29,7 +29,7 @@ export interface Variant {
   service_killed?: true;
   /** Faults of the payment system, if they differ from the usual ones. */
   rail_faults?: RailFaults;
-  /** Nothing is lost and nobody is killed: so many callers of each name are at it at once. */
+  /** Nothing is lost and nobody is killed: this many callers of each name call at once. */
   race?: number;
 }
 

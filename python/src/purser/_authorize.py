@@ -135,6 +135,7 @@ def ask(core: Core, call_id: str, request: SpendRequest) -> Work[Asked]:
                 {"request_id": call_id},
                 body={"signed": allowance},
                 repeatable=True,
+                shape="allowance",
             )
         )
         body = {**body, "allowance": presented.data["id"]}

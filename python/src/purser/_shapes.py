@@ -104,6 +104,10 @@ def _is_outcome(value: Any) -> bool:
     )
 
 
+def _is_allowance(value: Any) -> bool:
+    return is_object(value) and _is_text(value.get("id"))
+
+
 #: What answers are held against, since a proxy may answer instead of the service: a name for errors, and a check.
 SHAPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "object": ("object", is_object),
@@ -113,4 +117,5 @@ SHAPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "decision": ("decision", is_decision),
     "consumption": ("consumption", _is_consumption),
     "outcome": ("outcome", _is_outcome),
+    "allowance": ("allowance", _is_allowance),
 }
