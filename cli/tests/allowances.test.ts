@@ -92,8 +92,12 @@ test('allowances requests, grant and deny decide what agents request', async () 
   const granting = ['--amount', '150', '--merchant', 'Hetzner', '--purpose', 'The load test of 4.2'];
   const granted = await run(['allowances', 'grant', first, ...granting, '--comment', 'Go', '--json']);
   expect(JSON.parse(granted.out)).toMatchObject({
-    ...{ id: first, status: 'OPEN', amount_minor: 15_000, purpose: 'The load test of 4.2' },
-    ...{ merchants: ['Hetzner'], decided: { action: 'ALLOW', comment: 'Go' } },
+    id: first,
+    status: 'OPEN',
+    amount_minor: 15_000,
+    purpose: 'The load test of 4.2',
+    merchants: ['Hetzner'],
+    decided: { action: 'ALLOW', comment: 'Go' },
   });
   const denied = await run(['allowances', 'deny', second, '--comment', 'Not for games']);
   expect(lines(denied.out)[0]).toContain(`${second}  DENIED`);
@@ -107,8 +111,14 @@ test('report says what standing approvals would have answered', async () => {
   expect((await run(['report', '--agent', agent])).out).not.toContain('Answered ahead');
   const { body: standing } = await s.call('POST', '/v1/allowances', {
     body: {
-      ...{ agent, currency: 'EUR', amount_minor: 50_000, expires_at: expires, name: 'Servers\u202e' },
-      ...{ automatic: true, answers: ['REVIEW_THRESHOLD_EXCEEDED'], merchants: ['Hetzner Online'] },
+      agent,
+      currency: 'EUR',
+      amount_minor: 50_000,
+      expires_at: expires,
+      name: 'Servers\u202e',
+      automatic: true,
+      answers: ['REVIEW_THRESHOLD_EXCEEDED'],
+      merchants: ['Hetzner Online'],
     },
   });
   for (const amount_minor of [9_000, 10_000]) {

@@ -43,7 +43,11 @@ function raw(method: string, path: string, headers: Record<string, string> = {},
   const { port } = new URL(gateway.url);
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const sent = request({
-      ...{ host: '127.0.0.1', port, method, path, agent: false },
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      agent: false,
       headers: { authorization: 'Bearer sk_agent', 'content-length': Buffer.byteLength(body), ...headers },
     });
     sent.on('error', reject).on('response', (response) => {

@@ -13,7 +13,9 @@ test('no prompt, no answer and no key is in the journal, the log, the metrics or
   purser.keys.add(key);
   const bodies: string[] = [];
   const gateway = await startTestGateway(purser.url, provider, {
-    ...{ OPENAI_API_KEY: `sk-${CANARY}`, ANTHROPIC_API_KEY: `sk-${CANARY}`, LEASE_IDLE_SECONDS: '1' },
+    OPENAI_API_KEY: `sk-${CANARY}`,
+    ANTHROPIC_API_KEY: `sk-${CANARY}`,
+    LEASE_IDLE_SECONDS: '1',
   });
   try {
     const said = { key, headers: { 'x-custom': CANARY } };

@@ -19,7 +19,8 @@ test('against the service itself: leases are decided, consumed and reported with
   const { key: adapter } = await makeKey(s, { scopes: ['consume'] });
   const provider = await startFakeProvider();
   const gateway = await startTestGateway(s.url, provider, {
-    ...{ PURSER_ADAPTER_KEY: adapter, LEASE_IDLE_SECONDS: '1' },
+    PURSER_ADAPTER_KEY: adapter,
+    LEASE_IDLE_SECONDS: '1',
   });
   try {
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
@@ -53,8 +54,10 @@ test('no prompt, no answer and no key of a call is in the database', async () =>
   const { key: adapter } = await makeKey(s, { scopes: ['consume'] });
   const provider = await startFakeProvider();
   const gateway = await startTestGateway(s.url, provider, {
-    ...{ PURSER_ADAPTER_KEY: adapter, LEASE_IDLE_SECONDS: '1' },
-    ...{ OPENAI_API_KEY: `sk-${CANARY}`, ANTHROPIC_API_KEY: `sk-${CANARY}` },
+    PURSER_ADAPTER_KEY: adapter,
+    LEASE_IDLE_SECONDS: '1',
+    OPENAI_API_KEY: `sk-${CANARY}`,
+    ANTHROPIC_API_KEY: `sk-${CANARY}`,
   });
   try {
     const said = { key, headers: { 'x-custom': CANARY } };

@@ -20,7 +20,10 @@ let budgets = 0;
 /** Spends a new shared budget of all agents through the gateways. */
 async function spendBudget(kills: number) {
   const { slug } = await post('/v1/budgets', {
-    ...{ slug: `models-${++budgets}`, currency: 'USD', period: 'MONTH', limit_minor: LIMIT_MINOR },
+    slug: `models-${++budgets}`,
+    currency: 'USD',
+    period: 'MONTH',
+    limit_minor: LIMIT_MINOR,
   });
   const keys: string[] = [];
   const agents: string[] = [];

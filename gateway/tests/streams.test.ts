@@ -99,7 +99,10 @@ test('the client of OpenAI works unchanged', async () => {
   // The usage that the gateway asked for is its own.
   expect(chunks.every(({ choices, usage }) => choices.length > 0 && (usage ?? null) === null)).toBe(true);
   const asked = await client.chat.completions.create({
-    ...{ model: 'test-model', messages, stream: true, stream_options: { include_usage: true } },
+    model: 'test-model',
+    messages,
+    stream: true,
+    stream_options: { include_usage: true },
   });
   let usage: OpenAI.CompletionUsage | null | undefined;
   for await (const chunk of asked) usage = chunk.usage ?? usage;
@@ -137,7 +140,9 @@ test('the client of Anthropic works unchanged', async () => {
   const counted = await client.messages.countTokens({ model: 'test-model', messages });
   expect(counted.input_tokens).toBe(42);
   const refused = client.messages.create({
-    ...{ model: 'test-model', max_tokens: 100, messages },
+    model: 'test-model',
+    max_tokens: 100,
+    messages,
     tools: [{ type: 'web_search_20250305', name: 'web_search' }],
   });
   await expect(refused).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' });

@@ -150,7 +150,13 @@ function packServer() {
   const { name, version, description, license, type, engines, repository } = root;
   return pack(
     {
-      ...{ name, version, description, license, type, engines, repository },
+      name,
+      version,
+      description,
+      license,
+      type,
+      engines,
+      repository,
       keywords: ['agents', 'payments', 'authorization', 'budget', 'spend', 'guardrails'],
       bin: { purser: 'bin/purser.mjs' },
       dependencies: Object.fromEntries(Object.entries(dependencies).sort(([a], [b]) => (a < b ? -1 : 1))),

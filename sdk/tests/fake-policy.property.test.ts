@@ -88,7 +88,11 @@ function decided({ reservation, ...made }: Decision, earlier: readonly string[])
   const { status, amount_minor, budget, limits = [] } = reservation;
   const { decision, effective_decision, review_state, reason_codes, authorized_amount_minor } = made;
   return {
-    ...{ decision, effective_decision, review_state, reason_codes, authorized_amount_minor },
+    decision,
+    effective_decision,
+    review_state,
+    reason_codes,
+    authorized_amount_minor,
     policy_trace: made.policy_trace
       .filter(({ stage }) => stage !== 'purpose')
       .map(({ stage, name, outcome, reason_code, observed, limit }) => [

@@ -88,7 +88,10 @@ export const samplesOf = (
   database: Database,
 ): Samples =>
   makeSamples({
-    ...{ db: core.db, lane: core.lane, log: core.log, address: database.address },
+    db: core.db,
+    lane: core.lane,
+    log: core.log,
+    address: database.address,
     open: makeOpenSample(config, database, core.log),
   });
 

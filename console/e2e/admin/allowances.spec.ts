@@ -43,8 +43,12 @@ test('an allowance is created with a key that is shown once, used, split and rev
   const [made] = (await workspace.call('GET', '/v1/allowances')).data;
   expect(spent).toMatchObject({ decision: 'ALLOW', allowance: { id: made.id } });
   expect(made).toMatchObject({
-    ...{ agent: { slug: 'infra-bot' }, amount_minor: 12_050, period: 'MONTH', currency: 'EUR' },
-    ...{ merchants: ['Hetzner Online', 'Datadog'], labels: { customer: 'c42' } },
+    agent: { slug: 'infra-bot' },
+    amount_minor: 12_050,
+    period: 'MONTH',
+    currency: 'EUR',
+    merchants: ['Hetzner Online', 'Datadog'],
+    labels: { customer: 'c42' },
     purpose: 'The load test of release 4.2',
   });
 
@@ -79,9 +83,14 @@ test('an allowance is created with a key that is shown once, used, split and rev
 test('an agent’s page says how often its allowances were used and ends them', async ({ page, workspace }) => {
   await workspace.agent({ mode: 'ENFORCE', authority: { ...OPEN, review_threshold_minor: 1_000 } });
   const standing = await workspace.call('POST', '/v1/allowances', {
-    ...{ agent: 'infra-bot', currency: 'EUR', amount_minor: 100_000, expires_at: EXPIRES },
-    ...{ automatic: true, answers: ['REVIEW_THRESHOLD_EXCEEDED'], merchants: ['Hetzner Online'] },
-    ...{ name: HOSTILE },
+    agent: 'infra-bot',
+    currency: 'EUR',
+    amount_minor: 100_000,
+    expires_at: EXPIRES,
+    automatic: true,
+    answers: ['REVIEW_THRESHOLD_EXCEEDED'],
+    merchants: ['Hetzner Online'],
+    name: HOSTILE,
   });
   for (let i = 0; i < 12; i++)
     expect((await workspace.spend({ amount_minor: 2_000 + i })).standing_approval.id).toBe(standing.id);
@@ -109,8 +118,14 @@ test('the shadow report says what a standing approval would have answered, and l
 }) => {
   await workspace.agent({ mode: 'SHADOW', authority: { ...OPEN, review_threshold_minor: 1_000 } });
   const standing = await workspace.call('POST', '/v1/allowances', {
-    ...{ agent: 'infra-bot', currency: 'EUR', amount_minor: 100_000, expires_at: EXPIRES, name: HOSTILE },
-    ...{ automatic: true, answers: ['REVIEW_THRESHOLD_EXCEEDED'], merchants: ['Hetzner Online'] },
+    agent: 'infra-bot',
+    currency: 'EUR',
+    amount_minor: 100_000,
+    expires_at: EXPIRES,
+    name: HOSTILE,
+    automatic: true,
+    answers: ['REVIEW_THRESHOLD_EXCEEDED'],
+    merchants: ['Hetzner Online'],
   });
   for (const amount_minor of [2_000, 3_000])
     expect((await workspace.spend({ amount_minor })).standing_approval.id).toBe(standing.id);

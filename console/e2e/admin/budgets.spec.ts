@@ -53,7 +53,11 @@ test('an agent spends from the budget in its policy, but not while it is frozen'
 }) => {
   await workspace.call('POST', '/v1/budgets', COMPANY);
   await workspace.call('POST', '/v1/budgets', {
-    ...{ slug: 'marketing', currency: 'EUR', period: 'MONTH', limit_minor: 600_000, parent: 'company' },
+    slug: 'marketing',
+    currency: 'EUR',
+    period: 'MONTH',
+    limit_minor: 600_000,
+    parent: 'company',
   });
   await workspace.call('POST', '/v1/budgets', { ...COMPANY, slug: 'tokyo', name: 'Tokyo', currency: 'JPY' });
   await workspace.agent({ mode: 'ENFORCE', authority: { ...AUTHORITY, on_purpose_unclear: 'ALLOW' } });

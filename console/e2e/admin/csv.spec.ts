@@ -98,7 +98,11 @@ test('team, budgets, merchants and webhooks have a CSV export', async ({ page, w
     await workspace.person('viewer', { name: FORMULA });
     await workspace.call('POST', '/v1/invitations', { email: 'pending@example.com', role: 'viewer' });
     await workspace.call('POST', '/v1/budgets', {
-      ...{ slug: 'company', name: FORMULA, currency: 'KWD', period: 'TOTAL', limit_minor: 900_500 },
+      slug: 'company',
+      name: FORMULA,
+      currency: 'KWD',
+      period: 'TOTAL',
+      limit_minor: 900_500,
     });
     await workspace.call('POST', '/v1/agents/infra-bot/merchants', {
       entries: [

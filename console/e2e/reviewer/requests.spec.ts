@@ -36,8 +36,11 @@ test('a reviewer allows less of what an agent requests, denies another, and an a
   await form.getByRole('button', { name: 'Allow' }).click();
   await expect(form).toHaveCount(0);
   expect(await workspace.call('GET', `/v1/allowances/${load.id}`)).toMatchObject({
-    ...{ status: 'OPEN', amount_minor: 15_000, expires_at: load.expires_at },
-    ...{ purpose: 'The load test of release 4.2', decided: { action: 'ALLOW' } },
+    status: 'OPEN',
+    amount_minor: 15_000,
+    expires_at: load.expires_at,
+    purpose: 'The load test of release 4.2',
+    decided: { action: 'ALLOW' },
   });
 
   await page.setViewportSize({ width: 390, height: 844 });
@@ -47,6 +50,7 @@ test('a reviewer allows less of what an agent requests, denies another, and an a
   await other.getByRole('button', { name: 'Deny' }).click();
   await expect(page.getByText('No requests')).toBeVisible();
   expect(await workspace.call('GET', `/v1/allowances/${game.id}`)).toMatchObject({
-    ...{ status: 'DENIED', decided: { action: 'DENY', comment: 'Not for games' } },
+    status: 'DENIED',
+    decided: { action: 'DENY', comment: 'Not for games' },
   });
 });

@@ -51,10 +51,18 @@ async function addAgents({ call, agent }: Workspace): Promise<void> {
     },
   });
   await call('POST', '/v1/budgets', {
-    ...{ slug: 'company', name: LONG_NAME, currency: 'KWD', period: 'TOTAL', limit_minor: 900_000_000 },
+    slug: 'company',
+    name: LONG_NAME,
+    currency: 'KWD',
+    period: 'TOTAL',
+    limit_minor: 900_000_000,
   });
   await call('POST', '/v1/budgets', {
-    ...{ slug: LONG_SLUG, currency: 'KWD', period: 'QUARTER', limit_minor: 600_500, parent: 'company' },
+    slug: LONG_SLUG,
+    currency: 'KWD',
+    period: 'QUARTER',
+    limit_minor: 600_500,
+    parent: 'company',
   });
   await call('POST', '/v1/budgets', { slug: 'trains', currency: 'JPY', period: 'DAY', limit_minor: 42_000 });
   await call('PATCH', '/v1/budgets/trains', { status: 'frozen' });

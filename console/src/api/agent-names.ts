@@ -20,7 +20,10 @@ export function useAgentNames(options: { enabled?: boolean } = {}) {
     queryFn: async (): Promise<AgentName[]> => {
       const { data } = await purser.agents.list({ limit: MAX_AGENTS });
       return data.map(({ id, slug, name, status, budgets }) => ({
-        ...{ id, slug, name, status },
+        id,
+        slug,
+        name,
+        status,
         currency: budgets[0]?.currency,
       }));
     },

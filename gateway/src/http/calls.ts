@@ -67,7 +67,9 @@ class Flight {
     if (amount > open.amount && priced !== null && purse.name.mode === 'ENFORCE') {
       metrics.count('purser_gateway_over_bound_total');
       log('error', 'A call cost more than was set aside for it: the price table or the bound is wrong', {
-        ...{ purse: purse.id, model: priced.price.model, usage },
+        purse: purse.id,
+        model: priced.price.model,
+        usage,
         ...{
           reserved: exactMajor(open.amount, purse.name.currency),
           cost: exactMajor(amount, purse.name.currency),

@@ -60,7 +60,10 @@ async function passFree(
       headers,
       body: answer,
     } = await parts.client.send(upstream, {
-      ...{ method: request.method ?? 'GET', path: request.url ?? '', body, signal: left.signal },
+      method: request.method ?? 'GET',
+      path: request.url ?? '',
+      body,
+      signal: left.signal,
       headers: headersToUpstream(request.headers, upstream, body !== null),
     });
     response.writeHead(status, { ...headersToClient(headers), 'x-purser-mode': caller.agent.mode });

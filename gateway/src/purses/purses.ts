@@ -157,7 +157,9 @@ export class Purses {
     this.#purses.add(purse);
     this.#left.add(purse);
     log(is_incomplete ? 'warn' : 'info', 'Leases of an earlier run are reported', {
-      ...{ purse: id, leases: leases.length, spent_whole: is_incomplete },
+      purse: id,
+      leases: leases.length,
+      spent_whole: is_incomplete,
     });
     this.#close(purse);
   }

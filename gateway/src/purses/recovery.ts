@@ -148,7 +148,11 @@ export function readJournal(text: string): Recovered {
   const { gateway, leases, calls, purses, asked, is_damaged } = reader;
   const lacks_first = gateway === null && text !== '';
   return {
-    ...{ gateway, leases, calls, purses: [...purses.values()], asked: [...asked.values()] },
+    gateway,
+    leases,
+    calls,
+    purses: [...purses.values()],
+    asked: [...asked.values()],
     is_damaged: is_damaged || lacks_first,
   };
 }

@@ -311,8 +311,16 @@ export async function startFakeProvider(): Promise<FakeProvider> {
     const limit = Math.min(...limits.filter((each) => each !== undefined));
     const input = Math.ceil(raw.length / 4);
     const call = {
-      ...{ path, headers, body, raw, model: String(body.model), answer: '', is_done: false },
-      ...{ input, cached: Math.floor(input / 3), written: Math.floor(input / 5) },
+      path,
+      headers,
+      body,
+      raw,
+      model: String(body.model),
+      answer: '',
+      is_done: false,
+      input,
+      cached: Math.floor(input / 3),
+      written: Math.floor(input / 5),
       output: path === '/v1/embeddings' ? 0 : Math.min(wish.output ?? 20, limit) * ((body.n as number) ?? 1),
     };
     return { call, wish };

@@ -36,7 +36,11 @@ export async function serveFakePurser(
     url: '',
     fake,
     agent: {
-      ...{ id: 'agt_1', slug: 'writer', mode, status: 'ACTIVE', may_spend: true },
+      id: 'agt_1',
+      slug: 'writer',
+      mode,
+      status: 'ACTIVE',
+      may_spend: true,
       authority: {
         hash: 'sha256:1',
         currency: whole.currency,

@@ -23,7 +23,9 @@ export function processEnvironmentOf(
 ): Record<string, string> {
   return {
     ...environmentOf(purser_url, provider_url, directory),
-    ...{ PATH: process.env.PATH ?? '', WAIT_SECONDS: '2', LEASE_IDLE_SECONDS: '1' },
+    PATH: process.env.PATH ?? '',
+    WAIT_SECONDS: '2',
+    LEASE_IDLE_SECONDS: '1',
     ...env,
   };
 }

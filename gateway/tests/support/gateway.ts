@@ -42,11 +42,17 @@ export function environmentOf(
   const prices_file = join(directory, 'prices.json');
   writeFileSync(prices_file, JSON.stringify(PRICES));
   return {
-    ...{ PORT: '0', PURSER_URL: purser_url, PURSER_ADAPTER_KEY: 'sk_adapter' },
-    ...{ PRICES_FILE: prices_file, GATEWAY_DATA_DIR: directory },
-    ...{ OPENAI_API_KEY: 'sk-provider-openai', OPENAI_UPSTREAM: provider_url },
-    ...{ ANTHROPIC_API_KEY: 'sk-provider-anthropic', ANTHROPIC_UPSTREAM: provider_url },
-    ...{ DEFAULT_OUTPUT_TOKENS: '1000', MIN_OUTPUT_TOKENS: '10' },
+    PORT: '0',
+    PURSER_URL: purser_url,
+    PURSER_ADAPTER_KEY: 'sk_adapter',
+    PRICES_FILE: prices_file,
+    GATEWAY_DATA_DIR: directory,
+    OPENAI_API_KEY: 'sk-provider-openai',
+    OPENAI_UPSTREAM: provider_url,
+    ANTHROPIC_API_KEY: 'sk-provider-anthropic',
+    ANTHROPIC_UPSTREAM: provider_url,
+    DEFAULT_OUTPUT_TOKENS: '1000',
+    MIN_OUTPUT_TOKENS: '10',
   };
 }
 

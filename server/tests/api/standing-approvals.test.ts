@@ -321,7 +321,8 @@ describe('a review that allows', () => {
       'insufficient_scope',
     ]);
     expect((await get(`/v1/decisions/${waits.decision_id}/sheet`, key)).standing_approval).toMatchObject({
-      ...{ offered: true, most_minor: 500 },
+      offered: true,
+      most_minor: 500,
     });
     const without = await ask(await agentOf(), 200);
     expect((await get(`/v1/decisions/${without.decision_id}/sheet`, key)).standing_approval).toEqual(

@@ -210,8 +210,12 @@ describe('the guides on what is there already', () => {
       principal_id: 'user:r',
     });
     Object.assign(env, {
-      ...{ PATH: process.env.PATH, URL: service.url, PURSER: service.url },
-      ...{ PURSER_KEY: service.admin_key, KEY: service.admin_key, REVIEWER_KEY: reviewer.key },
+      PATH: process.env.PATH,
+      URL: service.url,
+      PURSER: service.url,
+      PURSER_KEY: service.admin_key,
+      KEY: service.admin_key,
+      REVIEWER_KEY: reviewer.key,
     });
   });
   afterAll(async () => {

@@ -89,8 +89,13 @@ function write({ workspace_id, entries }: History): string[] {
   const { note } = signCheckpoint(workspace_id, previous, exported_at, key);
   const lines = [
     headerLine({
-      ...{ workspace_id, exported_at, since: 0, since_hash: Buffer.alloc(32), head: previous },
-      ...{ checkpoints: [previous.seq], is_withheld: false },
+      workspace_id,
+      exported_at,
+      since: 0,
+      since_hash: Buffer.alloc(32),
+      head: previous,
+      checkpoints: [previous.seq],
+      is_withheld: false,
     }),
     ...events,
     checkpointLine(note),

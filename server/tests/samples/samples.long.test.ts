@@ -39,7 +39,10 @@ afterAll(async () => {
 });
 
 const databaseOf = ({ database, checkpoint_dir }: RunningService) => ({
-  ...{ address: database.connection, secret_key: SECRET_KEY, guarded: true, checkpoint_dir },
+  address: database.connection,
+  secret_key: SECRET_KEY,
+  guarded: true,
+  checkpoint_dir,
   clock: TRUSTING_CLOCK,
 });
 const get = async (path: string) => {
@@ -219,7 +222,11 @@ test('a sample whose writer died is removed by the next one, and nothing else of
   await setSampleClock(core.db, dead, Date.now() - 20 * DAY_MS);
   const sample = makeOpenSample(config, opened, log)(dead);
   await addWorkspace(sample.core, {
-    ...{ name: 'Sample data', plan: 'team' as const, trial_days: null, by: 'system' as const, sample: dead },
+    name: 'Sample data',
+    plan: 'team' as const,
+    trial_days: null,
+    by: 'system' as const,
+    sample: dead,
   });
   await sample.close();
   expect(Object.keys(await rowsOf(dead))).toContain('ledger_heads');

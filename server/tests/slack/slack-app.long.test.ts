@@ -142,7 +142,11 @@ describe('the channel', () => {
     ['url', { url: 'https://hooks.slack.com/x' }],
   ])('needs its own settings in their form: %s', async (field, wrong) => {
     const body = {
-      ...{ name: 'Wrong', type: 'slack_app', app_token: 'xapp-1', bot_token: 'xoxb-1', channel: 'C1' },
+      name: 'Wrong',
+      type: 'slack_app',
+      app_token: 'xapp-1',
+      bot_token: 'xoxb-1',
+      channel: 'C1',
       ...wrong,
     };
     const reply = await s.call('POST', '/v1/channels', { body });

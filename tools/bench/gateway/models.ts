@@ -68,8 +68,10 @@ async function firstByteMs(dispatcher: Agent, url: string, key: string): Promise
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     body: JSON.stringify({
-      ...{ model: MODEL, stream: true, max_completion_tokens: 50 },
-      ...{ messages: [{ role: 'user', content: 'Write one word.' }] },
+      model: MODEL,
+      stream: true,
+      max_completion_tokens: 50,
+      messages: [{ role: 'user', content: 'Write one word.' }],
     }),
     dispatcher,
   });
@@ -82,7 +84,9 @@ async function firstByteMs(dispatcher: Agent, url: string, key: string): Promise
 /** Measures what the gateway adds to the first byte of a streamed model call, beside a proxy that only passes on. */
 export async function measureModels({ plan, purser, signal, say }: Bench): Promise<GroupResult> {
   const [workspace] = await makeWorkspaces(purser, {
-    ...{ count: 1, agents: 1, mode: 'ENFORCE' },
+    count: 1,
+    agents: 1,
+    mode: 'ENFORCE',
     authorityOf: () => ({ ...MODELS_ALONE, currency: 'USD', monthly_budget_minor: 1_000_000 }),
   });
   if (workspace === undefined) throw new Error('No workspace was made.');
@@ -97,8 +101,12 @@ export async function measureModels({ plan, purser, signal, say }: Bench): Promi
     const proxy = await startBareProxy(provider_url);
     children.push(proxy.child);
     const gateway = await startGateway({
-      ...{ PORT: '0', PURSER_URL: purser.base_url, PURSER_ADAPTER_KEY: adapter, GATEWAY_DATA_DIR: directory },
-      ...{ OPENAI_API_KEY: 'sk-bench', OPENAI_UPSTREAM: provider_url },
+      PORT: '0',
+      PURSER_URL: purser.base_url,
+      PURSER_ADAPTER_KEY: adapter,
+      GATEWAY_DATA_DIR: directory,
+      OPENAI_API_KEY: 'sk-bench',
+      OPENAI_UPSTREAM: provider_url,
     });
     children.push(gateway.child);
     const ways = [

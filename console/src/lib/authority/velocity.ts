@@ -43,8 +43,16 @@ export function newLimit(taken: readonly { name: string }[]): VelocityDraft {
   const names = new Set(taken.map(({ name }) => name));
   const name = ['day', 'week', 'burst'].find((each) => !names.has(each)) ?? `limit-${taken.length + 1}`;
   return {
-    ...{ name, window: 'DAY', length: '10', unit: 'minutes', amount: '', count: '' },
-    ...{ ...VELOCITY_DEFAULTS, merchants: '', action_types: '', base: null },
+    name,
+    window: 'DAY',
+    length: '10',
+    unit: 'minutes',
+    amount: '',
+    count: '',
+    ...VELOCITY_DEFAULTS,
+    merchants: '',
+    action_types: '',
+    base: null,
   };
 }
 

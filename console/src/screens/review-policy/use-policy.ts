@@ -105,7 +105,15 @@ export function usePolicy(current: ReviewPolicyVersion) {
     }
   });
   return {
-    ...{ base, draft, edit, note, setNote, saved, save, policy, needs_signature },
+    base,
+    draft,
+    edit,
+    note,
+    setNote,
+    saved,
+    save,
+    policy,
+    needs_signature,
     problems: { ...(is_tried ? problems : null), ...refused } as PolicyProblems,
     is_wrong: is_tried && is_wrong,
     is_changed,

@@ -161,7 +161,17 @@ function coreFields(decision: Decision): DecisionCore {
   const { decision_id, review_state, authorized_amount_minor, currency, mode, authority_version } = decision;
   const { reservation, capability: issued, agent, action: asked, created_at } = decision;
   return {
-    ...{ decision_id, decision: decision.decision, review_state, authorized_amount_minor, currency, mode },
-    ...{ authority_version, reservation, capability: issued, agent, action: asked, created_at },
+    decision_id,
+    decision: decision.decision,
+    review_state,
+    authorized_amount_minor,
+    currency,
+    mode,
+    authority_version,
+    reservation,
+    capability: issued,
+    agent,
+    action: asked,
+    created_at,
   };
 }

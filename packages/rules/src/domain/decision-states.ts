@@ -231,7 +231,8 @@ export function reviewProgress(
   return {
     required: requiredApprovals(decision),
     given: approvals.map(({ review_id, principal_id, signature }) => ({
-      ...{ review_id, principal_id },
+      review_id,
+      principal_id,
       signed: signature !== undefined,
     })),
     escalates_at: escalatesAt(decision),

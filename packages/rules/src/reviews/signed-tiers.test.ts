@@ -62,8 +62,13 @@ test('a tier binds in ENFORCE alone, and only a signed one is counted', () => {
 
 test('a decision with values that no service wrote makes its approvals invalid and stops nothing', () => {
   const decision = {
-    ...{ decision_id: 'dec_1', decision_hash: 'sha256:', merchant: 'M', payee_id: null },
-    ...{ amount_minor: 1, currency: 'EUR', signed_tier: { ...TIER, created_at: 'never' } },
+    decision_id: 'dec_1',
+    decision_hash: 'sha256:',
+    merchant: 'M',
+    payee_id: null,
+    amount_minor: 1,
+    currency: 'EUR',
+    signed_tier: { ...TIER, created_at: 'never' },
   };
   const review = { action: 'ALLOW', reason_code: 'OK', comment: null, principal_id: 'user:ada', created_at };
   const found = new SigningHistory('ws_1', null).reviewed(7, { ...review, signature: '{}' }, decision);

@@ -102,8 +102,17 @@ export function reviewClaim(
   const { action, reason_code, comment, remember = null, on_behalf_of = null } = review;
   const { decision_id, decision_hash, merchant, payee_id, amount_minor, currency } = decision;
   return approvalClaim({
-    ...{ workspace_id, decision_id, decision_hash, action, reason_code, comment, remember },
-    ...{ merchant, payee_id, amount_minor, currency },
+    workspace_id,
+    decision_id,
+    decision_hash,
+    action,
+    reason_code,
+    comment,
+    remember,
+    merchant,
+    payee_id,
+    amount_minor,
+    currency,
     principal_id: review.principal_id ?? '',
     on_behalf_of,
   });

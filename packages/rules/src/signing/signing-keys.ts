@@ -17,7 +17,17 @@ export function signingKeyBody(key: SigningKeyRow) {
   const { status, endorsed_by, created_at, revoked_at } = key;
   const fingerprint = fingerprintOfKey(key);
   return {
-    ...{ id, name, principal_id, credential_id, public_key, rp_id, origin, fingerprint },
-    ...{ status, endorsed_by, created_at, revoked_at },
+    id,
+    name,
+    principal_id,
+    credential_id,
+    public_key,
+    rp_id,
+    origin,
+    fingerprint,
+    status,
+    endorsed_by,
+    created_at,
+    revoked_at,
   };
 }

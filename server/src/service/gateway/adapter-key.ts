@@ -53,9 +53,15 @@ export async function gatewayKey(core: Core, data_dir: string): Promise<string> 
     await onlyWorkspace(core),
     createApiKey,
     {
-      ...{ name: 'Gateway beside the service', agent: null, bound_to: [], scopes: ['consume'] },
-      ...{ principal_id: null, acting_principal: null, expires_in_seconds: null },
-      ...{ ...stored, hint: keyHint(value) },
+      name: 'Gateway beside the service',
+      agent: null,
+      bound_to: [],
+      scopes: ['consume'],
+      principal_id: null,
+      acting_principal: null,
+      expires_in_seconds: null,
+      ...stored,
+      hint: keyHint(value),
     },
     { actor: SYSTEM, request_id: null, client_address: null },
   );

@@ -41,7 +41,10 @@ function environmentOf({ config, env, purser_url, adapter_key }: BesideOptions, 
   return {
     GATEWAY_DATA_DIR: join(config.data_dir, 'gateway'),
     ...Object.fromEntries(others),
-    ...{ PORT: String(port), HOST: config.host, PURSER_URL: url.origin, PURSER_ADAPTER_KEY: adapter_key },
+    PORT: String(port),
+    HOST: config.host,
+    PURSER_URL: url.origin,
+    PURSER_ADAPTER_KEY: adapter_key,
   };
 }
 
@@ -49,7 +52,9 @@ function environmentOf({ config, env, purser_url, adapter_key }: BesideOptions, 
 async function run(options: BesideOptions, port: number): Promise<{ child: ChildProcess; url: string }> {
   const child = fork(program(), {
     // The channel tells it when this process is gone.
-    ...{ env: environmentOf(options, port), execArgv: [], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
+    env: environmentOf(options, port),
+    execArgv: [],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let problem = '';
   child.stderr?.on('data', (text) => {

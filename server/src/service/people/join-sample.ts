@@ -16,7 +16,11 @@ export async function joinSample(
   if (user === undefined) return;
   const { email, name, credential_epoch } = user;
   const input = {
-    ...{ admittance: { by: 'sample' as const }, email, name, password_hash: null, identity: null },
+    admittance: { by: 'sample' as const },
+    email,
+    name,
+    password_hash: null,
+    identity: null,
     user: { user_id, email, credential_epoch },
   };
   await lane.submit(workspace_id, joinWorkspace, input, origin);

@@ -91,7 +91,10 @@ export function makeSamples(options: SamplesOptions): Samples {
       const by = { name: SAMPLE_NAME, plan, trial_days: null, by: 'system' as const, sample: workspace_id };
       const { admin_key } = await addWorkspace(sample.core, by);
       await writeMonth({
-        ...{ call: sample.call, admin_key, setClock, end_ms },
+        call: sample.call,
+        admin_key,
+        setClock,
+        end_ms,
         expire: async (agent_id) => {
           await sample.core.lane.submit(workspace_id, expireReservations, { agent_ids: [agent_id] }, origin);
         },

@@ -195,7 +195,9 @@ class Month {
     await call(rail, 'POST', path, report);
     if (this.#roll() < 0.04)
       await call(rail, 'POST', path, {
-        ...{ ...report, type: 'PARTIALLY_REFUNDED', amount_minor: Math.ceil(asked_minor / 4) },
+        ...report,
+        type: 'PARTIALLY_REFUNDED',
+        amount_minor: Math.ceil(asked_minor / 4),
         external_reference: `re_${external_reference}`,
       });
   }

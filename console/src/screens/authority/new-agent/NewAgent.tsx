@@ -90,7 +90,11 @@ function useNewAgent(onMade: (made: Created) => void) {
   });
   return {
     texts: { ...texts, slug },
-    ...{ draft, template, problems, authority, creating },
+    draft,
+    template,
+    problems,
+    authority,
+    creating,
     setText: (name: keyof typeof texts) => (value: string) => {
       if (name === 'slug') setOwnSlug(value !== '');
       setTexts((before) => ({ ...before, [name]: value }));

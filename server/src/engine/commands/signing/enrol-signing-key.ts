@@ -13,7 +13,10 @@ export interface EnrolSigningKeyInput
 
 /** A signing key as the audit list shows it. */
 export const auditedKey = ({ name, principal_id, status, endorsed_by }: SigningKeyRow) => ({
-  ...{ name, principal_id, status, endorsed_by },
+  name,
+  principal_id,
+  status,
+  endorsed_by,
 });
 
 /**
@@ -44,7 +47,13 @@ export const enrolSigningKey: Command<EnrolSigningKeyInput, SigningKeyRow> = {
     if (wrong !== null) return refuse('signature_invalid', `The signature is not good: ${wrong}.`);
     const key: SigningKeyRow = {
       signing_key_id: set.newId('signing_key'),
-      ...{ user_id, principal_id, name, credential_id, public_key, rp_id, origin: site },
+      user_id,
+      principal_id,
+      name,
+      credential_id,
+      public_key,
+      rp_id,
+      origin: site,
       status: is_root ? 'ACTIVE' : 'PENDING',
       is_root,
       enrolment: signatureText(given),
