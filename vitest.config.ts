@@ -15,6 +15,8 @@ const LEFT_OUT = ['**/dist/**', '**/node_modules/**', ...(TESTS === 'first' ? ['
 
 /** How often each property is tried in the first tier, and in `npm run test:all`. The environment has the last word. */
 const RUNS: Record<string, [first: number, all: number]> = {
+  ALLOWANCE_END_ROUNDS: [10, 20],
+  ALLOWANCE_RUNS: [1, 1],
   AMOUNTS_RUNS: [2_000, 20_000],
   BUDGETS_RUNS: [2, 4],
   CARD_ORDERS_RUNS: [40, 300],

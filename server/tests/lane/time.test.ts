@@ -79,6 +79,30 @@ describe("the month of a hold is that of the database's clock, in UTC", () => {
     }
   });
 
+  test('an allowance is open until the last microsecond before its end, and on no node from then on', async () => {
+    const end_ms = Date.UTC(2027, 1, 1);
+    const one = await startTestService({ stopped_at_ms: end_ms - 2_000 });
+    const other = await startTestService({ beside: one });
+    try {
+      const authority = { ...AUTHORITY, on_purpose_unclear: 'ALLOW' };
+      await one.call('POST', '/v1/agents', { body: { slug: 'a', mode: 'ENFORCE', authority } });
+      const expires_at = new Date(end_ms).toISOString();
+      const body = { agent: 'a', currency: 'EUR', amount_minor: 1_000, expires_at };
+      const { id } = (await one.call('POST', '/v1/allowances', { body })).body;
+      const reasonAt = async (node: RunningService, time: string) => {
+        await one.sql('update stopped_clock.moment set at = $1', [time]);
+        const given = { body: { ...spend('a', 1), allowance: id }, idempotency_key: freshKey() };
+        return (await node.call('POST', '/v1/decisions', given)).body.reason_code;
+      };
+      expect(await reasonAt(other, '2027-01-31T23:59:59.999999Z')).toBe('WITHIN_AUTHORITY');
+      expect(await reasonAt(other, '2027-02-01T00:00:00Z')).toBe('ALLOWANCE_NOT_OPEN');
+      expect(await reasonAt(one, '2027-02-01T00:00:00.0004Z')).toBe('ALLOWANCE_NOT_OPEN');
+    } finally {
+      await other.stop();
+      await one.stop();
+    }
+  });
+
   test("a server whose own time zone is another dates and counts as every other node's does", async () => {
     const tenant = await tenantWith({ monthly_budget_minor: 100 });
     const before = Date.now();

@@ -1,7 +1,7 @@
 import type { RailEventResult } from '@purser/contract/values/history';
 import type { RailHealth, RailRow } from '@purser/rules/rails/rails';
 import type { Queryable } from '../storage/database.ts';
-import { type InWorkspace, makeInsert, type WorkspaceRows, workspaceIdsOf } from '../storage/rows.ts';
+import { type InWorkspace, makeInsert, msOf, type WorkspaceRows, workspaceIdsOf } from '../storage/rows.ts';
 
 const COLUMNS = 'r.rail_id, r.kind, r.name, r.sealed_secrets, r.secrets_hash, r.created_at, r.updated_at';
 
@@ -95,7 +95,7 @@ export async function findRail(
 ): Promise<(InWorkspace<RailRow> & { clock_ms: number }) | undefined> {
   const result = await db.query<InWorkspace<RailRow> & { clock_ms: number }>({
     name: 'find_rail',
-    text: `select r.workspace_id, ${COLUMNS}, floor(extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
+    text: `select r.workspace_id, ${COLUMNS}, ${msOf('clock_timestamp()')} as clock_ms
       from rails r where r.rail_id = $1`,
     values: [rail_id],
   });

@@ -3,7 +3,7 @@ import { pushTo } from '@purser/rules/values/maps';
 import { engineOf } from '../citus/engine.ts';
 import type { Client, Queryable } from './database.ts';
 import type { SortedPage } from './pages.ts';
-import { type InWorkspace, makeInsert, type WorkspaceRows } from './rows.ts';
+import { type InWorkspace, makeInsert, msOf, type WorkspaceRows } from './rows.ts';
 
 const COLUMN_NAMES = [
   'key_id',
@@ -37,7 +37,7 @@ const BOUNDS = `left join lateral (
 const BOUND_COLUMNS = 'b.bound_until, coalesce(b.is_bound_revoked, false) as is_bound_revoked';
 /** All that a request by a key `k` is judged by. */
 const FOUND = `k.workspace_id, ${COLUMNS_OF_K}, ${BOUND_COLUMNS},
-  (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms`;
+  ${msOf('clock_timestamp()')} as clock_ms`;
 
 /** The digest that a key is found by, and the id of the secret key that the digest was computed with. */
 export interface ApiKeyDigest {
@@ -224,7 +224,7 @@ export async function listKeys(
   const result = await db.query<ListedKey & { workspace_id: string }>({
     name: `list_keys_${order}`,
     text: `select ${COLUMNS_OF_K}, ${BOUND_COLUMNS}, u.last_used_at,
-        (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
+        ${msOf('clock_timestamp()')} as clock_ms
       from api_keys k left join api_key_uses u on u.workspace_id = $1 and u.key_id = k.key_id
       ${BOUNDS}
       where k.workspace_id = $1 and ($2::text is null or k.key_id ${order === 'asc' ? '>' : '<'} $2)

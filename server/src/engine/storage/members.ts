@@ -1,6 +1,6 @@
 import type { Invitation, Member, User } from '@purser/rules/domain/people';
 import type { Queryable } from './database.ts';
-import { type InWorkspace, makeInsert, mapParts, type Write } from './rows.ts';
+import { type InWorkspace, makeInsert, mapParts, msOf, type Write } from './rows.ts';
 
 /** Holds for a membership `m` of a person `u` that is from before the e-mail was proved: its owner has yet to accept it. */
 export const IS_PENDING = 'coalesce(m.joined_at < u.email_proved_at, false)';
@@ -241,7 +241,7 @@ export async function listInvitations(
 ): Promise<(Invitation & { clock_ms: number })[]> {
   const result = await db.query<Invitation & { clock_ms: number }>({
     name: 'list_invitations',
-    text: `select ${INVITATION}, (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms
+    text: `select ${INVITATION}, ${msOf('clock_timestamp()')} as clock_ms
       from invitations where workspace_id = $1 and ($2::text is null or invitation_id < $2)
       order by invitation_id desc limit $3`,
     values: [workspace_id, page.after, page.limit],

@@ -2,6 +2,12 @@ import type pg from 'pg';
 import type { Client, Queryable } from './database.ts';
 
 /**
+ * SQL of a time as whole milliseconds since 1970 UTC. Cut, not rounded: a rounded clock is ahead by up to half a
+ * millisecond, and what ends at a moment would end before it.
+ */
+export const msOf = (time: string): string => `floor(extract(epoch from ${time}) * 1000)::bigint`;
+
+/**
  * The PostgreSQL type of each column of a row, in the order in which they are written. `words` is a text[] whose
  * elements have no spaces; `integers` is an integer[], which may be null; `document` is JSON text.
  */

@@ -3,7 +3,7 @@ import type { Role } from '@purser/contract/values/scopes';
 import type { SessionState } from '@purser/rules/domain/people';
 import type { Queryable } from './database.ts';
 import { IS_ACTIVE, IS_PENDING } from './members.ts';
-import type { InWorkspace, Write } from './rows.ts';
+import { type InWorkspace, msOf, type Write } from './rows.ts';
 
 export { SIGN_IN_METHODS };
 
@@ -38,7 +38,7 @@ const SESSION = `s.digest, s.session_id, s.user_id, s.workspace_id, s.method, s.
   s.expires_at, s.proved_at, s.client_address, s.user_agent, s.revoked_at, ${ROLE}, m.principal_id, u.disabled_at,
   s.credential_epoch, ${IS_OF_EPOCH} as is_of_epoch, ${IS_PENDING} as is_pending,
   ${IS_ADMIN_SOMEWHERE} as is_admin_somewhere,
-  (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms`;
+  ${msOf('clock_timestamp()')} as clock_ms`;
 const JOINED = `join users u on u.user_id = s.user_id
   left join members m on m.workspace_id = s.workspace_id and m.user_id = s.user_id and m.removed_at is null`;
 

@@ -2,7 +2,7 @@ import type { LedgerHead } from '@purser/rules/domain/ledger';
 import type { Workspace } from '@purser/rules/domain/workspace';
 import { findEverywhere } from '../citus/find-everywhere.ts';
 import type { Client, Queryable } from './database.ts';
-import { type InWorkspace, makeInsert, sendCounted } from './rows.ts';
+import { type InWorkspace, makeInsert, msOf, sendCounted } from './rows.ts';
 
 const COLUMNS =
   'workspace_id, name, mode, plan, trial_plan, trial_started_at, trial_ends_at, separation_of_duties, time_zone, sample, coverage, created_at';
@@ -38,7 +38,7 @@ export async function lockHeads(
         select workspace_id, seq, hash, time_ms, has_webhooks, has_channels, stop from ledger_heads where workspace_id = any($1)
         order by workspace_id for update${options.wait ? '' : ' skip locked'})
       select workspace_id, seq, hash, time_ms, has_webhooks, has_channels, stop,
-        (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms from heads`,
+        ${msOf('clock_timestamp()')} as clock_ms from heads`,
     values: [workspace_ids],
   });
   return result.rows;
@@ -111,7 +111,7 @@ export async function listWorkspaces(db: Queryable): Promise<Workspace[]> {
 export async function readClock(db: Queryable): Promise<number> {
   const result = await db.query<{ clock_ms: number }>({
     name: 'read_clock',
-    text: 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms',
+    text: `select ${msOf('clock_timestamp()')} as clock_ms`,
   });
   return result.rows[0]?.clock_ms as number;
 }
@@ -138,8 +138,8 @@ export async function readClockEvidence(db: Queryable): Promise<ClockEvidence> {
   });
   const result = await db.query<Omit<ClockEvidence, 'newest_ms'>>({
     name: 'read_clock_evidence',
-    text: `select (extract(epoch from clock_timestamp()) * 1000)::bigint as clock_ms,
-        (select (extract(epoch from clock_confirmed_at) * 1000)::bigint from installation) as confirmed_ms`,
+    text: `select ${msOf('clock_timestamp()')} as clock_ms,
+        (select ${msOf('clock_confirmed_at')} from installation) as confirmed_ms`,
   });
   const read = result.rows[0] as Omit<ClockEvidence, 'newest_ms'>;
   return { ...read, newest_ms: newest?.newest_ms ?? null };

@@ -5,6 +5,7 @@ import { merchantKey, payeeKey } from '@purser/rules/merchants/keys';
 import { pushTo } from '@purser/rules/values/maps';
 import type { Queryable } from '../../engine/storage/database.ts';
 import { actionOf } from '../../engine/storage/decisions.ts';
+import { msOf } from '../../engine/storage/rows.ts';
 
 /** How far back an agent's own spends are compared. */
 const DAYS = 14;
@@ -52,7 +53,7 @@ export async function loadPaidSpends(
   const result = await db.query<PaidRow>({
     name: 'load_paid_spends',
     text: `select w.agent_id, d.decision_id, d.merchant, d.requested_amount_minor as amount_minor, d.currency, d.created_at,
-        s.outcome_state, (extract(epoch from statement_timestamp()) * 1000)::bigint as clock_ms,
+        s.outcome_state, ${msOf('statement_timestamp()')} as clock_ms,
         ${actionOf('d.document')} as action_part
       from unnest($1::text[], $2::text[]) as w(workspace_id, agent_id)
       cross join lateral (

@@ -1,5 +1,6 @@
 import type { User } from '@purser/rules/domain/people';
 import type { Queryable } from '../../engine/storage/database.ts';
+import { msOf } from '../../engine/storage/rows.ts';
 
 /** A mail about an account that is due, with what its text needs. */
 export interface DueEmail {
@@ -52,7 +53,7 @@ export async function takeDueEmails(db: Queryable, limit: number, lease_s: numbe
         w.name as workspace_name, i.expires_at,
         (select u.name from members m join users u on u.user_id = m.user_id
           where m.workspace_id = i.workspace_id and m.principal_id = i.invited_by_person) as inviter,
-        floor(extract(epoch from clock_timestamp()) * 1000)::float8 as clock_ms,
+        ${msOf('clock_timestamp()')} as clock_ms,
         case t.kind
           when 'INVITATION' then coalesce(i.accepted_at is null and i.revoked_at is null and i.expires_at > clock_timestamp(), false)
           else coalesce(p.disabled_at is null and p.credential_epoch = t.credential_epoch, false)
