@@ -20,13 +20,13 @@ interface ListedPrice {
   as_of: string;
 }
 
-function pricesIn(data: unknown): { hash: string; models: ListedPrice[] } | null {
-  const { hash, models } = (data ?? {}) as { hash?: unknown; models?: unknown };
+function pricesIn(data: unknown): { hash: string; models: ListedPrice[]; rates: unknown } | null {
+  const { hash, models, rates = [] } = (data ?? {}) as { hash?: unknown; models?: unknown; rates?: unknown };
   const is_table =
     typeof hash === 'string' &&
     Array.isArray(models) &&
     models.every((each) => typeof each?.model === 'string' && typeof each?.per_million?.input === 'string');
-  return is_table ? { hash, models: models as ListedPrice[] } : null;
+  return is_table ? { hash, models: models as ListedPrice[], rates } : null;
 }
 
 /** Prints the prices that a gateway counts with, per million tokens. Needs no key. */

@@ -65,7 +65,7 @@ test('models prices shows the table of a gateway with its sources, and says wher
         as_of: '2026-11-20',
       },
     ],
-    rates: [],
+    rates: [{ from: 'USD', to: 'EUR', rate: '0.93', source: 'our bank', as_of: '2026-11-20' }],
   };
   const gateway = createServer((request, response) => {
     response.writeHead(request.url === '/gateway/prices' ? 200 : 404, { 'content-type': 'application/json' });
@@ -80,7 +80,7 @@ test('models prices shows the table of a gateway with its sources, and says wher
     '  built-in, as of 2026-11-20: https://openai.com/api/pricing',
     'Per million tokens. sha256:00',
   ]);
-  expect(JSON.parse((await prices('--json')).out).models).toEqual(table.models);
+  expect(JSON.parse((await prices('--json')).out)).toEqual(table);
   await new Promise((closed) => gateway.close(closed));
   expect(await prices()).toMatchObject({ code: 1, err: expect.stringContaining(address) });
 });

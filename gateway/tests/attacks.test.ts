@@ -1,46 +1,18 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type FakeProvider, startFakeProvider } from './support/fake-provider.ts';
-import { type ServedPurser, serveFakePurser } from './support/fake-purser.ts';
-import { ask, calling, startTestGateway, type TestGateway } from './support/gateway.ts';
+import { describe, expect, test } from 'vitest';
+import { ask, calling } from './support/gateway.ts';
+import { gatewayTest } from './support/gateway-test.ts';
 
 /** Attempts to make a call cost more than what is set aside for it. The guide lists them. */
 
-let provider: FakeProvider;
-let purser: ServedPurser;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  provider = await startFakeProvider();
-});
-afterAll(() => provider.stop());
-beforeEach(async () => {
-  provider.calls.length = 0;
-  purser = await serveFakePurser({ monthly_budget_minor: 10_000 });
-  gateway = await startTestGateway(purser.url, provider);
-  return async () => {
-    await gateway.remove();
-    await purser.stop();
-  };
-});
-
+const t = gatewayTest({ monthly_budget_minor: 10_000 });
 const WINDOW = 200_000;
-const reserved = () =>
-  gateway
-    .journal()
-    .split('\n')
-    .filter((line) => line.includes('"reserve"'))
-    .map((line) => JSON.parse(line));
-const settled = () =>
-  gateway
-    .journal()
-    .split('\n')
-    .filter((line) => line.includes('"settle"'))
-    .map((line) => JSON.parse(line));
+const reserved = () => t.records('reserve');
+const settled = () => t.records('settle');
 
 /** Sends the request target and the headers as they are. */
 function raw(method: string, path: string, headers: Record<string, string> = {}, body: string | Buffer = '') {
-  const { port } = new URL(gateway.url);
+  const { port } = new URL(t.gateway.url);
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const sent = request({
       host: '127.0.0.1',
@@ -154,7 +126,7 @@ describe('input that is not in the body', () => {
       },
     ],
   ])('%s counts as the whole context window', async (_, path, body) => {
-    const answer = await ask(gateway.url, path, {
+    const answer = await ask(t.gateway.url, path, {
       model: 'test-model',
       max_tokens: 9,
       max_output_tokens: 9,
@@ -194,7 +166,7 @@ describe('input that is not in the body', () => {
     ['fast answers without a price', '/v1/messages', calling({}, { speed: 'faster' })],
     ['a place without a price', '/v1/messages', calling({}, { inference_geo: 'us' })],
   ])('%s are refused', async (_, path, body) => {
-    const answer = await ask(gateway.url, path, {
+    const answer = await ask(t.gateway.url, path, {
       model: 'test-model',
       max_tokens: 9,
       max_output_tokens: 9,
@@ -202,7 +174,7 @@ describe('input that is not in the body', () => {
     });
     expect(answer.status, answer.text).toBe(400);
     expect(answer.headers.get('x-purser-reason')).toBe('unbounded_request');
-    expect([provider.calls, reserved()]).toEqual([[], []]);
+    expect([t.provider.calls, reserved()]).toEqual([[], []]);
   });
 });
 
@@ -223,17 +195,17 @@ describe('limits on output', () => {
       ['/v1/responses', 'max_output_tokens'],
       ['/v1/messages', 'max_tokens'],
     ] as const) {
-      const answer = await ask(gateway.url, path, { ...calling({}), input: 'a', [name]: limit });
+      const answer = await ask(t.gateway.url, path, { ...calling({}), input: 'a', [name]: limit });
       expect([answer.status, answer.headers.get('x-purser-reason')]).toEqual([400, 'invalid_request']);
     }
-    expect(provider.calls).toEqual([]);
+    expect(t.provider.calls).toEqual([]);
   });
 
   test('a number that is infinite for one reader is refused, and of two limits the higher one counts', async () => {
     const text = JSON.stringify(calling({ output: 9_000 })).replace('{', '{"max_tokens":1e999,');
     expect((await raw('POST', '/v1/chat/completions', {}, text)).status).toBe(400);
     const both = calling({ output: 9 }, { max_tokens: 50, max_completion_tokens: 4_000, n: 2 });
-    expect((await ask(gateway.url, '/v1/chat/completions', both)).status).toBe(200);
+    expect((await ask(t.gateway.url, '/v1/chat/completions', both)).status).toBe(200);
     expect(reserved()[0].output).toBe(8_000);
   });
 });
@@ -262,7 +234,7 @@ describe('the request as HTTP', () => {
   ])('%s %s has no route', async (method, path) => {
     const answer = await raw(method, path, {}, method === 'GET' ? '' : JSON.stringify(calling({})));
     expect(answer.status, answer.text).toBe(404);
-    expect(provider.calls).toEqual([]);
+    expect(t.provider.calls).toEqual([]);
   });
 
   test('models whose names have colons, dots and dashes are looked up', async () => {
@@ -288,7 +260,7 @@ describe('the request as HTTP', () => {
         body,
       );
       expect(answer.status, answer.text).toBe(200);
-      expect(provider.calls.at(-1)?.headers['content-type']).toBe('application/json');
+      expect(t.provider.calls.at(-1)?.headers['content-type']).toBe('application/json');
     }
   });
 
@@ -308,20 +280,20 @@ describe('the request as HTTP', () => {
   ])('a body that is %s is refused', async (_, body, headers) => {
     const answer = await raw('POST', '/v1/chat/completions', headers, body);
     expect(answer.status, answer.text).toBe(400);
-    expect(provider.calls).toEqual([]);
+    expect(t.provider.calls).toEqual([]);
   });
 });
 
 describe('what the provider reports', () => {
   test('a call in a dearer tier counts in it if the provider names no tier', async () => {
     const body = calling({ output: 100 }, { max_tokens: 100, speed: 'fast' });
-    const answer = await ask(gateway.url, '/v1/messages', body);
+    const answer = await ask(t.gateway.url, '/v1/messages', body);
     expect(answer.status, answer.text).toBe(200);
-    const output = provider.calls[0]?.output ?? 0;
+    const output = t.provider.calls[0]?.output ?? 0;
     const cost = Number(answer.headers.get('x-purser-cost')?.split(' ')[0]);
     expect(cost).toBeGreaterThanOrEqual((output * 20) / 1e6);
     const standard = await ask(
-      gateway.url,
+      t.gateway.url,
       '/v1/messages',
       calling(
         { output: 100, lies: { speed: 'standard', inference_geo: 'global' } },
@@ -340,13 +312,13 @@ describe('what the provider reports', () => {
     ['more read from a cache than went in', { cache_read_input_tokens: -9 }],
   ])('%s counts as the worst case', async (_, lies) => {
     for (const stream of [true, false])
-      await ask(gateway.url, '/v1/messages', calling({ output: 5, lies }, { max_tokens: 50, stream }));
+      await ask(t.gateway.url, '/v1/messages', calling({ output: 5, lies }, { max_tokens: 50, stream }));
     expect(settled().map(({ uncertain }) => uncertain)).toEqual([true, true]);
   });
 
   test('of a usage that is reported twice the last one counts, and bytes after the end change nothing', async () => {
     const answer = await ask(
-      gateway.url,
+      t.gateway.url,
       '/v1/messages',
       calling({ output: 60, kind: 'messages-thinking' }, { max_tokens: 90, stream: true }),
     );

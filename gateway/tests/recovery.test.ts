@@ -1,4 +1,5 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -25,9 +26,9 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-async function start(): Promise<GatewayProcess> {
+async function start(env: Record<string, string> = {}): Promise<GatewayProcess> {
   const gateway = await spawnGateway(
-    processEnvironmentOf(purser.url, provider.url, directory, { LEASE_IDLE_SECONDS: '600' }),
+    processEnvironmentOf(purser.url, provider.url, directory, { LEASE_IDLE_SECONDS: '600', ...env }),
   );
   started.push(gateway);
   return gateway;
@@ -83,6 +84,30 @@ test('a killed gateway reports finished calls exactly and others at their worst 
   expect(call.status, call.text).toBe(200);
   expect(purser.fake.decisions.length).toBe(before + 1);
   expect(await gateway.kill('SIGTERM')).toBe(0);
+});
+
+test('a call that was not on its way when the gateway was killed costs nothing', async () => {
+  // A server that never answers the handshake of TLS: the call has its money and waits for its connection.
+  const connected = new Set<Socket>();
+  const silent = createServer((socket) => void connected.add(socket));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  try {
+    const gateway = await start({ OPENAI_UPSTREAM: url });
+    const call = calling({ output: 3000 }, { max_tokens: 3000 });
+    const lost = ask(gateway.url, '/v1/chat/completions', call).catch(() => {});
+    await until(() => connected.size > 0);
+    expect(purser.counted()).toBe(4);
+    await gateway.kill('SIGKILL');
+    await lost;
+    await start();
+    await until(isSettled);
+    expect(purser.fake.outcomes.map(({ type }) => type)).toEqual(['SPEND_CANCELLED']);
+    expect(purser.counted()).toBe(0);
+  } finally {
+    for (const socket of connected) socket.destroy();
+    silent.close();
+  }
 });
 
 test.each<[string, () => void]>([

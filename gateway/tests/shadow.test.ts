@@ -57,3 +57,58 @@ test('in SHADOW nothing is refused or lowered, and everything is counted as in E
     await provider.stop();
   }
 });
+
+test('in SHADOW the answer says what would have been done, and no call waits for a Purser that is away', async () => {
+  const provider = await startFakeProvider();
+  const purser = await serveFakePurser({}, { mode: 'SHADOW' });
+  const gateway = await startTestGateway(purser.url, provider, { CHECK_SECONDS: '1' });
+  const call = async () => {
+    const { status, text, headers } = await ask(
+      gateway.url,
+      '/v1/messages',
+      calling({ output: 10 }, { max_tokens: 3000 }),
+    );
+    expect(status, text).toBe(200);
+    return headers.get('x-purser-would');
+  };
+  try {
+    purser.fake.decide({ decision: 'ALLOW', authorized_amount_minor: 2 });
+    const lowered = await until(async () => {
+      const would = await call();
+      return would?.startsWith('LOWER') ? would : undefined;
+    });
+    expect(Number(lowered.slice('LOWER '.length))).toBeLessThan(2000);
+    expect(provider.calls.every(({ body }) => body.max_tokens === 3000)).toBe(true);
+    purser.agent.may_spend = false;
+    await until(async () => (await call()) === 'REFUSE agent_not_active');
+
+    const asked = () => purser.asked.filter((path) => path === '/v1/api-keys/current').length;
+    purser.before = () => {
+      throw new Error('away');
+    };
+    const before = asked();
+    await until(async () => {
+      await call();
+      return asked() > before + 1;
+    });
+    let answer = () => {};
+    purser.before = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    const hung = asked();
+    await until(async () => {
+      await call();
+      return asked() > hung;
+    });
+    // Had it waited, the time would have run out, and it would have asked once more.
+    await call();
+    expect(asked()).toBe(hung + 1);
+    purser.before = () => {};
+    answer();
+  } finally {
+    await gateway.remove();
+    await purser.stop();
+    await provider.stop();
+  }
+});

@@ -47,9 +47,10 @@ class Flight {
     return this.#settle(0n, NO_USAGE, false);
   }
 
-  /** Settles a call at its reported usage, or at the worst case for what the report lacks. Returns the amount. */
+  /** Settles a call at its reported usage, or at the worst case for what the report lacks; at 0 if it was never sent. Returns the amount. */
   count(reported: Reported): bigint {
     const { priced, open, output_tokens } = this.#funded;
+    if (!open.is_sent) return this.free();
     // In SHADOW a model without a price costs nothing, since nobody knows what it costs.
     if (priced === null) return this.#settle(0n, reported.usage ?? NO_USAGE, true);
     const reserved = { ...priced, tier: this.#call.tier, output_tokens, amount: open.amount };
@@ -156,7 +157,7 @@ interface OpenFlight {
 }
 
 async function fly(parts: CallParts, open: OpenFlight, signal: AbortSignal): Promise<void> {
-  const { call, funded, flight, upstream, request } = open;
+  const { call, funded, upstream, request } = open;
   const { metrics } = parts;
   // In SHADOW nothing is lowered, and a model without a price has no limit to set.
   const is_shadow = funded.purse.name.mode === 'SHADOW';
@@ -173,12 +174,10 @@ async function fly(parts: CallParts, open: OpenFlight, signal: AbortSignal): Pro
       headers,
       body: bytes,
       signal,
+      sending: () => funded.open.send(),
     });
   } catch (error) {
-    if (!(error instanceof UpstreamError)) throw error;
-    if (error.may_have_arrived) flight.count(NOTHING);
-    else flight.free();
-    throw unreachable(upstream.name);
+    throw error instanceof UpstreamError ? unreachable(upstream.name) : error;
   }
   metrics.count(
     'purser_gateway_calls_total',

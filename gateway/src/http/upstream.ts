@@ -11,19 +11,30 @@ export interface UpstreamAnswer {
 /** No answer came. */
 export class UpstreamError extends Error {
   override name = 'UpstreamError';
-  /** False only if no byte of the call can have arrived. */
-  readonly may_have_arrived: boolean;
 
-  constructor(cause: unknown, may_have_arrived: boolean) {
+  constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
-    this.may_have_arrived = may_have_arrived;
   }
 }
 
 const CONNECT_MS = 10_000;
-/** Errors before there is a connection, and so before anything is sent. */
-const NOT_CONNECTED =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|CERT_\w+|ERR_TLS_\w+|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/;
+
+/** Calls `sending` when a request is about to be written to its connection. What it throws keeps the request from being sent. */
+const beforeSending =
+  (sending: () => void): Dispatcher.DispatcherComposeInterceptor =>
+  (dispatch) =>
+  (options, handler) =>
+    dispatch(options, {
+      onRequestStart(controller, context) {
+        sending();
+        handler.onRequestStart?.(controller, context);
+      },
+      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
+    });
 
 /** Sends calls to the providers. Nothing is sent twice. */
 export class UpstreamClient {
@@ -35,7 +46,10 @@ export class UpstreamClient {
     pipelining: 1,
   });
 
-  /** Rejects with an `UpstreamError` if no answer began. */
+  /**
+   * Calls `sending` before the first byte goes out, and sends nothing if that throws. Rejects with its error, or with an
+   * `UpstreamError` if no answer began.
+   */
   async send(
     upstream: Upstream,
     call: {
@@ -44,12 +58,22 @@ export class UpstreamClient {
       headers: Record<string, string | string[]>;
       body: Buffer | null;
       signal: AbortSignal;
+      sending?: () => void;
     },
   ): Promise<UpstreamAnswer> {
-    const { method, path, headers, body, signal } = call;
+    const { method, path, headers, body, signal, sending = () => {} } = call;
+    let failure: { error: unknown } | undefined;
+    const notice = () => {
+      try {
+        sending();
+      } catch (error) {
+        failure = { error };
+        throw error;
+      }
+    };
     try {
       const answer = await request(`${upstream.url}${path}`, {
-        dispatcher: this.#agent,
+        dispatcher: this.#agent.compose(beforeSending(notice)),
         method: method as Dispatcher.HttpMethod,
         headers,
         body,
@@ -57,8 +81,7 @@ export class UpstreamClient {
       });
       return { status: answer.statusCode, headers: answer.headers, body: answer.body };
     } catch (error) {
-      const code = String((error as NodeJS.ErrnoException).code ?? '');
-      throw new UpstreamError(error, !NOT_CONNECTED.test(code));
+      throw failure === undefined ? new UpstreamError(error) : failure.error;
     }
   }
 

@@ -30,6 +30,10 @@ export interface PurseParts {
 /** A call that has its money. */
 export interface OpenCall {
   amount: bigint;
+  /** Its money is journaled: after a crash it counts at its worst case. */
+  readonly is_sent: boolean;
+  /** Journals the money that is set aside, before the first byte goes out. Throws if the journal cannot be written. */
+  send(): void;
   /** Counts what the call cost; 0n: it was not made. Counts once. */
   settle(call: SettledCall): void;
 }
@@ -126,7 +130,7 @@ export class AgentPurse {
     this.#rows.add(call);
   }
 
-  /** Sets money aside for a call, journaled. Rejects as `Purse.draw` does, and if the journal cannot be written. */
+  /** Sets money aside for a call. Rejects as `Purse.draw` does. */
   async open(
     model: string,
     at_most: bigint,
@@ -137,7 +141,7 @@ export class AgentPurse {
     this.#calls += 1;
     try {
       const draw = await this.#purse.draw(at_most, least, { signal });
-      return this.#journaled(draw, model, tokens(draw.amount));
+      return this.#callOf(draw, model, tokens(draw.amount));
     } catch (error) {
       this.#calls -= 1;
       throw error;
@@ -146,7 +150,7 @@ export class AgentPurse {
 
   /** Sets money aside whether there is any or not, for SHADOW, and requests leases for what is lacking. */
   openUnchecked(model: string, amount: bigint, tokens: { input: number; output: number }): OpenCall {
-    const call = this.#journaled(this.#purse.overdraw(amount), model, tokens);
+    const call = this.#callOf(this.#purse.overdraw(amount), model, tokens);
     this.#calls += 1;
     this.#coverOverdraft();
     return call;
@@ -161,40 +165,32 @@ export class AgentPurse {
     );
   }
 
-  #journaled(draw: Draw, model: string, { input, output }: { input: number; output: number }): OpenCall {
+  #callOf(draw: Draw, model: string, { input, output }: { input: number; output: number }): OpenCall {
     const { journal, log } = this.#parts;
     const call = this.#parts.nextCall();
-    try {
-      journal.append({
-        t: 'reserve',
-        purse: this.id,
-        call,
-        model,
-        input,
-        output,
-        amount: String(draw.amount),
-      });
-    } catch (error) {
-      draw.settle(0n);
-      throw error;
-    }
+    let is_sent = false;
     let is_settled = false;
     return {
       amount: draw.amount,
+      get is_sent() {
+        return is_sent;
+      },
+      send: () => {
+        if (is_sent) return;
+        const amount = String(draw.amount);
+        journal.append({ t: 'reserve', purse: this.id, call, model, input, output, amount });
+        is_sent = true;
+      },
       settle: (settled) => {
         if (is_settled) return;
         is_settled = true;
         const { usage, uncertain, amount } = settled;
         try {
-          journal.append({
-            t: 'settle',
-            purse: this.id,
-            call,
-            model,
-            usage,
-            uncertain,
-            amount: String(amount),
-          });
+          if (is_sent)
+            journal.append({
+              ...{ t: 'settle', purse: this.id, call, model, usage, uncertain },
+              amount: String(amount),
+            });
         } catch (error) {
           // After a crash the call counts at its worst case: too much, never too little.
           log('error', 'A settled call could not be journaled', { purse: this.id, error: String(error) });

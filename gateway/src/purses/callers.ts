@@ -51,6 +51,9 @@ const MAX_KNOWN = 10_000;
 const TIMEOUT_MS = 5_000;
 const VISIBLE = /^[\x21-\x7e]{1,500}$/;
 
+/** Purser is away, and the agent was last seen in SHADOW. */
+const isPassing = (caller: Caller | null) => caller?.is_stale === true && caller.agent.mode === 'SHADOW';
+
 const wrongKey = () =>
   new GatewayError('invalid_api_key', 'The API key is not valid. Send the key of an agent in Purser.');
 
@@ -80,11 +83,12 @@ export class Callers {
       known.asking ??= this.#ask(known).finally(() => {
         known.asking = null;
       });
-      await known.asking;
+      // In SHADOW nothing is delayed: once Purser is known to be away, no call waits for it.
+      if (!isPassing(known.caller)) await known.asking;
     }
     if (known.refusal !== null) throw known.refusal;
     if (known.caller === null) throw wrongKey();
-    if (known.caller.is_stale && known.caller.agent.mode !== 'SHADOW') throw away();
+    if (known.caller.is_stale && !isPassing(known.caller)) throw away();
     return known.caller;
   }
 

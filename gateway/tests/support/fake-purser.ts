@@ -12,7 +12,7 @@ export interface ServedPurser {
   /** Keys that are accepted. */
   keys: Set<string>;
   /** Called with each request before it is served; what it throws loses the request. */
-  before: (path: string) => void;
+  before: (path: string) => void | Promise<void>;
   /** Called after each request; what it throws loses the answer. */
   after: (path: string) => void;
   /** Paths of the requests that came, oldest first. */
@@ -71,7 +71,7 @@ export async function serveFakePurser(
     for await (const chunk of request) chunks.push(chunk);
     try {
       state.asked.push(path);
-      state.before(path);
+      await state.before(path);
       const key = String(request.headers['x-api-key']);
       const answer = state.keys.has(key)
         ? path === '/v1/api-keys/current'
