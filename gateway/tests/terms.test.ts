@@ -10,6 +10,11 @@ const chat = (url: string, wish: object, more: Record<string, unknown> = {}) =>
   ask(url, '/v1/chat/completions', calling(wish, { max_tokens: 3_000, ...more }));
 /** Lays this over the authority that the gateway sees. */
 const setTerms = (terms: object) => void Object.assign(t.purser.agent.authority as object, terms);
+const pricesShown = async () =>
+  (await (await fetch(`${t.gateway.url}/gateway/prices`)).json()) as {
+    hash: string;
+    models: { provider: string }[];
+  };
 const errorOf = ({ text }: { text: string }) => JSON.parse(text).error;
 
 describe('a lease', () => {
@@ -20,7 +25,7 @@ describe('a lease', () => {
     const [first] = t.gateway.journal().split('\n');
     const { id } = JSON.parse(first as string);
     expect(key).toBe(`${id}-1`);
-    const { hash } = await (await fetch(`${t.gateway.url}/gateway/prices`)).json();
+    const { hash } = await pricesShown();
     const [{ request: asked }] = t.records('ask');
     expect(asked).toEqual({
       idempotencyKey: key,
@@ -159,12 +164,12 @@ describe('a call without an end', () => {
 describe('prices', () => {
   test('of an unknown model are the highest of the provider with HIGHEST_PRICE', async () => {
     setTerms({ model_usage: { on_unknown_price: 'HIGHEST_PRICE' } });
-    const { models } = await (await fetch(`${t.gateway.url}/gateway/prices`)).json();
+    const { models } = await pricesShown();
     const dearest = Math.max(
       ...models
-        .filter(({ provider }: { provider: string }) => provider === 'openai')
-        .flatMap((each: Record<string, never>) => JSON.stringify(each).match(/"output":"[\d.]+"/g) ?? [])
-        .map((found: string) => Number(found.slice(10, -1))),
+        .filter(({ provider }) => provider === 'openai')
+        .flatMap((each) => JSON.stringify(each).match(/"output":"[\d.]+"/g) ?? [])
+        .map((found) => Number(found.slice(10, -1))),
     );
     const answer = await chat(t.gateway.url, { output: 100 }, { model: 'unheard-of', max_tokens: 100 });
     expect(answer.status, answer.text).toBe(200);
