@@ -112,6 +112,9 @@ export async function testPython(args) {
   try {
     const python = findPython();
     await prepare({ with_dev: true });
+    // What the service offers is packed with the wheel.
+    await buildWheel(python);
+    await prepare({ with_dev: true, quiet: true });
     const [first, ...names] = rest;
     const { passed, failed } =
       first === '--frameworks' ? await testFrameworks(python, names) : await testPackage(python, rest);

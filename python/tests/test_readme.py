@@ -6,8 +6,10 @@ import os
 import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from .conftest import ADMIN_KEY
@@ -43,6 +45,29 @@ def test_ten_lines_pay(service_url: str) -> None:
     assert ran.stderr == ""
     assert ran.stdout.startswith("Spent(status='paid'")
     assert "paid 5440 EUR" in ran.stdout
+
+
+def test_the_wheel_that_a_service_offers_pays(service_url: str, tmp_path: Path) -> None:
+    offered = httpx2.get(f"{service_url}/packages/").json()["data"]
+    wheel = next(each["url"] for each in offered if each["url"].endswith(".whl"))
+    given = [
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--disable-pip-version-check",
+        "--target",
+        str(tmp_path),
+        wheel,
+    ]
+    subprocess.run([sys.executable, "-m", "pip", *given], check=True)
+    program = f"import purser; assert purser.__file__.startswith({str(tmp_path)!r})\n{BLOCKS[0]}"
+    program = program.replace("first-agent", "second-agent")
+    env = {**os.environ, "PURSER_KEY": ADMIN_KEY, "PURSER_BASE_URL": service_url, "PYTHONPATH": str(tmp_path)}
+    ran = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert (ran.stderr, ran.stdout[:20]) == ("", "Spent(status='paid',")
+    [installed] = metadata.distributions(path=[str(tmp_path)])
+    needs = [each.split(";")[0] for each in installed.requires or [] if "extra ==" not in each]
+    assert sorted(needs) == ["httpx2<3,>=2.12", "typing-extensions>=4.12"]
 
 
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])

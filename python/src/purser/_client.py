@@ -4,7 +4,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar, Union, overload
 
 import httpx2
 
@@ -27,6 +27,9 @@ else:
     from typing_extensions import TypedDict, Unpack
 
 P = TypeVar("P")
+#: The HTTP client of a caller's own.
+H = TypeVar("H", httpx2.Client, httpx2.AsyncClient)
+Client = TypeVar("Client", bound="_Base[Any]")
 
 OnUnavailable = Union[Literal["refuse", "pay_if_shadow"], Callable[[PurserError, "SpendRequest"], object]]
 
@@ -85,39 +88,11 @@ class AsyncPurserOptions(_Options, total=False):
     http_client: httpx2.AsyncClient | None
 
 
-class _Base:
+class _Base(Generic[H]):
     """What both clients share. Their options are in a closure, so that nothing shows the key."""
 
-    def _settle(
-        self, options: Mapping[str, Any], shared: Connections | None, *, is_async: bool
-    ) -> tuple[Settings, Connections]:
-        given = {name: value for name, value in options.items() if name != "http_client"}
-        settings = Settings(**given)
-        own = Connections(settings.is_loopback, options["http_client"], is_async=is_async)
-        self._options: Callable[[], Mapping[str, Any]] = lambda: options
-        return settings, shared or own
-
-    def _changed(self, options: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-        """All options with these, and whether the connections may be shared: another address may need others."""
-        known = self._options()
-        for name in options:
-            if name not in known:
-                raise TypeError(f"there is no option {name!r}; the options are {', '.join(known)}")
-        return {**known, **options}, not {"http_client", "base_url"} & set(options)
-
-    def notify(self, event: Mapping[str, Any]) -> None:
-        """Wakes every `authorize` and `spend` of this process that waits for the decision of this event."""
-        wake(event)
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a Purser client cannot be pickled: it holds a key. Make one where it is needed")
-
-
-class Purser(_Base, Nouns):
-    """
-    A client of the service with one key. Makes no connection until it is used; safe to share between threads, and
-    usable after a fork.
-    """
+    # Each sets its own kind, beside its nouns.
+    _core: Any
 
     def __init__(
         self,
@@ -126,7 +101,7 @@ class Purser(_Base, Nouns):
         base_url: str | None = None,
         timeout: float = 10.0,
         max_retries: int = 2,
-        http_client: httpx2.Client | None = None,
+        http_client: H | None = None,
         default_headers: Mapping[str, str] | None = None,
         on_request: Callable[[RequestEvent], object] | None = None,
         allow_insecure: bool = False,
@@ -143,15 +118,49 @@ class Purser(_Base, Nouns):
         self._init(options, None)
 
     def _init(self, options: Mapping[str, Any], shared: Connections | None) -> None:
+        raise NotImplementedError
+
+    def _settle(
+        self, options: Mapping[str, Any], shared: Connections | None, *, is_async: bool
+    ) -> tuple[Settings, Connections]:
+        given = {name: value for name, value in options.items() if name != "http_client"}
+        settings = Settings(**given)
+        own = Connections(settings.is_loopback, options["http_client"], is_async=is_async)
+        self._options: Callable[[], Mapping[str, Any]] = lambda: options
+        return settings, shared or own
+
+    def _changed(self: Client, options: Mapping[str, Any]) -> Client:
+        """The same client with these options. Shares its connections unless another address may need others."""
+        known = self._options()
+        for name in options:
+            if name not in known:
+                raise TypeError(f"there is no option {name!r}; the options are {', '.join(known)}")
+        client = object.__new__(type(self))
+        may_share = not {"http_client", "base_url"} & set(options)
+        client._init({**known, **options}, self._core.connections if may_share else None)
+        return client
+
+    def notify(self, event: Mapping[str, Any]) -> None:
+        """Wakes every `authorize` and `spend` of this process that waits for the decision of this event."""
+        wake(event)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Purser client cannot be pickled: it holds a key. Make one where it is needed")
+
+
+class Purser(_Base[httpx2.Client], Nouns):
+    """
+    A client of the service with one key. Makes no connection until it is used; safe to share between threads, and
+    usable after a fork.
+    """
+
+    def _init(self, options: Mapping[str, Any], shared: Connections | None) -> None:
         settings, connections = self._settle(options, shared, is_async=False)
         Nouns.__init__(self, Core(settings, connections))
 
     def with_options(self, **options: Unpack[PurserOptions]) -> Purser:
         """The same client but for these options. Shares its connections unless the address is another one."""
-        changed, may_share = self._changed(options)
-        client = object.__new__(Purser)
-        client._init(changed, self._core.connections if may_share else None)
-        return client
+        return self._changed(options)
 
     def close(self) -> None:
         """Closes its connections; the next call makes new ones. An `http_client` stays open."""
@@ -220,34 +229,11 @@ class Purser(_Base, Nouns):
         return run(spend(self._core, request, pay, options))
 
 
-class AsyncPurser(_Base, AsyncNouns):
+class AsyncPurser(_Base[httpx2.AsyncClient], AsyncNouns):
     """
     A client of the service with one key, for asyncio. Makes no connection until it is used; safe to share between
     tasks and event loops, and usable after a fork.
     """
-
-    def __init__(
-        self,
-        api_key: str | None = None,
-        *,
-        base_url: str | None = None,
-        timeout: float = 10.0,
-        max_retries: int = 2,
-        http_client: httpx2.AsyncClient | None = None,
-        default_headers: Mapping[str, str] | None = None,
-        on_request: Callable[[RequestEvent], object] | None = None,
-        allow_insecure: bool = False,
-    ) -> None:
-        """
-        `api_key` is PURSER_API_KEY by default, `base_url` PURSER_BASE_URL, else http://127.0.0.1:8080. `timeout` is of
-        one attempt, in seconds. Raises a `TypeError` or a `ValueError` that names the option at fault.
-        """
-        options = {
-            **{"api_key": api_key, "base_url": base_url, "timeout": timeout, "max_retries": max_retries},
-            **{"http_client": http_client, "default_headers": default_headers, "on_request": on_request},
-            "allow_insecure": allow_insecure,
-        }
-        self._init(options, None)
 
     def _init(self, options: Mapping[str, Any], shared: Connections | None) -> None:
         settings, connections = self._settle(options, shared, is_async=True)
@@ -255,10 +241,7 @@ class AsyncPurser(_Base, AsyncNouns):
 
     def with_options(self, **options: Unpack[AsyncPurserOptions]) -> AsyncPurser:
         """The same client but for these options. Shares its connections unless the address is another one."""
-        changed, may_share = self._changed(options)
-        client = object.__new__(AsyncPurser)
-        client._init(changed, self._core.connections if may_share else None)
-        return client
+        return self._changed(options)
 
     async def close(self) -> None:
         """Closes the connections of the running event loop; the next call makes new ones. An `http_client` stays open."""
