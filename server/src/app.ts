@@ -12,7 +12,7 @@ import { makeMcpRoute } from './service/api/mcp.ts';
 import { atFolder, makePackageRoutes } from './service/api/packages.ts';
 import { makeApiRoutes, makePeopleServices, makePersonRoutes } from './service/api/routes.ts';
 import { makeSecondOpinion } from './service/api/second-opinion.ts';
-import { PUBLIC_SHARE, withPublicTurns } from './service/api/shared-resources.ts';
+import { withPublicTurns } from './service/api/shared-resources.ts';
 import type { Config } from './service/config/config.ts';
 import { makeConsoleRoutes, readConsoleFiles } from './service/console/console-files.ts';
 import { DecisionView } from './service/decisions/present-decisions.ts';
@@ -29,7 +29,6 @@ import { OfferedPackages } from './service/packages/offered-packages.ts';
 import { bootstrap, prepareFirstPerson } from './service/people/first-start.ts';
 import type { Listening } from './service/processes/messages.ts';
 import type { Siblings } from './service/processes/siblings.ts';
-import { WorkTime } from './service/scheduling/work-time.ts';
 import { makeSharedPageRoute } from './service/sharing/shared-page.ts';
 import { makeKeyUses } from './service/workers/note-key-uses.ts';
 import { makeKeyRewrapping } from './service/workers/rewrap-keys.ts';
@@ -194,12 +193,6 @@ function makeRoutes(
   });
   const console_files = readConsoleFiles(CONSOLE_DIRECTORY);
   if (console_files.size === 0) log.warn('the console is not built, so it is not served: run npm run build');
-  const public_time = new WorkTime({
-    reason: 'public_time',
-    share: PUBLIC_SHARE,
-    now_ms: core.now_ms,
-    isAlone: (address) => core.presence.isAlone(address),
-  });
   const view = new DecisionView({ db: core.db, tokens: core.secrets.capabilityTokens });
   const open_routes = [
     makeSharedPageRoute({ db: core.db, view }),
@@ -209,7 +202,7 @@ function makeRoutes(
     ...makeGuideRoutes(guides),
     ...makeConsoleRoutes(console_files),
   ];
-  const routes = [...api_routes, ...open_routes.map((route) => withPublicTurns(route, public_time))];
+  const routes = [...api_routes, ...open_routes.map((route) => withPublicTurns(route, core.turns))];
   return { routes, metrics_route };
 }
 

@@ -10,11 +10,14 @@ import type { Core } from '../../src/service/installation/runtime.ts';
 import { deriveSecrets } from '../../src/service/installation/secrets.ts';
 import { makeMetrics } from '../../src/service/observability/metrics.ts';
 import { OfferedPackages } from '../../src/service/packages/offered-packages.ts';
+import { Turns } from '../../src/service/scheduling/turns.ts';
 
 /** All routes with their handlers, none of which is called. */
 function servedRoutes() {
   const metrics = makeMetrics();
-  const core = { metrics, secrets: deriveSecrets(Buffer.alloc(32)), now_ms: () => 0 } as Core;
+  const now_ms = () => 0;
+  const secrets = deriveSecrets(Buffer.alloc(32));
+  const core = { metrics, secrets, now_ms, turns: new Turns({ now_ms }) } as Core;
   const config = readConfig({});
   const people = makePeopleServices(core, config, makeOwnLimiter);
   const mcp_route = makeMcpRoute({ core, site: people.site, onFailure: () => {} });

@@ -12,7 +12,6 @@ import { makeAuthorizeSpend } from '../../src/service/decisions/authorize-spend.
 import { makePreAssess } from '../../src/service/decisions/pre-assess.ts';
 import { makeTrackRecords } from '../../src/service/decisions/track-record.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
-import { WorkTime } from '../../src/service/scheduling/work-time.ts';
 import { freshKey, makeTestCore, type RunningService } from './running-service.ts';
 
 /** The clause that a question of the kind hangs on, in tests. */
@@ -74,12 +73,7 @@ export function makeAsker(service: Pick<RunningService, 'database' | 'sql'>, cor
       historyOf: makeTrackRecords(own),
       directoryOf: makeDirectories(own.db),
       answersOf: makeAnswers(own.db),
-      assess_time: new WorkTime({
-        reason: 'assessments_time',
-        share: 1,
-        now_ms: own.now_ms,
-        isAlone: () => true,
-      }),
+      turns: own.turns,
     }),
     standingOf: () => ({ version: 0, allowances: [] }),
     readChain: async () => undefined,

@@ -1,3 +1,4 @@
+import type { Pause } from '@purser/rules/values/slices';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type Client, isUnavailable, sqlState } from '../storage/database.ts';
@@ -165,8 +166,10 @@ export function makeFollowerRound(options: {
   max_pages: number;
   max_full_pages?: number;
   log: Logger;
+  /** Lets other work come in before each page. */
+  pause?: Pause;
 }): () => Promise<void> {
-  const { pool, follower, max_pages, log } = options;
+  const { pool, follower, max_pages, log, pause } = options;
   const { name, max_events } = follower;
   const onSkip = ({ workspace_id, seq, error }: SkippedEvent) => {
     log.error(
@@ -176,7 +179,10 @@ export function makeFollowerRound(options: {
   };
   return makeRound({
     find: (page) => findLaggingWorkspaces(pool, name, page),
-    next: (workspace_id, max) => followNext(pool, follower, workspace_id, { max_events: max, onSkip }),
+    async next(workspace_id, max) {
+      await pause?.();
+      return followNext(pool, follower, workspace_id, { max_events: max, onSkip });
+    },
     max_events,
     max_pages,
     ...(options.max_full_pages === undefined ? {} : { max_full_pages: options.max_full_pages }),

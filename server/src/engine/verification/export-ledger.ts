@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { openCheckpoint, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import { GENESIS, isAdministrative, type LedgerEvent } from '@purser/rules/domain/ledger';
-import { linesInSlices } from '@purser/rules/values/slices';
+import { linesInSlices, type Pause } from '@purser/rules/values/slices';
 import type pg from 'pg';
 import type { Queryable } from '../storage/database.ts';
 import { getHead, loadLedgerEvents, loadLedgerEventsWithin } from '../storage/ledger.ts';
@@ -41,9 +41,10 @@ export async function* exportLedger(
     checkpoint_dir: string;
     /** Exports only the hashes of the audit records. */
     is_withheld: boolean;
+    pause?: Pause | undefined;
   },
 ): AsyncGenerator<string, void, void> {
-  const { since, keys, checkpoint_dir, is_withheld } = options;
+  const { since, keys, checkpoint_dir, is_withheld, pause } = options;
   // The checkpoints are read before the head, so that one ahead of the head proves that the chain was truncated.
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MAX_CHECKPOINTS);
   const notes = await loadNotes(pool, workspace_id, files, keys, since);
@@ -74,6 +75,7 @@ export async function* exportLedger(
       after: before?.last_seq ?? since,
       until: head.seq,
       is_withheld,
+      pause,
     }),
   );
   for await (const { lines } of pages) {
@@ -103,8 +105,13 @@ function* partsOf(lines: readonly string[]): Generator<string[], void, void> {
 async function loadPage(
   db: Queryable,
   workspace_id: string,
-  { is_withheld, ...range }: { after: number; until: number; is_withheld: boolean },
+  {
+    is_withheld,
+    pause,
+    ...range
+  }: { after: number; until: number; is_withheld: boolean; pause: Pause | undefined },
 ): Promise<ExportPage | undefined> {
+  await pause?.();
   const events = await loadLedgerEventsWithin(db, workspace_id, { ...range, limit: EVENTS_AT_ONCE });
   const last = events.at(-1);
   if (last === undefined) return undefined;
@@ -114,10 +121,11 @@ async function loadPage(
   const pages = await loadSealedPages(db, workspace_id, shown, true);
   // Of a deleted page there is nothing to show.
   for (const [seq, page] of pages.rows) if (page.hash === undefined) rows.set(seq, page);
-  const lines = await linesInSlices(events, (event) => {
+  const lineOf = (event: LedgerEvent) => {
     const row = rows.get(event.seq);
     return eventLine(event, row?.data ?? null, row?.document ?? null, isLeftOut(event));
-  });
+  };
+  const lines = await linesInSlices(events, lineOf, pause);
   return { lines, last_seq: last.seq };
 }
 

@@ -11,6 +11,7 @@ import {
   recordHash,
 } from '@purser/rules/domain/ledger';
 import { type ApprovalsVerdict, SigningHistory } from '@purser/rules/signing/history';
+import type { Pause } from '@purser/rules/values/slices';
 import type pg from 'pg';
 import { checkStandingVersions, checkUses } from '../allowances/check-allowances.ts';
 import { checkCoverage } from '../matching/check-coverage.ts';
@@ -71,6 +72,8 @@ export interface VerifyOptions {
   checkpoint_dir: string;
   /** The names that lessons are stored by. */
   names: SpendNames;
+  /** Lets other work come in before each page. */
+  pause?: Pause;
 }
 
 /** Events read at a time: memory does not grow with the chain, and other requests run in between. */
@@ -123,7 +126,10 @@ export async function verifyLedger(
       approvals: { history: new SigningHistory(workspace_id, null), is_whole: since === 0, findings },
       is_vouched_for: true,
     };
-    const events_checked = await walkChain(walk, clients, alive);
+    const events_checked = await walkChain(walk, clients, () => {
+      alive();
+      return options.pause?.();
+    });
     await closeBeside();
     const last = walk.previous;
     checkHead(findings, head, last, walk.occurred_ms, clock_ms);
@@ -187,7 +193,7 @@ interface LinkedPage extends Page {
  * Walks along the chain with several concurrent pages: each is read and rebuilt by itself, and linked to the one before
  * it in order. Returns the number of events.
  */
-async function walkChain(walk: Walk, clients: readonly Client[], alive: () => void): Promise<number> {
+async function walkChain(walk: Walk, clients: readonly Client[], alive: Pause): Promise<number> {
   const { workspace_id } = walk;
   let events_checked = 0;
   let [is_over, pages] = [false, 0];
@@ -221,7 +227,7 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: () => vo
     if (begin !== after && Number.isSafeInteger(begin)) base = begin - number * EVENTS_AT_ONCE;
     const events = await (begin === after && guessed !== null ? guessed : load(begin));
     if (events.length === 0) is_over = true;
-    alive();
+    await alive();
     events_checked += events.length;
     const intact = events.map(isIntact);
     return { events, intact, spans: spansOf(walk, events, intact), end: events.at(-1)?.seq ?? begin };

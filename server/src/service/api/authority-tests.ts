@@ -14,8 +14,7 @@ import type { Command } from '../../engine/lane/command.ts';
 import { AuthorityTest, type TestedStep } from '../decisions/authority-test.ts';
 import { budgetsOfDraft } from '../decisions/shared-budgets.ts';
 import { type Route, serve } from '../http/route.ts';
-import type { WorkTime } from '../scheduling/work-time.ts';
-import { REPLAYS } from './simulations.ts';
+import type { Turns } from '../scheduling/turns.ts';
 
 /** Makes the route that tries out an authority on spends that are thought up. */
 export function makeAuthorityTestRoutes(options: {
@@ -23,10 +22,9 @@ export function makeAuthorityTestRoutes(options: {
   assess: Assess;
   createDecision: Command<CreateDecisionInput, CreatedDecision, StaleDecision>;
   createReview: Command<CreateReviewInput, CreatedReview>;
-  /** The time of the event loop that replays and tests may take. */
-  replay_time: WorkTime;
+  turns: Turns;
 }): Route[] {
-  const { db, replay_time, ...machine } = options;
+  const { db, turns, ...machine } = options;
   return [
     serve(routes.testAuthority, { takes_long: true, shares: 'simulations' })(async (call) => {
       const { authority, mode = 'ENFORCE', steps: given, allowances = [] } = call.body;
@@ -37,7 +35,7 @@ export function makeAuthorityTestRoutes(options: {
       const [first] = given;
       for (const [i, each] of allowances.entries()) test.allow(each, i, first?.at as string);
       const steps: TestedStep[] = [];
-      for (const step of given) steps.push(await replay_time.spend(REPLAYS, () => test.run(step)));
+      for (const step of given) steps.push(await turns.background(() => test.run(step)));
       const passed = steps.every(({ mismatches }) => mismatches.length === 0);
       return { status: 200, body: { passed, steps } };
     }),

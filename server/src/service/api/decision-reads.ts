@@ -23,6 +23,7 @@ import { peopleTable } from '../decisions/people-table.ts';
 import { agentScopeOf, type DecisionView } from '../decisions/present-decisions.ts';
 import type { Cursors } from '../http/cursors.ts';
 import { type Handler, type Route, serve, storedJson } from '../http/route.ts';
+import type { Turns } from '../scheduling/turns.ts';
 import { attachment } from './tables/csv-answers.ts';
 
 /** Decisions read at a time; fewer if they add up to about a megabyte. */
@@ -65,6 +66,7 @@ export interface DecisionReadOptions {
   cursors: Cursors;
   findAgentId: FindAgentId;
   view: DecisionView;
+  turns: Turns;
 }
 
 /** Makes the routes that read decisions: one, page by page, and all at once. */
@@ -180,7 +182,7 @@ function labelFilters(asked: readonly string[] = []): Pick<DecisionFilters, 'lab
 
 /** All that is found, page by page, as text. What is made after the export began is not in it. */
 async function* exported(
-  { lists_db, view }: DecisionReadOptions,
+  { lists_db, view, turns }: DecisionReadOptions,
   caller: Caller,
   { filters, order }: Search,
   { linesOf }: ExportForm,
@@ -189,11 +191,12 @@ async function* exported(
   const to = filters.to === undefined || filters.to > begun ? begun : filters.to;
   const pages = readAhead(async (before?: DecisionPage<DecisionRecord>) => {
     if (before?.next === null) return undefined;
+    await turns.pause();
     const page = { order, after: before?.next ?? null, limit: EXPORTED_AT_ONCE };
     return findDecisions(lists_db, caller.workspace_id, { ...filters, to }, page, AS_RECORDS);
   });
   for await (const { rows } of pages) {
     const shown = await view.present(caller, rows);
-    if (shown.length > 0) yield (await linesInSlices(shown, await linesOf(shown))).join('');
+    if (shown.length > 0) yield (await linesInSlices(shown, await linesOf(shown), turns.pause)).join('');
   }
 }

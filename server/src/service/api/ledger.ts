@@ -13,6 +13,7 @@ import { saveVerification, verificationBody } from '../../engine/verification/la
 import { verifyLedger } from '../../engine/verification/verify-ledger.ts';
 import { type Cursors, pageOf } from '../http/cursors.ts';
 import { type Handler, type Route, type Serving, serve } from '../http/route.ts';
+import type { Turns } from '../scheduling/turns.ts';
 import { attachment, csvOfList, wantsCsv } from './tables/csv-answers.ts';
 
 const COLUMNS = [
@@ -42,6 +43,7 @@ export interface LedgerRouteOptions {
   keys: readonly VerifyingKey[];
   checkpoint_dir: string;
   signer: { sign(workspace_id: string): Promise<void> };
+  turns: Turns;
 }
 
 /** Makes the routes for the hash-chained history. */
@@ -124,10 +126,11 @@ function handleListCheckpoints(options: LedgerRouteOptions): Handler<typeof rout
 }
 
 function handleVerify(options: LedgerRouteOptions): Handler<typeof routes.verifyLedger> {
-  const { db, ledger_db, now_ms, keys, checkpoint_dir } = options;
+  const { db, ledger_db, now_ms, keys, checkpoint_dir, turns } = options;
   return async ({ caller: { workspace_id }, query: { since = 0 } }) => {
     const began_ms = now_ms();
-    const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names });
+    const { pause } = turns;
+    const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names, pause });
     if (since === 0) await saveVerification(db, workspace_id, found);
     const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
     return { status: 200, body: { ...verificationBody(found), duration_ms } };
@@ -135,15 +138,16 @@ function handleVerify(options: LedgerRouteOptions): Handler<typeof routes.verify
 }
 
 function handleExport(options: LedgerRouteOptions): Handler<typeof routes.exportLedger> {
-  const { ledger_db, keys, checkpoint_dir, signer } = options;
+  const { ledger_db, keys, checkpoint_dir, signer, turns } = options;
   return async ({ caller: { workspace_id, scopes }, query: { since = 0 } }) => {
     // So that all of what follows is signed.
     await signer.sign(workspace_id);
     const is_withheld = !scopes.includes('admin');
+    const { pause } = turns;
     return {
       status: 200,
       stream: {
-        chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, is_withheld }),
+        chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, is_withheld, pause }),
         content_type: EXPORT_TYPE,
       },
       headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },

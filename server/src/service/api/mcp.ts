@@ -1,17 +1,10 @@
 import { routes } from '@purser/contract/routes/mcp';
-import { credentialOf } from '@purser/rules/domain/keys';
+import { holderOf } from '@purser/rules/domain/keys';
 import { ApiError } from '@purser/rules/errors';
 import { type AnswerOf, type Route, serve } from '../http/route.ts';
 import type { Core } from '../installation/runtime.ts';
 import type { Site } from '../people/site.ts';
-import { WorkTime } from '../scheduling/work-time.ts';
-
-/**
- * Cost of a message besides the routes that it calls, in ms of the event loop: 0.5 to 0.8 measured, mostly the
- * protocol's library. One workspace may use a quarter of the time while others are active.
- */
-const MESSAGE_MS = 0.7;
-const MESSAGE_SHARE = 0.25;
+import { MESSAGE } from '../scheduling/prices.ts';
 
 /**
  * Makes the route of the Model Context Protocol. It does nothing itself: every tool calls the routes of the API with the
@@ -22,7 +15,7 @@ export function makeMcpRoute({
   site,
   onFailure,
 }: {
-  core: Pick<Core, 'now_ms' | 'presence'>;
+  core: Pick<Core, 'turns'>;
   site: Pick<Site, 'checkEntrance'>;
   onFailure: (error: unknown) => void;
 }): Route {
@@ -32,21 +25,13 @@ export function makeMcpRoute({
     return { door: makeHttpEndpoint(onFailure), offersOf };
   };
   let loaded: ReturnType<typeof load> | undefined;
-  const message_time = new WorkTime({
-    reason: 'mcp_time',
-    share: MESSAGE_SHARE,
-    now_ms: core.now_ms,
-    isAlone: (workspace_id) => core.presence.isAlone(workspace_id),
-  });
   return serve(routes.mcp, { checkEntrance: site.checkEntrance })(
     async ({ caller, headers, body: message, dispatch }) => {
       loaded ??= load();
       const { door, offersOf } = await loaded;
       const offers = offersOf(caller);
       if ('refusal' in offers) throw new ApiError('insufficient_scope', offers.refusal);
-      core.presence.note(caller.workspace_id);
-      const settle = await message_time.reserve(caller.workspace_id, MESSAGE_MS, credentialOf(caller));
-      settle(MESSAGE_MS);
+      await core.turns.pass(holderOf(caller), 'mcp_time', MESSAGE);
       const { status, content_type, body } = await door.answer({
         headers,
         message,

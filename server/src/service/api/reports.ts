@@ -36,7 +36,7 @@ import { readClock } from '../../engine/storage/workspaces.ts';
 import { getLastVerification } from '../../engine/verification/last-verification.ts';
 import { compareAttention } from '../decisions/report-attention.ts';
 import { type CallOf, type Route, serve } from '../http/route.ts';
-import type { WorkTime } from '../scheduling/work-time.ts';
+import type { Turns } from '../scheduling/turns.ts';
 import { periodAsked } from './reports/report-period.ts';
 import { attachment, wantsCsv } from './tables/csv-answers.ts';
 
@@ -230,13 +230,12 @@ interface ReportOptions {
   db: Queryable;
   reports_db: pg.Pool;
   assessLevels: AssessLevels;
-  /** The time of the event loop that replays may take. */
-  replay_time: WorkTime;
+  turns: Turns;
 }
 
 /** Makes the routes for reports. `reports_db` has connections of its own, so that reports delay nothing else. */
-export function makeReportRoutes({ db, reports_db, assessLevels, replay_time }: ReportOptions): Route[] {
-  const comparing = { db: reports_db, assessLevels, time: replay_time };
+export function makeReportRoutes({ db, reports_db, assessLevels, turns }: ReportOptions): Route[] {
+  const comparing = { db: reports_db, assessLevels, turns };
 
   /** The scope of a report. */
   async function askedFor({

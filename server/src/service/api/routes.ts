@@ -22,7 +22,6 @@ import { Passkeys } from '../people/passkeys.ts';
 import { Signing } from '../people/signing.ts';
 import type { Site } from '../people/site.ts';
 import { NO_SAMPLES, type Samples } from '../samples/samples.ts';
-import { WorkTime } from '../scheduling/work-time.ts';
 import { slackCodesOf } from '../slack/slack-parts.ts';
 import { makeAgentRoutes } from './agents.ts';
 import { makeAllowanceRoutes } from './allowances/allowances.ts';
@@ -65,7 +64,7 @@ import { makeReviewRoutes } from './reviews/reviews.ts';
 import { makeSignedReviewRoutes } from './reviews/signed-reviews.ts';
 import { makeSampleRoutes } from './samples/samples.ts';
 import { makeSearchRoutes } from './search.ts';
-import { ASSESS_SHARE, makeResources, withTurns } from './shared-resources.ts';
+import { makePlaces, withTurns } from './shared-resources.ts';
 import { makeDecisionLinkRoutes } from './sharing/decision-links.ts';
 import { makeSimulationRoutes } from './simulations.ts';
 import { makeWebhookDeliveryRoutes } from './webhook-deliveries.ts';
@@ -91,34 +90,9 @@ export interface PersonServices extends PeopleServices {
   forgotPassword: ForgotPassword;
 }
 
-/**
- * Share of the event loop's time for the reads, lists, reports and exports of one workspace, and for all simulation
- * replays while other requests wait.
- */
-const ANSWER_SHARE = 0.25;
-const REPLAY_SHARE = 0.25;
-
 const newWebhookSecret = () => secretText(randomBytes(32));
 const newNonce = () => randomBytes(12);
 const newSlackCode = () => randomBytes(20).toString('base64url');
-
-/** Makes the accounts of the event loop's time that answers, assessments and replays may take. */
-function makeTimes({ now_ms, presence }: Core) {
-  const isAlone = (workspace_id: string) => presence.isAlone(workspace_id);
-  return {
-    answer_time: new WorkTime({ reason: 'answers_time', share: ANSWER_SHARE, now_ms, isAlone }),
-    assess_time: new WorkTime({ reason: 'assessments_time', share: ASSESS_SHARE, now_ms, isAlone }),
-    replay_time: new WorkTime({
-      reason: 'replays_time',
-      share: REPLAY_SHARE,
-      now_ms,
-      isAlone: () => presence.isQuiet(),
-      is_background: true,
-      // Their number is bounded by the turns at `simulations`, and one that has begun is not refused halfway.
-      max_wait_ms: Number.POSITIVE_INFINITY,
-    }),
-  };
-}
 
 /** Makes what several groups of routes use. */
 function makeRouteParts(core: Core, config: RouteConfig) {
@@ -138,7 +112,6 @@ function makeRouteParts(core: Core, config: RouteConfig) {
     readChain: makeReadChain(core.db),
     makeKeyValue: makeKeyValues(core.secrets, newKey),
     review_ttl_seconds,
-    ...makeTimes(core),
   };
 }
 
@@ -150,7 +123,7 @@ function makeSpendRoutes(
   parts: RouteParts,
   { site, signing, ...spends }: SpendParts & { site: Site; signing: Signing },
 ): Route[] {
-  const { db, lane, lists_db } = core;
+  const { db, lane, lists_db, turns } = core;
   const { createDecision, createReview, cursors, readChain, mails_people } = parts;
   const tokens = core.secrets.capabilityTokens;
   const findAgentId = makeFindAgentId(db);
@@ -165,7 +138,7 @@ function makeSpendRoutes(
   });
   return [
     ...makeDecisionRoutes({ authorizeSpend, view }),
-    ...makeDecisionReadRoutes({ lists_db, cursors, findAgentId, view }),
+    ...makeDecisionReadRoutes({ lists_db, cursors, findAgentId, view, turns }),
     ...makeDecisionLinkRoutes({ db, lane, cursors, view, site, newToken }),
     ...makeReviewRoutes({ db, lane, createReview, signing }),
     ...makeInboxRoutes({
@@ -183,8 +156,8 @@ function makeSpendRoutes(
 }
 
 /** Makes the routes of agents, their authorities, and what tries an authority out. */
-function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts): Route[] {
-  const { assess, assess_time, assessLevels, createDecision, createReview, cursors, replay_time } = parts;
+function makeAuthorizingRoutes({ db, lists_db, lane, turns }: Core, parts: RouteParts): Route[] {
+  const { assess, assessLevels, createDecision, createReview, cursors } = parts;
   const { readChain } = parts;
   return [
     ...makeAgentRoutes({ db, lane, cursors }),
@@ -194,17 +167,17 @@ function makeAuthorizingRoutes({ db, lists_db, lane }: Core, parts: RouteParts):
     ...makeIssuerRoutes({ db, lane, cursors, readChain }),
     ...makeMerchantRoutes({ db, lists_db, lane, cursors }),
     ...makeQuestionRoutes({ db, lists_db, lane, cursors }),
-    ...makeReadingRoutes({ db, assess, assess_time }),
-    ...makeSimulationRoutes({ db, assessLevels, readChain, replay_time }),
-    ...makeAuthorityTestRoutes({ db, assess, createDecision, createReview, replay_time }),
+    ...makeReadingRoutes({ db, assess, turns }),
+    ...makeSimulationRoutes({ db, assessLevels, readChain, turns }),
+    ...makeAuthorityTestRoutes({ db, assess, createDecision, createReview, turns }),
   ];
 }
 
 /** Makes the routes of what rails say was paid. */
 function makeLineAndImportRoutes(
-  { db, lists_db, reports_db, lane, metrics }: Core,
+  { db, lists_db, reports_db, lane, metrics, turns }: Core,
   config: RouteConfig,
-  { cursors, assess, replay_time }: RouteParts,
+  { cursors, assess }: RouteParts,
 ): Route[] {
   return [
     ...makeImportRoutes({
@@ -216,7 +189,7 @@ function makeLineAndImportRoutes(
       countLineResult: metrics.countImportLines,
     }),
     ...makeLineRoutes({ db, lists_db, lane, cursors }),
-    ...makeReportRoutesOfLines({ db, lists_db, assess, replay_time }),
+    ...makeReportRoutesOfLines({ db, lists_db, assess, turns }),
     ...makeCoverageRoutes({ db, reports_db, lane }),
   ];
 }
@@ -254,17 +227,17 @@ function makeEventRoutes(
 /** Makes the routes of reports and of the history. */
 function makeHistoryRoutes(
   core: Core,
-  { cursors, assessLevels, replay_time }: Pick<RouteParts, 'cursors' | 'assessLevels' | 'replay_time'>,
+  { cursors, assessLevels }: Pick<RouteParts, 'cursors' | 'assessLevels'>,
 ): Route[] {
-  const { db, lists_db, ledger_db, reports_db, now_ms, checkpoint_dir, signer, secrets } = core;
+  const { db, lists_db, ledger_db, reports_db, now_ms, checkpoint_dir, signer, secrets, turns } = core;
   const keys = secrets.verifyingKeys;
   return [
     ...makeChangeRoutes({ db, now_ms }),
-    ...makeReportRoutes({ db, reports_db, assessLevels, replay_time }),
+    ...makeReportRoutes({ db, reports_db, assessLevels, turns }),
     ...makeSpendingRoutes({ db, reports_db }),
     makeAllowanceReport({ db, reports_db }),
     ...makeSearchRoutes({ lists_db, cursors }),
-    ...makeLedgerRoutes({ db, lists_db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer }),
+    ...makeLedgerRoutes({ db, lists_db, ledger_db, cursors, now_ms, keys, checkpoint_dir, signer, turns }),
   ];
 }
 
@@ -283,10 +256,10 @@ export function makeApiRoutes(
   ),
   samples: Samples = NO_SAMPLES,
 ): Route[] {
-  const { db, lane, metrics, presence } = core;
+  const { db, lane } = core;
   const parts = makeRouteParts(core, config);
-  const spends = makeSpendParts(core, parts, preAssess);
-  const { cursors, answer_time, readChain, makeKeyValue } = parts;
+  const spends = makeSpendParts(core, parts.assess, preAssess);
+  const { cursors, readChain, makeKeyValue } = parts;
   const signing = new Signing({ db, site });
   const routes = [
     ...makeSpendRoutes(core, parts, { ...spends, site, signing }),
@@ -305,8 +278,8 @@ export function makeApiRoutes(
     ...makeSampleRoutes(core, samples),
     ...makeHistoryRoutes(core, parts),
   ];
-  const resources = makeResources(metrics.watchUse, (workspace_id) => presence.isAlone(workspace_id));
-  return routes.map((route) => withTurns(route, resources, { answer_time, presence }));
+  const places = makePlaces(core);
+  return routes.map((route) => withTurns(route, places, core.turns));
 }
 
 /** Sessions, passwords and the door, as the settings say. `makeLimiter` makes the counters of wrong passwords. */

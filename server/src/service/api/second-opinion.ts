@@ -8,7 +8,6 @@ import type { PreAssess } from '../decisions/authorize-spend.ts';
 import { makeLabelledExamples } from '../decisions/labelled-examples.ts';
 import { makeModelPreAssess } from '../decisions/model-pre-assess.ts';
 import { makeTrackRecords } from '../decisions/track-record.ts';
-import { Shares } from '../http/shares.ts';
 import type { Core } from '../installation/runtime.ts';
 import { addressFor, protocolFor } from '../model-judge/addresses.ts';
 import { makeAskModel } from '../model-judge/ask-model.ts';
@@ -18,8 +17,8 @@ import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS, makePace, type Pace, type Terms } f
 import { startProbing } from '../model-judge/probe.ts';
 import type { Asker, AskModel } from '../model-judge/second-opinion.ts';
 import { UsageCounter } from '../model-judge/usage.ts';
-import { WorkTime } from '../scheduling/work-time.ts';
-import { ASSESS_SHARE } from './shared-resources.ts';
+import { Order } from '../scheduling/fair-queue.ts';
+import { Places } from '../scheduling/places.ts';
 
 /** The shares of the calls to the model that one workspace may use, and one agent of it; the rest is left to the others. */
 const WORKSPACE_SHARE = 0.75;
@@ -52,19 +51,19 @@ const wait = (wait_ms: number, signal: AbortSignal): Promise<void> =>
 
 /** The calls to the model that may be in progress at a time, which workspaces and agents share. */
 function makePlaces({ metrics }: Core, config: Config) {
-  const sharesOf = (total: number, max_waiting: number) =>
-    new Shares({
+  const placesFor = (total: number, of_all: number) =>
+    new Places({
       resource: 'purpose_model_calls',
       total,
-      workspace_share: WORKSPACE_SHARE,
+      share: WORKSPACE_SHARE,
       key_share: AGENT_SHARE,
-      max_waiting,
+      order: new Order({ max_waiting: { of_workspace: Math.ceil(of_all * WORKSPACE_SHARE), of_all } }),
       max_wait_ms: MAX_WAIT_MS,
     });
   const max_concurrent = config.purpose_model_max_concurrent;
-  const places = sharesOf(max_concurrent, max_concurrent * WAITING_PER_PLACE);
+  const places = placesFor(max_concurrent, max_concurrent * WAITING_PER_PLACE);
   /** The place of an endpoint that answers one call at a time. */
-  const single = sharesOf(1, max_concurrent);
+  const single = placesFor(1, max_concurrent);
   metrics.watchUse(places.resource, places.total, () => places.inUse() + single.inUse());
   const holderOf = ({ workspace_id, agent_id }: Asker) => ({ workspace_id, key_id: agent_id });
   return {
@@ -174,7 +173,7 @@ function makePreAssess(
   model: string,
   { askModel, pace }: { askModel: AskModel; pace: Pace },
 ): PreAssess {
-  const { db, lists_db, now_ms, presence, metrics } = core;
+  const { db, lists_db, now_ms, turns, metrics } = core;
   return makeModelPreAssess({
     clock_ms,
     db,
@@ -183,12 +182,7 @@ function makePreAssess(
     directoryOf: makeDirectories(db),
     answersOf: makeAnswers(db),
     examplesOf: makeLabelledExamples({ db: lists_db, now_ms }),
-    assess_time: new WorkTime({
-      reason: 'assessments_time',
-      share: ASSESS_SHARE,
-      now_ms,
-      isAlone: (id) => presence.isAlone(id),
-    }),
+    turns,
     askModel,
     isLocal: pace.isLocal,
     model,

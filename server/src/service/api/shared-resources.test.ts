@@ -3,67 +3,91 @@ import { describe, expect, test } from 'vitest';
 import { makeTestCore } from '../../../tests/support/running-service.ts';
 import { readConfig } from '../config/config.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
-import { makePresence } from '../scheduling/presence.ts';
-import { WorkTime } from '../scheduling/work-time.ts';
+import type { Core } from '../installation/runtime.ts';
+import { Turns } from '../scheduling/turns.ts';
 import { makeApiRoutes } from './routes.ts';
-import { makeResources, withPublicTurns, withTurns } from './shared-resources.ts';
+import { makePlaces, withPublicTurns, withTurns } from './shared-resources.ts';
 
-const NAMES: ResourceName[] = ['reads', 'lists', 'reports', 'verifications', 'exports', 'simulations'];
+const LASTING: ResourceName[] = ['verifications', 'exports', 'imports', 'simulations'];
+const SHORT: ResourceName[] = ['reads', 'lists', 'reports'];
 
 /** A request of a workspace; each has a key of its own unless one is named. */
 const callOf = (workspace_id: string, key_id = `key_of_${workspace_id}`) =>
-  ({ caller: { workspace_id, key_id } }) as Call;
+  ({ caller: { workspace_id, key_id }, headers: {} }) as Call;
 
-const turns = {
-  answer_time: new WorkTime({ reason: 'answers_time', share: 1, now_ms: () => 0, isAlone: () => true }),
-  presence: makePresence(() => 0),
-};
+/** Turns on a clock that moves only when they wait. */
+function makeTurns() {
+  let at_ms = 0;
+  const turns = new Turns({
+    now_ms: () => at_ms,
+    after: (wait_ms, resume) =>
+      void setImmediate(() => {
+        at_ms += wait_ms;
+        resume();
+      }),
+  });
+  const places = makePlaces({ turns, metrics: { watchUse: () => {} } as unknown as Core['metrics'] });
+  /** The handler of a route that the test makes. */
+  const serving = (route: object) =>
+    withTurns(route as Route, places, turns).handler as (call: Call) => Promise<Answer>;
+  const usedBy = (workspace_id: string) => turns.order.used(callOf(workspace_id).caller as never).workspace;
+  return { turns, places, serving, usedBy, now: () => at_ms };
+}
+
+/** Waits until nothing more happens by itself. */
+async function settled(): Promise<void> {
+  for (let i = 0; i < 30; i++) await nextTurn();
+}
 
 /** A route that takes turns at a resource and is answered when the test says so. */
 function makeHeldRoute(name: ResourceName) {
   const under_way: { workspace_id: string; answer: (answer: Answer) => void }[] = [];
-  const route = {
+  const { places, serving } = makeTurns();
+  const handle = serving({
     shares: name,
     handler: (call: Call) =>
       new Promise<Answer>((answer) => under_way.push({ workspace_id: call.caller.workspace_id, answer })),
-  } as unknown as Route;
-  const resources = makeResources(() => {});
-  const handle = withTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
+  });
   const of = (workspace_id: string) => under_way.filter((each) => each.workspace_id === workspace_id).length;
-  return { handle, under_way, of, shares: resources[name] };
+  return { handle, under_way, of, places: places[name] };
 }
 
-describe.each(NAMES)('of %s', (name) => {
-  test('a tenant that asks for all there is leaves another one its turn at once', async () => {
-    const { handle, of, under_way, shares } = makeHeldRoute(name);
+test.each([...SHORT, ...LASTING])(
+  'of %s a tenant that asks for all there is leaves another one the next turn, and of what may last its turn at once',
+  async (name) => {
+    const { handle, of, under_way, places } = makeHeldRoute(name);
     const flood = Array.from({ length: 1_000 }, () => handle(callOf('ws_flood')).catch((error) => error));
-    await nextTurn();
+    await settled();
+    const is_short = SHORT.includes(name);
     expect(of('ws_flood')).toBeGreaterThan(0);
-    expect(of('ws_flood')).toBeLessThanOrEqual(shares.total / 2);
+    expect(of('ws_flood')).toBeLessThanOrEqual(is_short ? places.total : places.total / 2);
     const honest = handle(callOf('ws_honest'));
-    await nextTurn();
+    await settled();
+    if (is_short) {
+      under_way[0]?.answer({ status: 200 });
+      await settled();
+    }
     expect(of('ws_honest')).toBe(1);
     // Whatever ends is followed by who waits, so that all of it comes to its end.
-    let answered = 0;
+    let answered = is_short ? 1 : 0;
     while (answered < under_way.length) {
       under_way[answered++]?.answer({ status: 200 });
-      await nextTurn();
+      await settled();
     }
     expect((await honest).status).toBe(200);
     const ends = await Promise.all(flood);
     const refused = ends.filter((end) => end instanceof Error);
-    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeGreaterThanOrEqual(600 - places.total);
     for (const error of refused) expect(error).toMatchObject({ code: 'unavailable', retry_after_s: 1 });
-    expect(shares.inUse()).toBe(0);
-  });
-});
+    expect(places.inUse()).toBe(0);
+  },
+);
 
 test('what a handler throws gives its turn back', async () => {
-  const resources = makeResources(() => {});
-  const route = { shares: 'lists', handler: () => Promise.reject(new Error('no')) } as unknown as Route;
-  const handle = withTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
+  const { serving, places } = makeTurns();
+  const handle = serving({ shares: 'lists', handler: () => Promise.reject(new Error('no')) });
   await expect(handle(callOf('ws_1'))).rejects.toThrow('no');
-  expect(resources.lists.inUse()).toBe(0);
+  expect(places.lists.inUse()).toBe(0);
 });
 
 describe('a stream holds its turn', () => {
@@ -74,12 +98,10 @@ describe('a stream holds its turn', () => {
     }
   }
   async function open(chunks: AsyncGenerator<string, void, void>) {
-    const resources = makeResources(() => {});
+    const { serving, places } = makeTurns();
     const answer: Answer = { status: 200, stream: { chunks, content_type: 'text/plain' } };
-    const route = { shares: 'exports', handler: async () => answer } as unknown as Route;
-    const handle = withTurns(route, resources, turns).handler as unknown as (call: Call) => Promise<Answer>;
-    const { stream } = await handle(callOf('ws_1'));
-    return { chunks: stream?.chunks as typeof chunks, inUse: resources.exports.inUse };
+    const { stream } = await serving({ shares: 'exports', handler: async () => answer })(callOf('ws_1'));
+    return { chunks: stream?.chunks as typeof chunks, inUse: places.exports.inUse };
   }
 
   test('until its last chunk', async () => {
@@ -119,97 +141,63 @@ test('every route that reads from the database takes turns, or looks up together
   ]);
 });
 
-test('an answer and each chunk of a stream take a turn of the event loop, which is told what they cost', async () => {
-  const costs: number[] = [];
-  const answer_time = {
-    reserve: (workspace_id: string) => {
-      expect(workspace_id).toBe('ws_1');
-      return (took_ms: number) => void costs.push(took_ms);
-    },
-  };
+test('an answer costs its bytes, however it is written, and a verification what it costs the database', async () => {
+  const { serving, usedBy } = makeTurns();
   const page = 'x'.repeat(1_000_000);
-  async function* chunks() {
-    yield page;
-    yield page;
-  }
   const answers: Answer[] = [
     { status: 200, json: page },
     { status: 200, body: { data: page } },
-    { status: 200, stream: { chunks: chunks(), content_type: 'text/plain' } },
   ];
-  const route = { shares: 'lists', handler: async () => answers.shift() } as unknown as Route;
-  const { handler } = withTurns(
-    route,
-    makeResources(() => {}),
-    { ...turns, answer_time },
-  );
-  const ask = () => (handler as unknown as (call: Call) => Promise<Answer>)(callOf('ws_1'));
-  expect((await ask()).json).toBe(page);
-  const { json } = await ask();
+  const list = serving({ shares: 'lists', handler: async () => answers.shift() });
+  expect((await list(callOf('ws_1'))).json).toBe(page);
+  expect(Math.round(usedBy('ws_1'))).toBe(21);
+  const { json } = await list(callOf('ws_1'));
   expect(Buffer.concat(json as Buffer[]).toString()).toBe(JSON.stringify({ data: page }));
-  const { stream } = await ask();
-  for await (const chunk of stream?.chunks ?? []) expect(chunk).toBe(page);
-  expect(costs.map(Math.round)).toEqual([21, 21, 1, 21, 21, 1]);
-});
-
-test('a verification pays for what it costs the database, however short its answer', async () => {
-  const costs: number[] = [];
-  const answer_time = { reserve: () => (took_ms: number) => void costs.push(took_ms) };
-  const route = {
+  expect(Math.round(usedBy('ws_1'))).toBe(42);
+  const beside = makeTurns();
+  const verify = beside.serving({
     shares: 'verifications',
     handler: async () => ({ status: 200, body: { valid: true } }),
-  } as unknown as Route;
-  const { handler } = withTurns(
-    route,
-    makeResources(() => {}),
-    { ...turns, answer_time },
-  );
-  await (handler as unknown as (call: Call) => Promise<Answer>)(callOf('ws_1'));
-  expect(costs).toEqual([20]);
+  });
+  await verify(callOf('ws_2'));
+  expect(Math.round(beside.usedBy('ws_2'))).toBe(20);
 });
 
-test('the second page of a workspace waits until the first is paid for, while another is served', async () => {
-  let at_ms = 0;
-  const timers: (() => void)[] = [];
-  const answer_time = new WorkTime({
-    reason: 'answers_time',
-    share: 0.25,
-    now_ms: () => at_ms,
-    after: (wait_ms, resume) =>
-      void timers.push(() => {
-        at_ms += wait_ms;
-        resume();
-      }),
-  });
-  const route = {
+test('the chunks of a stream are background work: they wait while somebody waits for a request, and cost nothing', async () => {
+  const { serving, usedBy, now, turns } = makeTurns();
+  async function* chunks() {
+    for (let i = 0; i < 4; i++) yield 'x'.repeat(1_000_000);
+  }
+  const answer: Answer = { status: 200, stream: { chunks: chunks(), content_type: 'text/plain' } };
+  const { stream } = await serving({ shares: 'exports', handler: async () => answer })(callOf('ws_1'));
+  const used = usedBy('ws_1');
+  turns.enter({ workspace_id: 'ws_2', key_id: 'key_2' });
+  const began_ms = now();
+  for await (const _ of stream?.chunks ?? []) void turns.background(() => {});
+  expect(now() - began_ms).toBeLessThanOrEqual(5 * 50);
+  expect(usedBy('ws_1')).toBe(used);
+});
+
+test('the second page of a workspace waits for its turn beside another, which is served at once', async () => {
+  const { serving, now } = makeTurns();
+  const ask = serving({
     shares: 'lists',
     handler: async () => ({ status: 200, json: 'x'.repeat(1_000_000) }),
-  } as unknown as Route;
-  const { handler } = withTurns(
-    route,
-    makeResources(() => {}),
-    { ...turns, answer_time },
-  );
-  const ask = handler as unknown as (call: Call) => Promise<Answer>;
-  await ask(callOf('ws_flood'));
-  const second = ask(callOf('ws_flood'));
+  });
   await ask(callOf('ws_honest'));
-  expect(at_ms).toBe(0);
-  while (timers.length > 0) timers.shift()?.();
-  await second;
-  expect(at_ms).toBeGreaterThanOrEqual(40);
+  for (let i = 0; i < 5; i++) await ask(callOf('ws_flood'));
+  const began_ms = now();
+  const next = ask(callOf('ws_flood'));
+  await ask(callOf('ws_honest'));
+  expect(now() - began_ms).toBeLessThan(20);
+  await next;
+  expect(now() - began_ms).toBeGreaterThanOrEqual(40);
 });
 
 test('a long body takes a turn of the event loop, and a short one none', async () => {
-  const costs: number[] = [];
-  const answer_time = { reserve: () => (took_ms: number) => void costs.push(took_ms) };
-  const route = { handler: async () => ({ status: 201, json: '{}' }) } as unknown as Route;
-  const { handler } = withTurns(
-    route,
-    makeResources(() => {}),
-    { ...turns, answer_time },
-  );
-  const ask = handler as unknown as (call: Call) => Promise<Answer>;
+  const { serving, usedBy } = makeTurns();
+  const ask = serving({ handler: async () => ({ status: 201, json: '{}' }) });
+  const used: number[] = [];
   for (const headers of [
     { 'content-length': '400' },
     { 'content-length': '60000' },
@@ -217,23 +205,13 @@ test('a long body takes a turn of the event loop, and a short one none', async (
     {},
   ]) {
     expect((await ask({ ...callOf('ws_1'), headers } as Call)).status).toBe(201);
+    used.push(Math.round(usedBy('ws_1')));
   }
-  expect(costs.map(Math.round)).toEqual([3, 3]);
+  expect(used).toEqual([0, 3, 6, 6]);
 });
 
-test('public answers to one address wait for each other, other addresses and probes do not', async () => {
-  let at_ms = 0;
-  const timers: (() => void)[] = [];
-  const public_time = new WorkTime({
-    reason: 'answers_time',
-    share: 0.25,
-    now_ms: () => at_ms,
-    after: (wait_ms, resume) =>
-      void timers.push(() => {
-        at_ms += wait_ms;
-        resume();
-      }),
-  });
+test('public answers take turns by client address, and probes none', async () => {
+  const { turns } = makeTurns();
   const route = {
     handler: async () => ({
       status: 200,
@@ -241,17 +219,14 @@ test('public answers to one address wait for each other, other addresses and pro
     }),
   } as unknown as Route;
   const asking = (each: Route) => {
-    const { handler } = withPublicTurns(each, public_time);
+    const { handler } = withPublicTurns(each, turns);
     return (client_address: string) =>
       (handler as unknown as (call: Partial<Call>) => Promise<Answer>)({ client_address });
   };
-  const ask = asking(route);
-  await ask('192.0.2.1');
-  const second = ask('192.0.2.1');
-  await ask('192.0.2.2');
+  const usedBy = (address: string) => turns.order.used({ workspace_id: address, key_id: address }).workspace;
   await asking({ ...route, is_probe: true } as Route)('192.0.2.1');
-  expect(timers).toHaveLength(1);
-  while (timers.length > 0) timers.shift()?.();
-  await second;
-  expect(at_ms).toBeGreaterThanOrEqual(20);
+  expect(usedBy('192.0.2.1')).toBe(0);
+  await asking(route)('192.0.2.1');
+  expect(usedBy('192.0.2.1')).toBe(5.4);
+  expect(usedBy('192.0.2.2')).toBe(0);
 });

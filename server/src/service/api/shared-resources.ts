@@ -2,127 +2,66 @@ import { holderOf } from '@purser/rules/domain/keys';
 import { jsonInSlices } from '@purser/rules/values/slices';
 import { BODY_LIMIT } from '../http/call.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
-import { type Release, Shares, type SharesOptions } from '../http/shares.ts';
 import { bytesOf } from '../http/streams.ts';
-import type { Presence } from '../scheduling/presence.ts';
-import type { Settle, WorkTime } from '../scheduling/work-time.ts';
+import type { Core } from '../installation/runtime.ts';
+import { Places, type PlacesOptions, type Release } from '../scheduling/places.ts';
+import { ofAnswer, ofBody, ofBytes } from '../scheduling/prices.ts';
+import type { Turns } from '../scheduling/turns.ts';
 
-/** Share of the event loop's time for the assessments of one workspace: some thousand ordinary ones a second. */
-export const ASSESS_SHARE = 0.25;
-/** How much the public answers to one client address may take while workspaces are there. */
-export const PUBLIC_SHARE = 0.25;
-
-/** Shorter than the deadline of 5 s, so that a waiting request is refused with the message about overload. */
-const MAX_WAIT_MS = 3_000;
-/** Several that take seconds each on a busy machine may be before one. */
+/** Several simulations that take seconds each on a busy machine may be before one, and it has no deadline. */
 const MAX_WAIT_OF_SIMULATIONS_MS = 15_000;
-/** The most waiting requests. With more than these the database could not keep up anyway. */
-const MAX_WAITING = 400;
+/** The share of one workspace in what may last for minutes, so that the first of another has its turn at once. */
+const HALF = 0.5;
 
 /**
- * What the requests of all workspaces share besides the write slots. `total` says how many are served at a time, and
- * leaves each kind room on the connections that it uses (`runtime.ts`): one workspace gets at most half of it while others
- * are there.
- * `expected_ms` is what a turn is taken to cost of the event loop until it has ended, `least_ms` what it then costs at the
- * least, where the length of its answer does not tell.
+ * The resources that the requests of all workspaces share besides the writes. `total` is how many are served at a time, and leaves each kind
+ * room on the connections that it uses (`runtime.ts`).
  */
-const RESOURCES: Record<ResourceName, SharesOptions & { expected_ms: number; least_ms?: number }> = {
+const RESOURCES: Record<
+  ResourceName,
+  Pick<PlacesOptions, 'total' | 'share' | 'max_wait_ms'> & { price: number; least?: number }
+> = {
   /** Answers that need a few look-ups by key. */
-  reads: { resource: 'reads', total: 8, expected_ms: 1, max_waiting: MAX_WAITING, max_wait_ms: MAX_WAIT_MS },
+  reads: { total: 8, price: 1 },
   /** Lists whose filters may have to look at very many rows, and whose pages may be a megabyte. */
-  lists: { resource: 'lists', total: 4, expected_ms: 5, max_waiting: MAX_WAITING, max_wait_ms: MAX_WAIT_MS },
-  reports: { resource: 'reports', total: 2, expected_ms: 2, max_waiting: 40, max_wait_ms: MAX_WAIT_MS },
-  verifications: {
-    resource: 'verifications',
-    total: 2,
-    // As measured for a short history: most of it is PostgreSQL's.
-    expected_ms: 20,
-    least_ms: 20,
-    max_waiting: 40,
-    max_wait_ms: MAX_WAIT_MS,
-  },
-  /** An export with a slow reader holds no connection, but two pages of memory. */
-  exports: {
-    resource: 'exports',
-    total: 16,
-    expected_ms: 5,
-    workspace_share: 0.25,
-    max_waiting: 40,
-    max_wait_ms: MAX_WAIT_MS,
-  },
+  lists: { total: 4, price: 5 },
+  reports: { total: 2, price: 2 },
+  /** Most of it is PostgreSQL's work, whatever the length of the answer. */
+  verifications: { total: 2, price: 20, least: 20, share: HALF },
+  /** An export with a slow reader holds no connection, but two pages of memory. It begins by signing a checkpoint. */
+  exports: { total: 16, price: 20, share: 0.25 },
   /** A file that arrives slowly holds little but its connection. */
-  imports: {
-    resource: 'imports',
-    total: 8,
-    expected_ms: 5,
-    max_waiting: 40,
-    max_wait_ms: MAX_WAIT_MS,
-  },
-  /** They are in no hurry and have no deadline; the time of the event loop that they take is bounded in `routes.ts`. */
-  simulations: {
-    resource: 'simulations',
-    total: 4,
-    expected_ms: 2,
-    max_waiting: 40,
-    max_wait_ms: MAX_WAIT_OF_SIMULATIONS_MS,
-  },
+  imports: { total: 8, price: 5, share: HALF },
+  simulations: { total: 4, price: 10, share: HALF, max_wait_ms: MAX_WAIT_OF_SIMULATIONS_MS },
 };
 
-/**
- * Turns at these are short, so that a workspace that is alone may take all of them: somebody who comes then waits for the
- * next one to end. The others may last for minutes.
- */
-const SHORT: ReadonlySet<string> = new Set<ResourceName>(['reads', 'lists', 'reports']);
+/** Nobody's request waits for these in the sense of `Turns`: they come after all others. */
+const BACKGROUND: ReadonlySet<ResourceName> = new Set(['simulations', 'verifications', 'exports', 'imports']);
 
 /** Makes the shared resources of a process, and registers them with the metrics. */
-export function makeResources(
-  watchUse: (resource: string, total: number, inUse: () => number) => void,
-  isAlone: Presence['isAlone'] = () => false,
-): Record<ResourceName, Shares> {
+export function makePlaces({
+  turns,
+  metrics,
+}: Pick<Core, 'turns' | 'metrics'>): Record<ResourceName, Places> {
   const made = Object.entries(RESOURCES).map(([name, options]) => {
-    const shares = new Shares(SHORT.has(name) ? { ...options, isAlone } : options);
-    watchUse(shares.resource, shares.total, shares.inUse);
-    return [name, shares] as const;
+    const places = new Places({ ...options, resource: name as ResourceName, order: turns.order, price: 0 });
+    metrics.watchUse(name, places.total, places.inUse);
+    return [name, places] as const;
   });
-  return Object.fromEntries(made) as Record<ResourceName, Shares>;
+  return Object.fromEntries(made) as Record<ResourceName, Places>;
 }
 
-/**
- * Cost of a response in ms, as measured: lists, exports and small reads take between 0.4 and 1 ms of the event loop,
- * and for each byte that is read, written as JSON and sent some 15 ns of the service and 4 of PostgreSQL, which other
- * workspaces' requests wait for just as much.
- */
-const costOf = (bytes: number) => 0.5 + bytes * 20e-6;
-
-/** Cost of a response that is bytes already, as measured: 0.4 ms, and 1 ns for each byte. */
-const costOfBytes = (bytes: number) => 0.4 + bytes * 1e-6;
-
+/** Measuring shorter ones would cost more than they do. */
 const LONG_BODY_BYTES = 8_192;
 
-/**
- * Cost of a long body besides its assessment, in ms: some 50 ns a byte for parsing, hashing, writing it as a document
- * and sending that to the database. Short ones cost nothing here, because measuring them would cost more than they
- * do.
- */
-function costOfBody({ 'content-length': length, 'transfer-encoding': coding }: Call['headers']): number {
-  const bytes = coding === undefined ? Number(length ?? 0) : BODY_LIMIT;
-  return bytes > LONG_BODY_BYTES ? bytes * 50e-6 : 0;
+function lengthOfBody({ 'content-length': length, 'transfer-encoding': coding }: Call['headers']): number {
+  return coding === undefined ? Number(length ?? 0) : BODY_LIMIT;
 }
 
-/** The turns of requests. */
-export interface Turns {
-  /** The event loop's time, of which one workspace has a share where others are there. */
-  answer_time: Pick<WorkTime, 'reserve'>;
-  presence: Pick<Presence, 'note' | 'enter'>;
-}
-
-/**
- * The stream of an answer that gives back what it holds when it ends, however it ends, also before it began. Each of
- * its chunks is a turn of its own at the event loop.
- */
-function inTurns(
+/** The stream of an answer that gives back what it holds when it ends, however it ends, also before it began. */
+function holding(
   chunks: NonNullable<Answer['stream']>['chunks'],
-  takeTurn: () => Settle | Promise<Settle>,
+  pause: Turns['pause'],
   release: Release,
 ): typeof chunks {
   const step = async (next: () => ReturnType<typeof chunks.next>) => {
@@ -135,14 +74,12 @@ function inTurns(
       throw error;
     }
   };
-  const nextInTurn = async () => {
-    const settle = await takeTurn();
-    const result = await chunks.next();
-    settle(costOf(result.done === true ? 0 : result.value.length));
-    return result;
-  };
   const stream = {
-    next: () => step(nextInTurn),
+    next: () =>
+      step(async () => {
+        await pause();
+        return chunks.next();
+      }),
     return: () => step(() => chunks.return()),
     throw: (error: unknown) => step(() => chunks.throw(error)),
     [Symbol.asyncIterator]: () => stream,
@@ -158,22 +95,16 @@ async function written(answer: Answer): Promise<Answer> {
   return body === undefined ? answer : { ...rest, json: await jsonInSlices(body) };
 }
 
-/**
- * Handles a call for which somebody waits: simulations let it go first. A call that waits for a change has nothing to do
- * meanwhile and is not waited for.
- */
-async function handleForeground(
-  handle: (call: Call) => Promise<Answer>,
-  call: Call,
-  presence: Turns['presence'],
-): Promise<Answer> {
-  let leave = presence.enter();
+/** Handles a call for which somebody waits, unless it waits itself for a change: then it has nothing to do. */
+async function handleForeground(handle: Route['handler'], call: Call, turns: Turns): Promise<Answer> {
+  const holder = holderOf(call.caller);
+  let leave = turns.enter(holder);
   const hold: Call['hold'] = async (ms) => {
     leave();
     try {
       return await call.hold(ms);
     } finally {
-      leave = presence.enter();
+      leave = turns.enter(holder);
     }
   };
   try {
@@ -183,85 +114,70 @@ async function handleForeground(
   }
 }
 
-/**
- * The route, whose handler first notes that its workspace is there, and takes its turns at the event loop and at what
- * it `shares`: other workspaces' turns come in between, and too many are refused with `unavailable`. A stream holds its
- * turn at what is shared until it ends.
- */
-export function withTurns(
+/** Handles a call in one of the places, and charges what its answer costs. A stream keeps the place until it ends. */
+async function handleInPlace(
   route: Route,
-  resources: Record<ResourceName, Shares>,
-  { answer_time, presence }: Turns,
-): Route {
+  call: Call,
+  { places, price, least = 0 }: { places: Places; price: number; least?: number },
+  turns: Turns,
+): Promise<Answer> {
+  const holder = holderOf(call.caller);
+  await turns.pass(holder, 'answers_time', price);
+  const release = await places.take(holder);
+  let is_streamed = false;
+  try {
+    const answer = await written(await route.handler(call));
+    if (answer.stream === undefined) {
+      turns.order.charge(holder, Math.max(least, ofAnswer(sizeOf(answer))) - price);
+      return answer;
+    }
+    is_streamed = true;
+    const chunks = holding(answer.stream.chunks, turns.pause, release);
+    return { ...answer, stream: { ...answer.stream, chunks } };
+  } finally {
+    if (!is_streamed) release();
+  }
+}
+
+/**
+ * The route, whose handler takes its turns at the event loop and at what it `shares`: those of workspaces that have used less
+ * come before, and too many are refused with `unavailable`.
+ */
+export function withTurns(route: Route, places: Record<ResourceName, Places>, turns: Turns): Route {
   // Without a key there is nobody to share with. Its own limit bounds it.
   if (route.scopes === 'public') return route;
-  const handleAny = route.handler;
-  const handle =
-    route.shares === 'simulations' || route.shares === 'imports'
-      ? handleAny
-      : (call: Call) => handleForeground(handleAny, call, presence);
-  if (route.shares === undefined) {
-    const handleInTurn = async (call: Call, cost_ms: number) => {
-      const { workspace_id, key_id } = holderOf(call.caller);
-      const settle = await answer_time.reserve(workspace_id, cost_ms, key_id);
-      try {
-        return await handle(call);
-      } finally {
-        settle(cost_ms);
-      }
+  const { shares, handler } = route;
+  if (shares === undefined) {
+    const handleLong = async (call: Call) => {
+      await turns.pass(holderOf(call.caller), 'answers_time', ofBody(lengthOfBody(call.headers)));
+      return handler(call);
     };
-    return {
-      ...route,
-      handler(call: Call) {
-        presence.note(call.caller.workspace_id);
-        const cost_ms = costOfBody(call.headers);
-        return cost_ms === 0 ? handle(call) : handleInTurn(call, cost_ms);
-      },
-    };
+    const handle = (call: Call) =>
+      lengthOfBody(call.headers) > LONG_BODY_BYTES ? handleLong(call) : handler(call);
+    return { ...route, handler: (call) => handleForeground(handle, call, turns) };
   }
-  const { shares } = route;
   return {
     ...route,
-    handler: async (call: Call) => {
-      const holder = holderOf(call.caller);
-      const { workspace_id, key_id } = holder;
+    handler(call) {
       const name = typeof shares === 'string' ? shares : shares(call.headers);
-      const { expected_ms, least_ms = 0 } = RESOURCES[name];
-      presence.note(workspace_id);
-      const takeTurn = () => answer_time.reserve(workspace_id, expected_ms, key_id);
-      const settle = await takeTurn();
-      let bytes = 0;
-      let is_streamed = false;
-      let release = () => {};
-      try {
-        release = await resources[name].take(holder);
-        const answer = await written(await handle(call));
-        bytes = sizeOf(answer);
-        if (answer.stream === undefined) return answer;
-        is_streamed = true;
-        const chunks = inTurns(answer.stream.chunks, takeTurn, release);
-        return { ...answer, stream: { ...answer.stream, chunks } };
-      } finally {
-        settle(Math.max(least_ms, costOf(bytes)));
-        if (!is_streamed) release();
-      }
+      const handle = (each: Call) =>
+        handleInPlace(route, each, { ...RESOURCES[name], places: places[name] }, turns);
+      return BACKGROUND.has(name) ? handle(call) : handleForeground(handle, call, turns);
     },
   };
 }
 
-/**
- * The public route, whose answers take their turns at the event loop among those of the same client address. Probes are
- * never kept waiting. All that is answered here is bytes already, so that their number tells what it costs.
- */
-export function withPublicTurns(route: Route, public_time: Pick<WorkTime, 'reserve'>): Route {
+/** The public route, whose answers take turns by client address. Probes are never kept waiting. */
+export function withPublicTurns(route: Route, turns: Turns): Route {
   if (route.is_probe === true) return route;
-  const handle = route.handler;
+  const { handler } = route;
   return {
     ...route,
     async handler(call: Call) {
-      const settle = await public_time.reserve(call.client_address, costOfBytes(0));
-      const answer = await handle(call);
-      settle(costOfBytes(sizeOf(answer)));
+      const holder = { workspace_id: call.client_address, key_id: call.client_address };
+      await turns.pass(holder, 'public_time', ofBytes(0));
+      const answer = await handler(call);
+      turns.order.charge(holder, ofBytes(sizeOf(answer)) - ofBytes(0));
       return answer;
     },
   };

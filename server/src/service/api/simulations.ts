@@ -29,13 +29,11 @@ import type { ReadChain } from '../allowances/chains.ts';
 import { budgetsOfDraft } from '../decisions/shared-budgets.ts';
 import { Simulation } from '../decisions/simulate.ts';
 import { type Route, serve } from '../http/route.ts';
-import type { WorkTime } from '../scheduling/work-time.ts';
+import type { Turns } from '../scheduling/turns.ts';
 
 /** Decisions read at a time. */
 const LOADED_AT_ONCE = 200;
 const EVENTS_OF_AT_ONCE = 1_000;
-/** All replays and tests of a process share one part of its time, regardless of the caller. */
-export const REPLAYS = 'replays';
 
 /** Documents that were read together, and the number of ids that they complete. */
 interface ReplayPage {
@@ -48,10 +46,12 @@ function pagesOf(
   db: Queryable,
   workspace_id: string,
   ids: readonly string[],
+  pause: Turns['pause'],
 ): AsyncGenerator<ReplayPage, void, void> {
   return readAhead<ReplayPage>(async (before) => {
     const begin = before?.end ?? 0;
     if (begin >= ids.length) return undefined;
+    await pause();
     const wanted = ids.slice(begin, begin + LOADED_AT_ONCE);
     const rows = await loadOriginalDocuments(db, workspace_id, wanted);
     const last = wanted.indexOf(rows.at(-1)?.decision_id ?? '');
@@ -95,10 +95,9 @@ export function makeSimulationRoutes(options: {
   db: pg.Pool;
   assessLevels: AssessLevels;
   readChain: ReadChain;
-  /** The time of the event loop that replays may take. */
-  replay_time: WorkTime;
+  turns: Turns;
 }): Route[] {
-  const { db, assessLevels, readChain, replay_time } = options;
+  const { db, assessLevels, readChain, turns } = options;
   return [
     serve(routes.simulateAuthority, { takes_long: true, shares: 'simulations' })(async (call) => {
       const { workspace_id } = call.caller;
@@ -134,15 +133,13 @@ export function makeSimulationRoutes(options: {
       });
       const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
       const knownTo = needsKnownMerchant(draft) ? makeKnownTo(db, workspace_id, agent_id) : undefined;
-      for await (const { documents } of pagesOf(db, workspace_id, ids)) {
+      for await (const { documents } of pagesOf(db, workspace_id, ids, turns.pause)) {
         for (const document of documents) {
-          const made = await replay_time.spend(REPLAYS, () => decodeDecision(document));
+          const made = await turns.background(() => decodeDecision(document));
           const authority = await judgedBy(made.authority_version);
           const known = await knownTo?.(made.action);
           const under = made.allowance && (await readChain(workspace_id, made.allowance.id));
-          await replay_time.spend(REPLAYS, () =>
-            simulation.replay(made, authority, known, under?.allowances),
-          );
+          await turns.background(() => simulation.replay(made, authority, known, under?.allowances));
         }
       }
       const { changed, ...result } = simulation.result();

@@ -3,7 +3,7 @@ import type { ReasonCode } from '@purser/contract/reasons';
 import type { Mode } from '@purser/rules/domain/agents';
 import type { Origin } from '@purser/rules/domain/audit';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
-import { allowanceOf, type Caller } from '@purser/rules/domain/keys';
+import { allowanceOf, type Caller, credentialOf } from '@purser/rules/domain/keys';
 import { ApiError } from '@purser/rules/errors';
 import type { AllowanceChain } from '../../engine/commands/allowances/chain.ts';
 import type {
@@ -37,6 +37,8 @@ export type PreAssess = (
   spend: {
     workspace_id: string;
     agent_id: string;
+    /** The key or session that asks, by which assessments take turns; the agent's id where a rail asks. */
+    key_id: string;
     idempotency_key: string;
     request: SpendRequest;
     /** The allowance that it is made under, and all above it. */
@@ -121,7 +123,8 @@ export function makeAuthorizeSpend(
     const agent_id = await agentOf(caller, request.agent);
     const bound = caller.kind === 'agent';
     const chained = await chainOf(readChain, caller, agent_id, request);
-    const spend = { workspace_id, agent_id, idempotency_key, request, ...chained };
+    const key_id = credentialOf(caller);
+    const spend = { workspace_id, agent_id, key_id, idempotency_key, request, ...chained };
     let assessed: Assessed | null = null;
     let smaller: Pick<CreateDecisionInput, 'also_minor'> = {};
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {

@@ -24,7 +24,8 @@ import {
   withoutOpinion,
   withSettledDoubt,
 } from '../model-judge/second-opinion.ts';
-import type { WorkTime } from '../scheduling/work-time.ts';
+import { assessed } from '../scheduling/prices.ts';
+import type { Turns } from '../scheduling/turns.ts';
 import type { PreAssess } from './authorize-spend.ts';
 import type { ExamplesOf } from './labelled-examples.ts';
 import { factsAbout, type TrackRecordOf } from './track-record.ts';
@@ -36,8 +37,7 @@ export interface ModelPreAssessOptions {
   directoryOf: DirectoryOf;
   answersOf: AnswersOf;
   examplesOf: ExamplesOf;
-  /** The time of the event loop that assessments of a workspace may take. */
-  assess_time: WorkTime;
+  turns: Turns;
   askModel: AskModel;
   /** True if the model is slow and answers one call at a time. */
   isLocal: () => boolean;
@@ -104,18 +104,16 @@ class ModelPreAssessor {
   }
 
   async #byRules(spend: Spend): Promise<Assessed | null> {
-    const { workspace_id, agent_id, idempotency_key, request, chain } = spend;
-    const { db, assess, historyOf, directoryOf, answersOf, assess_time } = this.#options;
+    const { workspace_id, agent_id, key_id, idempotency_key, request, chain } = spend;
+    const { db, assess, historyOf, directoryOf, answersOf, turns } = this.#options;
     const row = await getSpendingAuthority(db, workspace_id, agent_id, idempotency_key);
     if (row === undefined) return null;
     const authority = parseAuthority(row);
     const records = await historyOf(workspace_id, agent_id, authority);
     const directory = await directoryOf(workspace_id, agent_id, row.directory_version);
     const answers = new AnswersRead(await answersOf(workspace_id, agent_id, row.answers_version));
-    const built_in = await assess_time.spend(
-      workspace_id,
-      () => assess(authority, request, factsAbout(request, records, directory, answers, chain)),
-      agent_id,
+    const built_in = await turns.spend({ workspace_id, key_id }, 'assessments_time', () =>
+      assessed(() => assess(authority, request, factsAbout(request, records, directory, answers, chain))),
     );
     const allowances = vouchingAllowances(chain?.allowances, request.action);
     return { spend, authority_hash: row.hash, authority, directory, answers, allowances, built_in };

@@ -4,7 +4,8 @@ import { isLease } from '@purser/rules/leases/leases';
 import type { Directory } from '@purser/rules/merchants/directory';
 import type { AnswersOf, DirectoryOf } from '../../engine/directory/directories.ts';
 import { isVouchedFor, withoutOpinion } from '../model-judge/second-opinion.ts';
-import type { WorkTime } from '../scheduling/work-time.ts';
+import { assessed } from '../scheduling/prices.ts';
+import type { Turns } from '../scheduling/turns.ts';
 import type { PreAssess } from './authorize-spend.ts';
 import { factsAbout, type TrackRecordOf, type TrackRecords } from './track-record.ts';
 
@@ -17,17 +18,15 @@ export function makePreAssess(options: {
   historyOf: TrackRecordOf;
   directoryOf: DirectoryOf;
   answersOf: AnswersOf;
-  /** The time of the event loop that assessments of a workspace may take. */
-  assess_time: WorkTime;
+  turns: Turns;
 }): PreAssess {
-  const { assess, historyOf, directoryOf, answersOf, assess_time } = options;
-  return ({ workspace_id, agent_id, request, chain }, known) => {
+  const { assess, historyOf, directoryOf, answersOf, turns } = options;
+  return ({ workspace_id, agent_id, key_id, request, chain }, known) => {
     if (known === undefined) return null;
     const { hash, authority, directory_version, answers_version } = known;
     const assessWith = (records: TrackRecords, directory: Directory, answered: KnownAnswers) =>
-      assess_time.spend(
-        workspace_id,
-        () => {
+      turns.spend({ workspace_id, key_id }, 'assessments_time', () =>
+        assessed(() => {
           const answers = new AnswersRead(answered);
           const facts = factsAbout(request, records, directory, answers, chain);
           const built_in = assess(authority, request, facts);
@@ -45,8 +44,7 @@ export function makePreAssess(options: {
           const is_vouched_for = isVouchedFor(built_in, authority, request, facts.allowances);
           const options = { is_required: true, is_vouched_for };
           return { ...made, assessment: withoutOpinion(built_in, 'not_configured', options) };
-        },
-        agent_id,
+        }),
       );
     const records = historyOf(workspace_id, agent_id, authority);
     const directory = directoryOf(workspace_id, agent_id, directory_version);

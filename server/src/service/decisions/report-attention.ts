@@ -8,7 +8,7 @@ import type { Queryable } from '../../engine/storage/database.ts';
 import { loadOriginalDocuments } from '../../engine/storage/decisions.ts';
 import { loadAnswers } from '../../engine/storage/derived/questions.ts';
 import { loadDirectory } from '../../engine/storage/merchant-entries.ts';
-import type { WorkTime } from '../scheduling/work-time.ts';
+import type { Turns } from '../scheduling/turns.ts';
 import { AttentionTable, isFoundWrong, once } from './attention.ts';
 import { requestOf } from './simulate.ts';
 
@@ -30,11 +30,11 @@ function remembered<T>(load: (key: string) => Promise<T>): (key: string) => Prom
  * What a higher level would have asked besides depends on the merchants and answers of now.
  */
 export async function compareAttention(
-  options: { db: Queryable; assessLevels: AssessLevels; time: WorkTime },
+  options: { db: Queryable; assessLevels: AssessLevels; turns: Turns },
   workspace_id: string,
   period: { agent_id: string | null; from: string; to: string },
 ): Promise<AttentionComparison> {
-  const { db, assessLevels, time } = options;
+  const { db, assessLevels, turns } = options;
   const table = new AttentionTable();
   const factsOf = remembered(async (agent_id): Promise<SpendFacts> => {
     const { listed } = await loadDirectory(db, workspace_id, agent_id);
@@ -60,12 +60,12 @@ export async function compareAttention(
     for (const { decision_id, agent_id, review_state, label } of read) {
       const document = documents.get(decision_id);
       if (document === undefined) continue;
-      const made = await time.spend('reports', () => decodeDecision(document));
+      const made = await turns.background(() => decodeDecision(document));
       if (made.authority_version === null) continue;
       const authority = await authorityOf(`${agent_id} ${made.authority_version}`);
       const facts = await factsOf(agent_id);
       if (authority === null) continue;
-      await time.spend('reports', () =>
+      await turns.background(() =>
         table.add({
           authority,
           judged: once(() => assessLevels(authority, requestOf(made), facts)),

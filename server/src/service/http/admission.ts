@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Shares } from './shares.ts';
+import { Places } from '../scheduling/places.ts';
 
 /**
  * The bounds of what the server accepts, and of the time it waits for clients. Tests override them with smaller values.
@@ -55,10 +55,9 @@ const MAX_HELD_BACK = 1_000;
 const TELL_EVERY_MS = 1_000;
 
 /** Resources that exist in hundreds: a single tenant and key may use most of them while nobody else wants any. */
-const GENEROUS = { workspace_share: 0.8, key_share: 0.6 };
+const GENEROUS = { share: 0.8, key_share: 0.6 };
 /** A stream lasts as long as its client wants, so most of them are kept free for others. */
 const QUARTER = 0.25;
-const MAX_WAITING_FOR_STREAMS = 50;
 
 /** The bounded resources of a process. Each is shared fairly among those who ask for it. */
 export type Admission = ReturnType<typeof makeAdmission>;
@@ -82,21 +81,20 @@ export function makeAdmission(limits: Limits, onRefused: (count: number) => void
   let held_back = 0;
   return {
     /** By client address. */
-    connections: new Shares({
+    connections: new Places({
       resource: 'connections',
       total: limits.max_connections,
-      workspace_share: GENEROUS.workspace_share,
+      share: GENEROUS.share,
     }),
-    bodies: new Shares({ resource: 'bodies', total: limits.max_bodies, ...GENEROUS }),
-    writes: new Shares({ resource: 'writes', total: limits.max_writes, ...GENEROUS }),
-    streams: new Shares({
+    bodies: new Places({ resource: 'bodies', total: limits.max_bodies, ...GENEROUS }),
+    writes: new Places({ resource: 'writes', total: limits.max_writes, ...GENEROUS }),
+    streams: new Places({
       resource: 'streams',
       total: limits.max_streams,
-      workspace_share: QUARTER,
-      max_waiting: MAX_WAITING_FOR_STREAMS,
+      share: QUARTER,
     }),
     /** In bytes. */
-    unsent: new Shares({ resource: 'unsent_bytes', total: limits.max_unsent_bytes, ...GENEROUS }),
+    unsent: new Places({ resource: 'unsent_bytes', total: limits.max_unsent_bytes, ...GENEROUS }),
     /** Counts a refusal that was caused by overload. */
     countRefusal(): void {
       refused += 1;

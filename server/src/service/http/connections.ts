@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, Socket } from 'node:net';
 import { ApiError, invalidField } from '@purser/rules/errors';
+import type { Places } from '../scheduling/places.ts';
 import type { Limits } from './admission.ts';
 import type { Balance, ConnectionHandle } from './balance.ts';
 import { hasBody } from './bodies/body-headers.ts';
 import { mayBeLong } from './bodies/content.ts';
 import { requestId } from './exchange.ts';
 import { malformedRequest, rawErrorAnswer } from './failures.ts';
-import type { Shares } from './shares.ts';
 
 /** The headers of a request must have been received within the first time, the whole request within the second. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -35,7 +35,7 @@ export interface Rejection {
 
 export interface ConnectionOptions {
   limits: Pick<Limits, 'max_connections' | 'max_pipelined'>;
-  shares: Shares;
+  places: Places;
   /** Null where this process is the only one on its port. */
   balance: Balance | null;
   keep_alive_ms: number;
@@ -120,9 +120,9 @@ export class Connections {
   }
 
   #open(socket: Socket): void {
-    const { shares, balance, onDropped } = this.#options;
+    const { places, balance, onDropped } = this.#options;
     const address = socket.remoteAddress ?? 'unknown';
-    const release = shares.tryTake({ workspace_id: address, key_id: address });
+    const release = places.tryTake({ workspace_id: address, key_id: address });
     if (release === null) {
       onDropped();
       socket.destroy();

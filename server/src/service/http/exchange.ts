@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Caller, holderOf, INVALID_KEY } from '@purser/rules/domain/keys';
 import type { RequestSpan } from '../../engine/tracing.ts';
+import type { Holder } from '../scheduling/fair-queue.ts';
+import { Places, type Release } from '../scheduling/places.ts';
 import type { Count } from './rate-limit.ts';
 import type { Route } from './route.ts';
-import { type Holder, type Release, Shares } from './shares.ts';
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 /** W3C Trace Context, version 00; later versions may append fields after the flags. */
@@ -95,9 +96,9 @@ export class Exchange {
   }
 
   /** Takes one place until the request ends or the returned function is called. Throws its refusal if there is none. */
-  take(shares: Shares): Release {
-    const release = shares.tryTake(this.holder);
-    if (release === null) throw shares.refusal;
+  take(places: Places): Release {
+    const release = places.tryTake(this.holder);
+    if (release === null) throw places.refusal;
     this.hold(release);
     return release;
   }
@@ -143,7 +144,7 @@ const MAX_HELD = 1_000;
 
 /** Lets requests wait that asked for it, each with one timer. */
 export function makeHolds() {
-  const places = new Shares({ resource: 'waits', total: MAX_HELD, workspace_share: 0.8, key_share: 0.6 });
+  const places = new Places({ resource: 'waits', total: MAX_HELD, share: 0.8, key_share: 0.6 });
   const held = new Set<() => void>();
   let released = false;
   return {

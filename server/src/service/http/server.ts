@@ -68,7 +68,7 @@ function makeServerConnections(options: ServerOptions, { limits, admission, clie
   const { balance, keep_alive_ms, logger, metrics, newRequestId } = options;
   return new Connections({
     limits,
-    shares: admission.connections,
+    places: admission.connections,
     balance,
     keep_alive_ms,
     newRequestId,

@@ -26,7 +26,7 @@ import { readClockEvidence } from '../../engine/storage/workspaces.ts';
 import type { Tracing } from '../../engine/tracing.ts';
 import { type CheckpointSigner, makeCheckpointSigner } from '../../engine/verification/sign-checkpoints.ts';
 import { type Metrics, makeMetrics } from '../observability/metrics.ts';
-import { makePresence, type Presence } from '../scheduling/presence.ts';
+import { Turns } from '../scheduling/turns.ts';
 import { deriveSecrets, keyHint, makeApiKey, type Secrets } from './secrets.ts';
 
 /**
@@ -106,8 +106,8 @@ export interface Core {
   engine: Engine;
   /** Knows the nodes of the database. */
   nodes: NodeWatch;
-  /** Which workspaces have sent requests lately. */
-  presence: Presence;
+  /** The turns of all work at the event loop. */
+  turns: Turns;
   /** Clock that never runs backwards, ms. */
   now_ms: () => number;
   /** The watch over the database's clock. */
@@ -292,7 +292,7 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
     log,
     engine,
     nodes,
-    presence: makePresence(now_ms),
+    turns: new Turns({ now_ms }),
     now_ms,
     clock,
     async readClock() {

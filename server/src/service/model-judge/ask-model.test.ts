@@ -1,7 +1,7 @@
 import type { Authority } from '@purser/contract/authority';
 import type { SpendRequest } from '@purser/contract/decisions';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Shares } from '../http/shares.ts';
+import { Places } from '../scheduling/places.ts';
 import { makeAskModel } from './ask-model.ts';
 import { makeHedge } from './hedge.ts';
 import type { ModelAnswer } from './model-client.ts';
@@ -29,7 +29,7 @@ let logged: string[] = [];
 let observed: string[] = [];
 let hits = 0;
 let ask: AskModel;
-let places: Shares;
+let places: Places;
 const ASKER = { workspace_id: 'ws_1', agent_id: 'agt_1' };
 const OTHER = { workspace_id: 'ws_2', agent_id: 'agt_2' };
 beforeEach(() => {
@@ -43,7 +43,7 @@ beforeEach(() => {
   observed = [];
   hits = 0;
   // Six for one workspace, four for one of its agents.
-  places = new Shares({ resource: 'purpose_model_calls', total: 8, workspace_share: 0.75, key_share: 0.5 });
+  places = new Places({ resource: 'purpose_model_calls', total: 8, share: 0.75, key_share: 0.5 });
   ask = makeAskModel({
     client: {
       ask: (question) => {

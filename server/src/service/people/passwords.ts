@@ -3,7 +3,8 @@ import { hash, parseOptions, verify } from '@node-rs/argon2';
 import { normaliseEmail } from '@purser/rules/domain/people';
 import { authUnavailable, invalidField } from '@purser/rules/errors';
 import { addressBlock } from '../http/client-address.ts';
-import { Shares } from '../http/shares.ts';
+import { Order } from '../scheduling/fair-queue.ts';
+import { Places } from '../scheduling/places.ts';
 
 /** OWASP's parameters of argon2id: 19 MiB and two passes, some 26 ms of one core. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -15,13 +16,12 @@ const MIN_CHARACTERS = 12;
 const MAX_CHARACTERS = 256;
 /** Decisions go on while people sign in: so many hashes at a time, and so many that wait. */
 const HASHES_AT_ONCE = 2;
-const MAX_WAITING = 40;
 const MAX_WAIT_MS = 2_000;
 /**
  * One address may take both hashes while nobody else wants one, and most of the places to wait. All strangers together
  * leave a quarter of the places, and every second turn, to browsers and sessions that are known here.
  */
-const SHARE = 0.75;
+const WAITING = { of_workspace: 30, of_all: 40 };
 
 /** Computes hashes. */
 interface HashFunctions {
@@ -53,11 +53,10 @@ export interface Passwords {
 
 /** Makes the queue of one process. */
 export function makePasswords(): Passwords {
-  const shares = new Shares({
+  const places = new Places({
     resource: 'password_hashes',
     total: HASHES_AT_ONCE,
-    workspace_share: SHARE,
-    max_waiting: MAX_WAITING,
+    order: new Order({ max_waiting: WAITING }),
     max_wait_ms: MAX_WAIT_MS,
   });
   async function inTurn<T>({ client_address, known_as }: PasswordTurn, work: () => Promise<T>): Promise<T> {
@@ -67,7 +66,7 @@ export function makePasswords(): Passwords {
         : { workspace_id: 'known', key_id: known_as };
     let release: () => void;
     try {
-      release = await shares.take(holder);
+      release = await places.take(holder);
     } catch (error) {
       throw authUnavailable(error);
     }

@@ -86,7 +86,7 @@ class Watcher {
     const { preAssess, authorities, standingOf } = this.#options;
     const known = authorities.latest(agent_id);
     if (also_minor === undefined) {
-      const asked = { workspace_id, agent_id, idempotency_key, request };
+      const asked = { workspace_id, agent_id, key_id: agent_id, idempotency_key, request };
       prepared.assessed = await preAssess(asked, known);
     }
     return {

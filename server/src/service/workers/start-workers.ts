@@ -137,17 +137,18 @@ const mailSenders = ({ mailer, site }: LinkParts): Senders =>
 type StartLoop = (name: string, pause_ms: number, work: () => Promise<void>, may?: () => boolean) => Loop;
 
 /** Starts the workers that read the chain in order. */
-function startFollowers(loop: StartLoop, { followers_db: pool, log }: Core): Loop[] {
+function startFollowers(loop: StartLoop, { followers_db: pool, log, turns }: Core): Loop[] {
+  const { pause } = turns;
   return [
     loop(
       'roll-up-decisions',
       ROLL_UP_PAUSE_MS,
-      makeFollowerRound({ pool, follower: rollUpDecisions, max_pages: ROLL_UP_PAGES, log }),
+      makeFollowerRound({ pool, follower: rollUpDecisions, max_pages: ROLL_UP_PAGES, log, pause }),
     ),
     loop(
       'aggregate-feedback',
       LEARN_PAUSE_MS,
-      makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log }),
+      makeFollowerRound({ pool, follower: aggregateFeedback, max_pages: LEARN_PAGES, log, pause }),
     ),
     loop(
       'index-texts',
@@ -158,6 +159,7 @@ function startFollowers(loop: StartLoop, { followers_db: pool, log }: Core): Loo
         max_pages: INDEX_PAGES,
         max_full_pages: INDEX_FULL_PAGES,
         log,
+        pause,
       }),
     ),
     loop(
@@ -169,6 +171,7 @@ function startFollowers(loop: StartLoop, { followers_db: pool, log }: Core): Loo
         max_pages: COVERAGE_PAGES,
         max_full_pages: COVERAGE_FULL_PAGES,
         log,
+        pause,
       }),
     ),
   ];

@@ -50,6 +50,7 @@ const ASCII_ONLY = /^[\x20-\x7e\n\t]*$/;
  */
 export function foldText(text: string): string {
   const cut = text.length > MAX_TEXT_LENGTH ? text.slice(0, MAX_TEXT_LENGTH) : text;
+  so_far.characters += cut.length;
   if (ASCII_ONLY.test(cut))
     return /\n|\t| {2}/.test(cut)
       ? cut
@@ -86,6 +87,12 @@ function sizeOf(text: string): number {
   for (const sign of text.match(PHRASES) ?? []) size += (sign === '\ufdfa' ? MAX_PHRASE : LONG_PHRASE) - 3;
   return size;
 }
+
+/** The text that this process has read. It only grows, and no assessment depends on it: it prices them. */
+const so_far = { characters: 0, words: 0 };
+
+/** Returns the characters that were folded so far, and the words, each time that one was looked up. */
+export const readSoFar = (): Readonly<typeof so_far> => so_far;
 
 /** `tokenize` splits words at apostrophes, and at changes of script. */
 const partsIn = (word: string): number =>
@@ -224,6 +231,7 @@ function tokensIn(text: string, read: (raw: string) => Token | undefined): Token
   const tokens: Token[] = [];
   const unspaced = UNSPACED.test(cut);
   const words = cut.match(ASCII_ONLY.test(cut) ? ASCII_WORDS : WORDS) ?? [];
+  so_far.words += words.length;
   for (const found of unspaced ? words.flatMap((word) => word.match(ONE_SCRIPT) ?? []) : words) {
     for (const raw of found.includes("'") || found.includes('’') ? found.split(/['’]/) : [found]) {
       const token = read(raw);

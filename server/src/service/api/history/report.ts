@@ -16,18 +16,17 @@ import { loadEntriesOfAgent } from '../../../engine/storage/merchant-entries.ts'
 import { loadReplayedLines, type SelectedLines } from '../../history/replay/load-lines.ts';
 import { propose, replayDraft } from '../../history/replay/propose.ts';
 import { type Handler, type Route, serve } from '../../http/route.ts';
-import type { WorkTime } from '../../scheduling/work-time.ts';
+import type { Turns } from '../../scheduling/turns.ts';
 
 export interface ReportRouteOptions {
   db: pg.Pool;
   lists_db: pg.Pool;
   assess: Assess;
   /** The time of the event loop that replays may take. */
-  replay_time: Pick<WorkTime, 'spend'>;
+  turns: Turns;
 }
 
 /** All replays of a process share one part of its time, as simulations do. */
-const REPLAYS = 'replays';
 const KEEP_SHARE = 0.97;
 const REVIEWS_PER_WEEK = 2;
 /** The currency of a proposal without lines, filter and policy. */
@@ -89,13 +88,13 @@ async function knowledgeOf(
 }
 
 function handleReplay(options: ReportRouteOptions): Handler<typeof routes.replayHistory> {
-  const { db, assess, replay_time } = options;
+  const { db, assess, turns } = options;
   return async ({ caller: { workspace_id }, body: { authority: draft, filter = {} } }) => {
     const { agent, lines } = await select(options, workspace_id, filter);
     const missing = missingList(draft, agent?.directory_version ?? 0);
     if (missing !== null) throw invalidField(`authority.${missing.field}`, missing.problem);
     const known = await knowledgeOf(db, workspace_id, agent);
-    const spend = (work: () => void) => replay_time.spend(REPLAYS, work);
+    const spend = (work: () => void) => turns.background(work);
     const result = await replayDraft(lines, { draft, assess, ...known }, spend);
     return { status: 200, body: { saved: false, ...result } };
   };
@@ -121,7 +120,7 @@ async function baseOf(
 }
 
 function handleProposal(options: ReportRouteOptions): Handler<typeof routes.proposeFromHistory> {
-  const { db, assess, replay_time } = options;
+  const { db, assess, turns } = options;
   return async ({ caller: { workspace_id }, body }) => {
     const { filter = {}, keep_share = KEEP_SHARE, reviews_per_week = REVIEWS_PER_WEEK } = body;
     const agent = body.agent === undefined ? null : await findAgent(db, workspace_id, body.agent);
@@ -137,14 +136,14 @@ function handleProposal(options: ReportRouteOptions): Handler<typeof routes.prop
     const proposal = await propose(
       { lines, spends, base: start, current: base.authority, aims: { keep_share, reviews_per_week } },
       { assess, ...known },
-      (work) => replay_time.spend(REPLAYS, work),
+      (work) => turns.background(work),
     );
     return { status: 200, body: { saved: false, base: base.version, ...proposal } };
   };
 }
 
 function handleAnomalies(options: ReportRouteOptions): Handler<typeof routes.listAnomalies> {
-  const { db, replay_time } = options;
+  const { db, turns } = options;
   return async ({ caller: { workspace_id }, query: { threshold_minor, import: of_import, ...filter } }) => {
     const imports = of_import === undefined ? {} : { imports: [of_import] };
     const { agent, lines } = await select(options, workspace_id, { ...filter, ...imports });
@@ -152,7 +151,7 @@ function handleAnomalies(options: ReportRouteOptions): Handler<typeof routes.lis
     const { review_threshold_minor, per_transaction_limit_minor } =
       row === undefined ? {} : parseAuthority(row);
     const threshold = threshold_minor ?? review_threshold_minor ?? per_transaction_limit_minor ?? null;
-    const data = await replay_time.spend(REPLAYS, () => findAnomalies(lines, threshold));
+    const data = await turns.background(() => findAnomalies(lines, threshold));
     return { status: 200, body: { data, next_cursor: null } };
   };
 }

@@ -10,7 +10,6 @@ import type { PreAssess } from '../../decisions/authorize-spend.ts';
 import { makePreAssess } from '../../decisions/pre-assess.ts';
 import { makeTrackRecords } from '../../decisions/track-record.ts';
 import type { Core } from '../../installation/runtime.ts';
-import type { WorkTime } from '../../scheduling/work-time.ts';
 
 /** The parts that spends are assessed with, whether an agent asks or a card is watched. */
 export interface SpendParts {
@@ -20,12 +19,8 @@ export interface SpendParts {
 }
 
 /** Makes the parts. `preAssess`: with a model's second opinion; null: the built-in assessor alone. */
-export function makeSpendParts(
-  core: Core,
-  { assess, assess_time }: { assess: Assess; assess_time: WorkTime },
-  preAssess: PreAssess | null,
-): SpendParts {
-  const { db } = core;
+export function makeSpendParts(core: Core, assess: Assess, preAssess: PreAssess | null): SpendParts {
+  const { db, turns } = core;
   return {
     authorities: makeAuthorityCache(),
     standingOf: makeStandingApprovals(db),
@@ -36,7 +31,7 @@ export function makeSpendParts(
         historyOf: makeTrackRecords(core),
         directoryOf: makeDirectories(db),
         answersOf: makeAnswers(db),
-        assess_time,
+        turns,
       }),
   };
 }

@@ -1,39 +1,44 @@
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { type Release, Shares } from './shares.ts';
+import { Order } from './fair-queue.ts';
+import { Places, type Release } from './places.ts';
 
 const of = (workspace_id: string, key_id = `key of ${workspace_id}`) => ({ workspace_id, key_id });
 
-function takeAll(shares: Shares, holder: ReturnType<typeof of>): Release[] {
+function takeAll(places: Places, holder: ReturnType<typeof of>): Release[] {
   const taken: Release[] = [];
-  for (let next = shares.tryTake(holder); next !== null; next = shares.tryTake(holder)) taken.push(next);
+  for (let next = places.tryTake(holder); next !== null; next = places.tryTake(holder)) taken.push(next);
   return taken;
 }
 
+test('where nobody may keep it for long, one workspace alone gets all', () => {
+  expect(takeAll(new Places({ resource: 'lists', total: 4 }), of('ws_1'))).toHaveLength(4);
+});
+
 test('one workspace alone gets to its share, and one of its keys to that of a key', () => {
-  const shares = new Shares({ resource: 'writes', total: 1_000, workspace_share: 0.8, key_share: 0.6 });
-  expect(takeAll(shares, of('ws_1', 'key_1'))).toHaveLength(600);
+  const places = new Places({ resource: 'writes', total: 1_000, share: 0.8, key_share: 0.6 });
+  expect(takeAll(places, of('ws_1', 'key_1'))).toHaveLength(600);
   // What is left is 400, of which the workspace may take on until it holds four times what is left.
-  expect(takeAll(shares, of('ws_1', 'key_2'))).toHaveLength(200);
-  expect(takeAll(shares, of('ws_1', 'key_3'))).toHaveLength(0);
-  expect(takeAll(shares, of('ws_2'))).toHaveLength(120);
+  expect(takeAll(places, of('ws_1', 'key_2'))).toHaveLength(200);
+  expect(takeAll(places, of('ws_1', 'key_3'))).toHaveLength(0);
+  expect(takeAll(places, of('ws_2'))).toHaveLength(120);
 });
 
 test('of two places each of two workspaces gets one, and of four no workspace more than two', () => {
-  const two = new Shares({ resource: 'simulations', total: 2 });
+  const two = new Places({ resource: 'simulations', total: 2, share: 0.5 });
   expect(['a', 'b'].map((name) => takeAll(two, of(name)).length)).toEqual([1, 1]);
-  const four = new Shares({ resource: 'exports', total: 4 });
+  const four = new Places({ resource: 'exports', total: 4, share: 0.5 });
   expect(['a', 'b', 'c', 'd'].map((name) => takeAll(four, of(name)).length)).toEqual([2, 1, 1, 0]);
 });
 
 test('workspaces that want all of it come to equal parts, whoever was first', () => {
-  const shares = new Shares({ resource: 'writes', total: 1_000, workspace_share: 0.8 });
-  const held = new Map(['a', 'b', 'c'].map((name) => [name, takeAll(shares, of(name))]));
+  const places = new Places({ resource: 'writes', total: 1_000, share: 0.8 });
+  const held = new Map(['a', 'b', 'c'].map((name) => [name, takeAll(places, of(name))]));
   for (let round = 0; round < 3_000; round++) {
     for (const [name, taken] of held) {
       taken.shift()?.();
-      taken.push(...takeAll(shares, of(name)));
+      taken.push(...takeAll(places, of(name)));
     }
   }
   for (const taken of held.values()) expect(Math.abs(taken.length - 307)).toBeLessThan(5);
@@ -41,16 +46,16 @@ test('workspaces that want all of it come to equal parts, whoever was first', ()
 
 test('however many workspaces take whatever they can get, one that holds nothing soon finds something free', () => {
   for (const workspaces of [1, 2, 5, 20, 100]) {
-    const shares = new Shares({ resource: 'writes', total: 1_000, workspace_share: 0.8 });
-    const held = Array.from({ length: workspaces }, (_, i) => takeAll(shares, of(`ws_${i}`)));
+    const places = new Places({ resource: 'writes', total: 1_000, share: 0.8 });
+    const held = Array.from({ length: workspaces }, (_, i) => takeAll(places, of(`ws_${i}`)));
     // What each held ends once, and is asked for again at once.
     for (let ended = 0; ended < 1_000; ended++) {
       for (const [i, taken] of held.entries()) {
         taken.shift()?.();
-        taken.push(...takeAll(shares, of(`ws_${i}`)));
+        taken.push(...takeAll(places, of(`ws_${i}`)));
       }
     }
-    expect(shares.tryTake(of('honest'))).not.toBeNull();
+    expect(places.tryTake(of('honest'))).not.toBeNull();
   }
 });
 
@@ -66,8 +71,8 @@ test('never is more held than there is, and what was given back, once or many ti
       fc.array(step, { maxLength: 200 }),
       fc.integer({ min: 1, max: 40 }),
       fc.double({ min: 0.05, max: 0.95, noNaN: true }),
-      (steps, total, workspace_share) => {
-        const shares = new Shares({ resource: 'unsent_bytes', total, workspace_share });
+      (steps, total, share) => {
+        const places = new Places({ resource: 'unsent_bytes', total, share });
         const taken: { release: Release; amount: number; is_held: boolean }[] = [];
         const sum = () => taken.reduce((held, each) => held + (each.is_held ? each.amount : 0), 0);
         for (const { workspace, key, amount, gives_back } of steps) {
@@ -76,52 +81,52 @@ test('never is more held than there is, and what was given back, once or many ti
             given?.release();
             if (given !== undefined) given.is_held = false;
           } else {
-            const release = shares.tryTake(of(workspace, workspace + key), amount);
+            const release = places.tryTake(of(workspace, workspace + key), amount);
             if (release !== null) taken.push({ release, amount, is_held: true });
             // Whoever holds nothing is refused only what is not there.
             else if (sum() === 0) expect(amount).toBeGreaterThan(total);
           }
-          expect(shares.inUse()).toBe(sum());
-          expect(shares.inUse()).toBeLessThanOrEqual(total);
+          expect(places.inUse()).toBe(sum());
+          expect(places.inUse()).toBeLessThanOrEqual(total);
         }
         for (const each of taken) each.release();
-        expect(shares.inUse()).toBe(0);
-        expect(shares.tryTake(of('d'), total)).not.toBeNull();
+        expect(places.inUse()).toBe(0);
+        expect(places.tryTake(of('d'), total)).not.toBeNull();
       },
     ),
   );
 });
 
 test('workspaces that wait have their turns one after another, however many of one came first', async () => {
-  const shares = new Shares({ resource: 'lists', total: 1, max_waiting: 100, workspace_share: 0.9 });
-  const first = await shares.take(of('busy', 'key_1'));
+  const places = new Places({ resource: 'lists', total: 1, share: 0.9 });
+  const first = await places.take(of('busy', 'key_1'));
   const turns: string[] = [];
   const enter = (workspace: string, key: string) =>
-    shares.run(of(workspace, key), async () => void turns.push(`${workspace} ${key}`));
+    places.run(of(workspace, key), async () => void turns.push(`${workspace} ${key}`));
   const all = [1, 2, 3, 4].map(() => enter('busy', 'key_1'));
   all.push(enter('busy', 'key_2'), enter('honest', 'key_3'), enter('honest', 'key_3'));
   first();
   await Promise.all(all);
   expect(turns).toEqual([
-    'busy key_1',
     'honest key_3',
     'busy key_2',
     'honest key_3',
     'busy key_1',
     'busy key_1',
     'busy key_1',
+    'busy key_1',
   ]);
-  expect(shares.inUse()).toBe(0);
+  expect(places.inUse()).toBe(0);
 });
 
 test('a workspace at its share lets those behind it pass', async () => {
-  const shares = new Shares({ resource: 'lists', total: 4, max_waiting: 10 });
-  const busy = takeAll(shares, of('busy'));
+  const places = new Places({ resource: 'lists', total: 4, share: 0.5 });
+  const busy = takeAll(places, of('busy'));
   expect(busy).toHaveLength(2);
-  const third = shares.take(of('busy'));
+  const third = places.take(of('busy'));
   const released = vi.fn();
   void third.then(released);
-  (await shares.take(of('honest')))();
+  (await places.take(of('honest')))();
   expect(released).not.toHaveBeenCalled();
   busy[0]?.();
   await third;
@@ -130,38 +135,43 @@ test('a workspace at its share lets those behind it pass', async () => {
 test('who waits too long, or finds no place to wait, is refused in words, and holds nothing', async () => {
   vi.useFakeTimers();
   try {
-    const shares = new Shares({ resource: 'exports', total: 1, max_waiting: 2, max_wait_ms: 1_000 });
-    const release = await shares.take(of('a'));
-    const late = shares.take(of('b')).catch((error: Error) => error.message);
-    await expect(shares.take(of('b'))).rejects.toMatchObject({ code: 'unavailable', retry_after_s: 1 });
+    const places = new Places({
+      resource: 'exports',
+      total: 1,
+      order: new Order({ max_waiting: { of_workspace: 1, of_all: 2 } }),
+      max_wait_ms: 1_000,
+    });
+    const release = await places.take(of('a'));
+    const late = places.take(of('b')).catch((error: Error) => error.message);
+    await expect(places.take(of('b'))).rejects.toMatchObject({ code: 'unavailable', retry_after_s: 1 });
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await late).toMatch(/^Too many exports are in progress/);
     release();
-    expect(shares.inUse()).toBe(0);
-    (await shares.take(of('b')))();
+    expect(places.inUse()).toBe(0);
+    (await places.take(of('b')))();
   } finally {
     vi.useRealTimers();
   }
 });
 
 test('a client that goes leaves the queue, and who waits behind it is not held up', async () => {
-  const shares = new Shares({ resource: 'exports', total: 1, max_waiting: 10 });
-  const release = await shares.take(of('a'));
+  const places = new Places({ resource: 'exports', total: 1 });
+  const release = await places.take(of('a'));
   const gone = new AbortController();
-  const left = shares.take(of('b'), gone.signal);
-  const next = shares.take(of('b', 'another key'));
+  const left = places.take(of('b'), gone.signal);
+  const next = places.take(of('b', 'another key'));
   gone.abort(new Error('gone'));
   await expect(left).rejects.toThrow('gone');
   release();
   (await next)();
-  expect(shares.inUse()).toBe(0);
-  await expect(shares.take(of('b'), gone.signal)).rejects.toThrow('gone');
+  expect(places.inUse()).toBe(0);
+  await expect(places.take(of('b'), gone.signal)).rejects.toThrow('gone');
 });
 
 test('work gives its place back also when it fails', async () => {
-  const shares = new Shares({ resource: 'lists', total: 1 });
-  await expect(shares.run(of('a'), () => Promise.reject(new Error('broke')))).rejects.toThrow('broke');
-  expect(shares.inUse()).toBe(0);
+  const places = new Places({ resource: 'lists', total: 1 });
+  await expect(places.run(of('a'), () => Promise.reject(new Error('broke')))).rejects.toThrow('broke');
+  expect(places.inUse()).toBe(0);
 });
 
 test('whatever one key of a workspace takes and waits for, another key of it soon has its turn', async () => {
@@ -170,12 +180,11 @@ test('whatever one key of a workspace takes and waits for, another key of it soo
       fc.integer({ min: 4, max: 16 }),
       fc.integer({ min: 1, max: 60 }),
       async (total, calls) => {
-        const shares = new Shares({
+        const places = new Places({
           resource: 'reads',
           total,
-          workspace_share: 0.75,
+          share: 0.75,
           key_share: 0.5,
-          max_waiting: 4 * total,
           max_wait_ms: 60_000,
         });
         const turn = () => new Promise((next) => setImmediate(next));
@@ -183,14 +192,14 @@ test('whatever one key of a workspace takes and waits for, another key of it soo
         const greedy = new AbortController();
         setMaxListeners(100, greedy.signal);
         for (let i = 0; i < calls; i++) {
-          void shares.take(of('ws_1', 'greedy'), greedy.signal).then(
+          void places.take(of('ws_1', 'greedy'), greedy.signal).then(
             (release) => held.push(release),
             () => {},
           );
         }
         await turn();
         let has_turn = false;
-        const honest = shares.take(of('ws_1', 'honest')).then((release) => {
+        const honest = places.take(of('ws_1', 'honest')).then((release) => {
           has_turn = true;
           return release;
         });
@@ -207,7 +216,7 @@ test('whatever one key of a workspace takes and waits for, another key of it soo
         for (const release of held) release();
         await turn();
         for (const release of held) release();
-        expect(shares.inUse()).toBe(0);
+        expect(places.inUse()).toBe(0);
       },
     ),
     { numRuns: 50 },

@@ -1,0 +1,220 @@
+import { valueIn } from '@purser/rules/values/maps';
+
+/** A workspace and one of its keys or sessions, for which something is asked. Without a key, the client address is both. */
+export interface Holder {
+  workspace_id: string;
+  key_id: string;
+}
+
+export interface OrderOptions {
+  /** Those that may wait; one more is refused. */
+  max_waiting?: { of_workspace: number; of_all: number };
+  /** Milliseconds of a clock that never runs backwards. */
+  now_ms?: () => number;
+}
+
+const MAX_WAITING = { of_workspace: 400, of_all: 2_000 };
+/** One that uses less than others saves up no more than this. */
+const CREDIT = 20;
+/** Differences below this are none. */
+const SLICE = 2;
+/** Beside one who has used less, the turns of a workspace leave three times their price free. */
+const PACE = 0.25;
+/** The time after its last request in which a workspace counts as being there, ms. */
+const PRESENT_MS = 1_000;
+/** When there are more workspaces, or keys of one, than this, those that neither wait nor have requests are forgotten. */
+const MAX_PARTS = 10_000;
+
+/** The work that one has used, and its parts: the workspaces of the process, the keys of a workspace. */
+class Account {
+  used = 0;
+  waiting = 0;
+  requests = 0;
+  /** The used work that passing time had not made up for at `at_ms`. */
+  owed = 0;
+  at_ms = 0;
+  left_ms = Number.NEGATIVE_INFINITY;
+  /** The work that the part with the latest turn had used before it. */
+  #latest = 0;
+  readonly #parts = new Map<string, Account>();
+
+  part(name: string): Account {
+    if (this.#parts.size > MAX_PARTS) {
+      for (const [each, { waiting, requests }] of this.#parts)
+        if (waiting + requests === 0) this.#parts.delete(each);
+    }
+    return valueIn(this.#parts, name, () => new Account());
+  }
+
+  arrive(part: Account): void {
+    if (part.waiting === 0) part.used = Math.max(part.used, this.#latest - CREDIT);
+  }
+
+  begin(part: Account, price: number): void {
+    this.#latest = Math.max(this.#latest, part.used);
+    part.used += price;
+  }
+}
+
+/**
+ * The work that each workspace, and each of its keys, has used of the process, by start-time fair queueing (Goyal, Vin and Cheng,
+ * 1996). All queues of an order take turns by it: next is who has used least. Who is alone uses all, and owes nothing for it.
+ */
+export class Order {
+  readonly #max_waiting: { of_workspace: number; of_all: number };
+  readonly #now_ms: () => number;
+  readonly #all = new Account();
+  /** The workspaces with requests in progress, or lately. */
+  readonly #present = new Set<Account>();
+
+  constructor({ max_waiting = MAX_WAITING, now_ms = () => performance.now() }: OrderOptions = {}) {
+    this.#max_waiting = max_waiting;
+    this.#now_ms = now_ms;
+  }
+
+  /** Counts a request in progress until the returned function is called, once. */
+  enter({ workspace_id }: Holder): () => void {
+    const workspace = this.#all.part(workspace_id);
+    this.#all.arrive(workspace);
+    this.#present.add(workspace);
+    for (const each of [this.#all, workspace]) each.requests += 1;
+    return () => {
+      for (const each of [this.#all, workspace]) {
+        each.requests -= 1;
+        each.left_ms = this.#now_ms();
+      }
+    };
+  }
+
+  /** When nobody will have waited for a request for `ms`; Infinity while somebody does. */
+  quietAt(ms: number): number {
+    return this.#all.requests === 0 ? this.#all.left_ms + ms : Number.POSITIVE_INFINITY;
+  }
+
+  /** Counts a turn that begins, of one that has just arrived or has waited. */
+  begin(holder: Holder, price: number, has_waited: boolean): void {
+    const { workspace, key } = this.#of(holder);
+    if (!has_waited) this.#arrive(workspace, key);
+    this.#all.begin(workspace, price);
+    workspace.begin(key, price);
+    workspace.owed += price;
+  }
+
+  /** Adds to the price of a turn that has begun; what is below zero takes some of it back. */
+  charge(holder: Holder, price: number): void {
+    const { workspace, key } = this.#of(holder);
+    this.#pay(workspace);
+    workspace.used += price;
+    workspace.owed += price;
+    key.used += price;
+  }
+
+  /**
+   * How long a workspace leaves the time to others, ms. While one that has used less is there, it is until what passed is four
+   * times the price of its turns, so that the requests of the other meet a process that is mostly idle; otherwise 0.
+   */
+  pauseOf({ workspace_id }: Holder): number {
+    const workspace = this.#all.part(workspace_id);
+    this.#pay(workspace);
+    return Math.max(0, workspace.owed - SLICE) / PACE;
+  }
+
+  #pay(workspace: Account): void {
+    const now_ms = this.#now_ms();
+    const paid = this.#isNext(workspace, now_ms) ? workspace.owed : (now_ms - workspace.at_ms) * PACE;
+    workspace.owed = Math.max(0, workspace.owed - paid);
+    workspace.at_ms = now_ms;
+  }
+
+  #isNext(workspace: Account, now_ms: number): boolean {
+    for (const other of this.#present) {
+      if (other.requests === 0 && now_ms - other.left_ms > PRESENT_MS) this.#present.delete(other);
+      else if (other.used < workspace.used - SLICE) return false;
+    }
+    return true;
+  }
+
+  /** Counts one that begins to wait, and returns true; false if too many wait already. */
+  wait(holder: Holder): boolean {
+    const { workspace, key } = this.#of(holder);
+    const { of_workspace, of_all } = this.#max_waiting;
+    if (this.#all.waiting >= of_all || workspace.waiting >= of_workspace) return false;
+    this.#arrive(workspace, key);
+    for (const each of [this.#all, workspace, key]) each.waiting += 1;
+    return true;
+  }
+
+  /** Counts one that waits no longer. */
+  leave(holder: Holder): void {
+    const { workspace, key } = this.#of(holder);
+    for (const each of [this.#all, workspace, key]) each.waiting -= 1;
+  }
+
+  /** Returns the work that the workspace has used, and its key. */
+  used(holder: Holder): { workspace: number; key: number } {
+    const { workspace, key } = this.#of(holder);
+    return { workspace: workspace.used, key: key.used };
+  }
+
+  #of({ workspace_id, key_id }: Holder): { workspace: Account; key: Account } {
+    const workspace = this.#all.part(workspace_id);
+    return { workspace, key: workspace.part(key_id) };
+  }
+
+  #arrive(workspace: Account, key: Account): void {
+    this.#all.arrive(workspace);
+    workspace.arrive(key);
+  }
+}
+
+/** Those who wait for one thing. Next is, of the workspaces, the one that has used least, and of its keys the one that has. */
+export class FairQueue<Waiter extends Holder> {
+  readonly #order: Order;
+  /** By workspace and key, in the order of arrival. */
+  readonly #waiting = new Map<string, Map<string, Set<Waiter>>>();
+
+  constructor(order: Order) {
+    this.#order = order;
+  }
+
+  isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** Returns false, and adds nothing, if too many wait already. */
+  add(waiter: Waiter): boolean {
+    if (!this.#order.wait(waiter)) return false;
+    const keys = valueIn(this.#waiting, waiter.workspace_id, () => new Map<string, Set<Waiter>>());
+    valueIn(keys, waiter.key_id, () => new Set()).add(waiter);
+    return true;
+  }
+
+  /** Removes one that waits. */
+  remove(waiter: Waiter): void {
+    const { workspace_id, key_id } = waiter;
+    const keys = this.#waiting.get(workspace_id);
+    const waiters = keys?.get(key_id);
+    if (waiters?.delete(waiter) !== true) return;
+    this.#order.leave(waiter);
+    if (waiters.size === 0) keys?.delete(key_id);
+    if (keys?.size === 0) this.#waiting.delete(workspace_id);
+  }
+
+  /** Removes and returns the next of those that `fits` accepts; undefined if it accepts none. */
+  next(fits: (waiter: Waiter) => boolean = () => true): Waiter | undefined {
+    let next: Waiter | undefined;
+    let least = { workspace: Number.POSITIVE_INFINITY, key: Number.POSITIVE_INFINITY };
+    for (const keys of this.#waiting.values()) {
+      for (const waiters of keys.values()) {
+        const [waiter] = waiters as ReadonlySet<Waiter> & Iterable<Waiter>;
+        if (waiter === undefined) continue;
+        const used = this.#order.used(waiter);
+        const is_same = waiter.workspace_id === next?.workspace_id;
+        const is_less = is_same ? used.key < least.key : used.workspace < least.workspace;
+        if (is_less && fits(waiter)) [next, least] = [waiter, used];
+      }
+    }
+    if (next !== undefined) this.remove(next);
+    return next;
+  }
+}

@@ -1,0 +1,186 @@
+import { type ApiError, overloaded, type RefusalReason } from '@purser/rules/errors';
+import { valueIn } from '@purser/rules/values/maps';
+import { FairQueue, type Holder, Order } from './fair-queue.ts';
+import type { Priced } from './prices.ts';
+
+/** Work that is done before others come in, by its price; background work by the clock. */
+const SLICE_MS = 2;
+/** While somebody waits for a request, background work begins a slice as seldom as this. */
+const BACKGROUND_EVERY_MS = 50;
+/** A client that asks one thing after another waits again within this time. */
+const QUIET_MS = 10;
+/** At its turn a request is refused that has waited this long. It stays below the deadline of 5 s. */
+export const MAX_WAIT_MS = 2_500;
+
+interface Piece extends Holder {
+  since_ms: number;
+  begin: () => void;
+  refuse: () => void;
+}
+
+export interface TurnsOptions {
+  /** Milliseconds of a clock that never runs backwards. */
+  now_ms: () => number;
+  /** Calls `resume` after `wait_ms`. */
+  after?: (wait_ms: number, resume: () => void) => void;
+  /** Calls `resume` once everything has been done that came in meanwhile. */
+  nextTurn?: (resume: () => void) => void;
+}
+
+const DEFAULTS = {
+  after: (wait_ms: number, resume: () => void) => void setTimeout(resume, wait_ms),
+  nextTurn: (resume: () => void) => void setImmediate(resume),
+};
+
+/**
+ * The turns of all work at the event loop of a process. Work for requests is done at once while none waits, in slices of 2 ms
+ * between which others come in; what waits is done in the order of what workspaces and keys have used. Background work takes
+ * what is left.
+ */
+export class Turns {
+  /** Knows the work that each workspace and key has used. The places that requests wait for take turns by it too. */
+  readonly order: Order;
+  readonly #options: Required<TurnsOptions>;
+  readonly #waiting: FairQueue<Piece>;
+  readonly #refusals = new Map<RefusalReason, ApiError>();
+  readonly #background: (() => void)[] = [];
+  /** The rest of the slice of this turn of the event loop. */
+  #left_ms = SLICE_MS;
+  /** When it goes on with what waits. */
+  #due_ms = Number.POSITIVE_INFINITY;
+  #background_began_ms = Number.NEGATIVE_INFINITY;
+  #is_background_due = false;
+
+  constructor(options: TurnsOptions) {
+    this.#options = { ...DEFAULTS, ...options };
+    this.order = new Order(options);
+    this.#waiting = new FairQueue(this.order);
+  }
+
+  /**
+   * Does work for a request in its turn: at once, and then without a promise, where none waits and the slice has room. Throws
+   * `unavailable` with `reason` where too many wait, and rejects with it at its turn what has waited for 2.5 s. Errors of the
+   * work are thrown, or reject the promise.
+   */
+  spend<T>(holder: Holder, reason: RefusalReason, work: () => Priced<T>): T | Promise<T> {
+    const is_turn = this.#left_ms > 0 && (this.#waiting.isEmpty() || this.#due_ms > this.#options.now_ms());
+    if (is_turn && this.order.pauseOf(holder) === 0) return this.#do(holder, work, false);
+    const refusal = valueIn(this.#refusals, reason, () => overloaded(reason));
+    return new Promise<T>((resolve, reject) => {
+      const piece: Piece = {
+        workspace_id: holder.workspace_id,
+        key_id: holder.key_id,
+        since_ms: this.#options.now_ms(),
+        begin: () => {
+          try {
+            resolve(this.#do(holder, work, true));
+          } catch (error) {
+            reject(error);
+          }
+        },
+        refuse: () => reject(refusal),
+      };
+      if (!this.#waiting.add(piece)) piece.refuse();
+      else this.#goOnLater(0);
+    });
+  }
+
+  /** Waits for the turn of work with this price, as `spend` does; the caller does it. */
+  pass(holder: Holder, reason: RefusalReason, price: number): void | Promise<void> {
+    return this.spend(holder, reason, () => ({ result: undefined, price }));
+  }
+
+  /** Counts a request that somebody waits for until the returned function is called, once. */
+  enter(holder: Holder): () => void {
+    const leave = this.order.enter(holder);
+    return () => {
+      leave();
+      if (this.#background.length > 0) this.#options.after(QUIET_MS, this.#goOnBehind);
+    };
+  }
+
+  /**
+   * Does background work: in slices of 2 ms, each of which begins when everything that came in has had its turn while nobody
+   * has waited for a request for 10 ms, and otherwise 50 ms after the one before. Tasks take turns, owe nothing and are never refused.
+   */
+  background<T>(work: () => T): T | Promise<T> {
+    if (this.#background.length === 0 && this.#hasRoomBehind()) return work();
+    return new Promise<T>((resolve, reject) => {
+      this.#background.push(() => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+      this.#goOnBehindLater();
+    });
+  }
+
+  /** Lets everything else come in where a slice of background work is over. */
+  readonly pause = (): void | Promise<void> => this.background(() => {});
+
+  #do<T>(holder: Holder, work: () => Priced<T>, has_waited: boolean): T {
+    this.#goOnLater(0);
+    const { result, price } = work();
+    this.order.begin(holder, price, has_waited);
+    this.#left_ms -= price;
+    return result;
+  }
+
+  #goOnLater(wait_ms: number): void {
+    const { now_ms, after, nextTurn } = this.#options;
+    const due_ms = now_ms() + wait_ms;
+    if (due_ms >= this.#due_ms) return;
+    this.#due_ms = due_ms;
+    if (wait_ms === 0) nextTurn(this.#goOn);
+    else after(Math.ceil(wait_ms), this.#goOn);
+  }
+
+  readonly #goOn = () => {
+    this.#due_ms = Number.POSITIVE_INFINITY;
+    this.#left_ms = SLICE_MS;
+    let pause_ms = Number.POSITIVE_INFINITY;
+    const mayBegin = (piece: Piece) => {
+      const pause = this.order.pauseOf(piece);
+      if (pause === 0) return true;
+      pause_ms = Math.min(pause_ms, pause);
+      return false;
+    };
+    while (this.#left_ms > 0) {
+      const piece = this.#waiting.next(mayBegin);
+      if (piece === undefined) break;
+      if (this.#options.now_ms() - piece.since_ms >= MAX_WAIT_MS) piece.refuse();
+      else piece.begin();
+    }
+    if (!this.#waiting.isEmpty()) this.#goOnLater(this.#left_ms > 0 ? pause_ms : 0);
+  };
+
+  #hasRoomBehind(): boolean {
+    return this.#options.now_ms() - this.#background_began_ms < SLICE_MS;
+  }
+
+  #goOnBehindLater(): void {
+    if (this.#is_background_due) return;
+    this.#is_background_due = true;
+    const { now_ms, after, nextTurn } = this.#options;
+    const wait_ms = this.#beginsBehindAt() - now_ms();
+    if (wait_ms <= 0) nextTurn(this.#goOnBehind);
+    else after(Math.ceil(wait_ms), this.#goOnBehind);
+  }
+
+  /** When background work may begin its next slice. */
+  #beginsBehindAt(): number {
+    const { order } = this;
+    const began_ms = this.#background_began_ms;
+    return Math.max(began_ms, Math.min(began_ms + BACKGROUND_EVERY_MS, order.quietAt(QUIET_MS)));
+  }
+
+  readonly #goOnBehind = () => {
+    const { now_ms } = this.#options;
+    this.#is_background_due = false;
+    if (!this.#hasRoomBehind() && now_ms() >= this.#beginsBehindAt()) this.#background_began_ms = now_ms();
+    while (this.#background.length > 0 && this.#hasRoomBehind()) this.#background.shift()?.();
+    if (this.#background.length > 0) this.#goOnBehindLater();
+  };
+}
