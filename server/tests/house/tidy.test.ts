@@ -87,15 +87,16 @@ test('clock, randomness, environment and arguments are read only where they are 
   expect(found).toEqual([]);
 });
 
-test('every file is reached from the program, the generator of documents, the check for breaking changes or the tools', () => {
+test('every file is reached from the program, the generator of documents, the check for breaking changes, the tools or a thread', () => {
   const reached = new Set<string>();
   const visit = (name: string) => {
     if (reached.has(name) || !sources.has(name)) return;
     reached.add(name);
     for (const target of importsOf(name)) visit(target);
   };
-  for (const root of ['main.ts', 'documents.ts', 'tools.ts', 'service/openapi/breaking-changes.ts'])
-    visit(`server/src/${root}`);
+  const threads = ['service/history/replay/replay-worker.ts'];
+  const programs = ['main.ts', 'documents.ts', 'tools.ts', 'service/openapi/breaking-changes.ts'];
+  for (const root of [...programs, ...threads]) visit(`server/src/${root}`);
   expect(production.filter((name) => !reached.has(name))).toEqual([]);
 });
 

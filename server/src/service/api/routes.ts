@@ -9,6 +9,7 @@ import type { Config } from '../config/config.ts';
 import { makeFindAgentId } from '../decisions/authority-cache.ts';
 import { makeAuthorizeSpend, type PreAssess } from '../decisions/authorize-spend.ts';
 import { DecisionView } from '../decisions/present-decisions.ts';
+import { ReplayThread } from '../history/replay/replay-thread.ts';
 import { type Cursors, makeCursors } from '../http/cursors.ts';
 import { type MakeLimiter, makeOwnLimiter } from '../http/limiters.ts';
 import type { Call, Route } from '../http/route.ts';
@@ -111,6 +112,7 @@ function makeRouteParts(core: Core, config: RouteConfig) {
     createReview: makeCreateReview({ capability_ttl_seconds }),
     readChain: makeReadChain(core.db),
     makeKeyValue: makeKeyValues(core.secrets, newKey),
+    replays: new ReplayThread({ merchants: config.purpose_merchants_file ?? [] }),
     review_ttl_seconds,
   };
 }
@@ -175,9 +177,9 @@ function makeAuthorizingRoutes({ db, lists_db, lane, turns }: Core, parts: Route
 
 /** Makes the routes of what rails say was paid. */
 function makeLineAndImportRoutes(
-  { db, lists_db, reports_db, lane, metrics, turns }: Core,
+  { db, lists_db, reports_db, lane, metrics }: Core,
   config: RouteConfig,
-  { cursors, assess }: RouteParts,
+  { cursors, replays }: RouteParts,
 ): Route[] {
   return [
     ...makeImportRoutes({
@@ -189,7 +191,7 @@ function makeLineAndImportRoutes(
       countLineResult: metrics.countImportLines,
     }),
     ...makeLineRoutes({ db, lists_db, lane, cursors }),
-    ...makeReportRoutesOfLines({ db, lists_db, assess, turns }),
+    ...makeReportRoutesOfLines({ db, lists_db, replays }),
     ...makeCoverageRoutes({ db, reports_db, lane }),
   ];
 }

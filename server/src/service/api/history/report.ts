@@ -1,11 +1,9 @@
 import type { Authority } from '@purser/contract/authority';
 import { routes } from '@purser/contract/routes/history/report';
 import type { Agent } from '@purser/rules/domain/agents';
-import type { Assess } from '@purser/rules/domain/assessment';
-import { NO_FACTS, type SpendFacts } from '@purser/rules/domain/spend-facts';
+import { NO_FACTS } from '@purser/rules/domain/spend-facts';
 import { ApiError, invalidField } from '@purser/rules/errors';
-import { findAnomalies } from '@purser/rules/history/anomalies';
-import { type Directory, directoryAt, EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
+import { directoryAt, EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 import { missingList } from '@purser/rules/policy/authority-problem';
 import type pg from 'pg';
 import { getAgent } from '../../../engine/storage/agents.ts';
@@ -13,20 +11,17 @@ import { getAuthority, parseAuthority } from '../../../engine/storage/authoritie
 import { loadAnswers } from '../../../engine/storage/derived/questions.ts';
 import type { LineFilters } from '../../../engine/storage/history/lines.ts';
 import { loadEntriesOfAgent } from '../../../engine/storage/merchant-entries.ts';
-import { loadReplayedLines, type SelectedLines } from '../../history/replay/load-lines.ts';
-import { propose, replayDraft } from '../../history/replay/propose.ts';
+import { readReplayedLines } from '../../history/replay/load-lines.ts';
+import type { Known } from '../../history/replay/replay-job.ts';
+import type { ReplayThread } from '../../history/replay/replay-thread.ts';
 import { type Handler, type Route, serve } from '../../http/route.ts';
-import type { Turns } from '../../scheduling/turns.ts';
 
 export interface ReportRouteOptions {
   db: pg.Pool;
   lists_db: pg.Pool;
-  assess: Assess;
-  /** The time of the event loop that replays may take. */
-  turns: Turns;
+  replays: Pick<ReplayThread, 'run'>;
 }
 
-/** All replays of a process share one part of its time, as simulations do. */
 const KEEP_SHARE = 0.97;
 const REVIEWS_PER_WEEK = 2;
 /** The currency of a proposal without lines, filter and policy. */
@@ -56,12 +51,12 @@ async function findAgent(db: pg.Pool, workspace_id: string, ref: string): Promis
   return agent;
 }
 
-/** The lines of a filter, and the agent that it names. */
+/** The agent that a filter names, and the lines of the filter. */
 async function select(
   { db, lists_db }: ReportRouteOptions,
   workspace_id: string,
   { agent: ref, imports, feed, currency, from, to }: Filter,
-): Promise<SelectedLines & { agent: Agent | null }> {
+): Promise<{ agent: Agent | null; pages: ReturnType<typeof readReplayedLines> }> {
   const agent = ref === undefined || ref === 'none' ? null : await findAgent(db, workspace_id, ref);
   const filters: LineFilters = {
     ...(imports === undefined ? {} : { imports }),
@@ -71,15 +66,11 @@ async function select(
     ...(to === undefined ? {} : { to }),
     ...(ref === 'none' ? { agent_ids: [] } : agent === null ? {} : { agent_ids: [agent.agent_id] }),
   };
-  return { agent, ...(await loadReplayedLines(lists_db, workspace_id, filters)) };
+  return { agent, pages: readReplayedLines(lists_db, workspace_id, filters) };
 }
 
 /** Everything that people said of an agent's merchants and questions; nothing without an agent. */
-async function knowledgeOf(
-  db: pg.Pool,
-  workspace_id: string,
-  agent: Agent | null,
-): Promise<{ directory: Directory; facts: SpendFacts }> {
+async function knowledgeOf(db: pg.Pool, workspace_id: string, agent: Agent | null): Promise<Known> {
   if (agent === null) return { directory: EMPTY_DIRECTORY, facts: NO_FACTS };
   const entries = await loadEntriesOfAgent(db, workspace_id, agent.agent_id);
   const directory = directoryAt(agent.directory_version, entries);
@@ -88,14 +79,13 @@ async function knowledgeOf(
 }
 
 function handleReplay(options: ReportRouteOptions): Handler<typeof routes.replayHistory> {
-  const { db, assess, turns } = options;
+  const { db, replays } = options;
   return async ({ caller: { workspace_id }, body: { authority: draft, filter = {} } }) => {
-    const { agent, lines } = await select(options, workspace_id, filter);
+    const { agent, pages } = await select(options, workspace_id, filter);
     const missing = missingList(draft, agent?.directory_version ?? 0);
     if (missing !== null) throw invalidField(`authority.${missing.field}`, missing.problem);
     const known = await knowledgeOf(db, workspace_id, agent);
-    const spend = (work: () => void) => turns.background(work);
-    const result = await replayDraft(lines, { draft, assess, ...known }, spend);
+    const result = await replays.run({ kind: 'replay', draft, known }, pages);
     return { status: 200, body: { saved: false, ...result } };
   };
 }
@@ -120,7 +110,7 @@ async function baseOf(
 }
 
 function handleProposal(options: ReportRouteOptions): Handler<typeof routes.proposeFromHistory> {
-  const { db, assess, turns } = options;
+  const { db, replays } = options;
   return async ({ caller: { workspace_id }, body }) => {
     const { filter = {}, keep_share = KEEP_SHARE, reviews_per_week = REVIEWS_PER_WEEK } = body;
     const agent = body.agent === undefined ? null : await findAgent(db, workspace_id, body.agent);
@@ -128,30 +118,27 @@ function handleProposal(options: ReportRouteOptions): Handler<typeof routes.prop
     // Lines of an import need not be the agent's yet.
     const is_chosen = filter.imports !== undefined || filter.feed !== undefined || filter.agent !== undefined;
     const wanted = is_chosen || agent === null ? filter : { ...filter, agent: agent.agent_id };
-    const { lines, currency } = await select(options, workspace_id, wanted);
-    const spends = lines.filter((line) => line.kind === 'SPEND' && line.currency === currency);
+    const { pages } = await select(options, workspace_id, wanted);
     const known = await knowledgeOf(db, workspace_id, agent);
-    const code = currency ?? filter.currency ?? base.authority?.currency ?? DEFAULT_CURRENCY;
-    const start: Authority = { ...(base.authority ?? {}), purpose: base.purpose, currency: code };
-    const proposal = await propose(
-      { lines, spends, base: start, current: base.authority, aims: { keep_share, reviews_per_week } },
-      { assess, ...known },
-      (work) => turns.background(work),
-    );
+    const { authority: current, purpose } = base;
+    const default_currency = filter.currency ?? current?.currency ?? DEFAULT_CURRENCY;
+    const aims = { keep_share, reviews_per_week };
+    const job = { kind: 'proposal' as const, current, purpose, default_currency, aims, known };
+    const proposal = await replays.run(job, pages);
     return { status: 200, body: { saved: false, base: base.version, ...proposal } };
   };
 }
 
 function handleAnomalies(options: ReportRouteOptions): Handler<typeof routes.listAnomalies> {
-  const { db, turns } = options;
+  const { db, replays } = options;
   return async ({ caller: { workspace_id }, query: { threshold_minor, import: of_import, ...filter } }) => {
     const imports = of_import === undefined ? {} : { imports: [of_import] };
-    const { agent, lines } = await select(options, workspace_id, { ...filter, ...imports });
+    const { agent, pages } = await select(options, workspace_id, { ...filter, ...imports });
     const row = agent === null ? undefined : await getAuthority(db, workspace_id, agent.agent_id, null);
     const { review_threshold_minor, per_transaction_limit_minor } =
       row === undefined ? {} : parseAuthority(row);
     const threshold = threshold_minor ?? review_threshold_minor ?? per_transaction_limit_minor ?? null;
-    const data = await turns.background(() => findAnomalies(lines, threshold));
+    const data = await replays.run({ kind: 'anomalies', threshold_minor: threshold }, pages);
     return { status: 200, body: { data, next_cursor: null } };
   };
 }

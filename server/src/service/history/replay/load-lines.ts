@@ -4,47 +4,30 @@ import { findLines, type LineFilters } from '../../../engine/storage/history/lin
 
 /** The most lines that are looked at together: the newest. */
 const MAX_LINES = 200_000;
-const LINES_AT_ONCE = 5_000;
+/** A page is read and handed to another thread in one go, which others wait for. */
+const LINES_AT_ONCE = 250;
 
-/** Lines in the order of their times. `currency`: that of most; null without any. */
-export interface SelectedLines {
-  lines: ReplayedLine[];
-  currency: string | null;
-}
-
-function mostFrequent(lines: readonly ReplayedLine[]): string | null {
-  const counts = new Map<string, number>();
-  for (const { currency } of lines) counts.set(currency, (counts.get(currency) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))[0]?.[0] ?? null;
-}
-
-/** Reads the lines that pass the filters, at most `MAX_LINES`, page by page. */
-export async function loadReplayedLines(
+/** Reads the lines that pass the filters, at most `MAX_LINES`, page by page, those recorded last first. */
+export async function* readReplayedLines(
   db: Queryable,
   workspace_id: string,
   filters: LineFilters,
-): Promise<SelectedLines> {
-  const lines: ReplayedLine[] = [];
-  for (let after: string | null = null; ; ) {
-    const limit = Math.min(LINES_AT_ONCE, MAX_LINES - lines.length);
-    const page = await findLines(db, workspace_id, filters, { after, limit });
-    for (const row of page.rows) {
+): AsyncGenerator<ReplayedLine[], void, void> {
+  let after: string | null = null;
+  for (let count = 0; count < MAX_LINES; ) {
+    const limit = Math.min(LINES_AT_ONCE, MAX_LINES - count);
+    const page: Awaited<ReturnType<typeof findLines>> = await findLines(db, workspace_id, filters, {
+      after,
+      limit,
+    });
+    yield page.rows.map((row) => {
       const { line_id, kind, merchant, payee_id, instrument, amount_minor, currency } = row;
       const { occurred_at, precision, description, category } = row;
       const said = { line_id, kind, merchant, payee_id, instrument, amount_minor, currency };
-      lines.push({ ...said, occurred_at, precision, description, category });
-    }
+      return { ...said, occurred_at, precision, description, category };
+    });
+    count += page.rows.length;
     after = page.next;
-    if (after === null || lines.length >= MAX_LINES) break;
+    if (after === null) return;
   }
-  lines.sort((a, b) =>
-    a.occurred_at !== b.occurred_at
-      ? a.occurred_at < b.occurred_at
-        ? -1
-        : 1
-      : a.line_id < b.line_id
-        ? -1
-        : 1,
-  );
-  return { lines, currency: mostFrequent(lines) };
 }

@@ -17,25 +17,23 @@ import {
   type ReplayedLine,
 } from '@purser/rules/history/replay-lines';
 
-/** Carries out a part of the work when its turn has come. */
-export type Spend = (work: () => void) => void | Promise<void>;
+/** Lets other replays of the thread have their turn. */
+export type NextTurn = () => Promise<void>;
 
-/** Lines that are replayed as one turn of the event loop. */
-const LINES_AT_ONCE = 25;
+/** Lines that are replayed as one turn: some milliseconds. */
+const LINES_AT_ONCE = 200;
 
 /** Replays lines, in turns. The first `prepares` of them are not counted. */
 export async function replayDraft(
   lines: readonly ReplayedLine[],
   options: LineReplayOptions,
-  spend: Spend,
+  nextTurn: NextTurn,
   prepares = 0,
 ): Promise<LineReplayResult> {
   const replay = new LineReplay(options);
-  for (let at = 0; at < lines.length; at += LINES_AT_ONCE) {
-    const end = Math.min(lines.length, at + LINES_AT_ONCE);
-    await spend(() => {
-      for (let i = at; i < end; i++) replay.take(lines[i] as ReplayedLine, i >= prepares);
-    });
+  for (const [i, line] of lines.entries()) {
+    if (i % LINES_AT_ONCE === 0) await nextTurn();
+    replay.take(line, i >= prepares);
   }
   return replay.result();
 }
@@ -95,17 +93,17 @@ export interface Proposed {
 }
 
 /** Makes a proposal from lines. `check` is that of one from the first four fifths of the spends, tried on the last fifth. */
-export async function propose(input: ProposalInput, known: Known, spend: Spend): Promise<Proposed> {
+export async function propose(input: ProposalInput, known: Known, nextTurn: NextTurn): Promise<Proposed> {
   const { lines, spends, aims, current } = input;
-  const tried = await draftFrom(spends, input, (draft) => replayDraft(lines, { ...known, draft }, spend));
+  const tried = await draftFrom(spends, input, (draft) => replayDraft(lines, { ...known, draft }, nextTurn));
   const earlier = spends.slice(0, Math.floor((spends.length * 4) / 5));
   let check = { lines: 0, allow_share: 1 };
   if (earlier.length > 0) {
     const trained = await draftFrom(earlier, input, (draft) =>
-      replayDraft(earlier, { ...known, draft }, spend),
+      replayDraft(earlier, { ...known, draft }, nextTurn),
     );
     const options = { ...known, draft: trained.draft.authority };
-    const { evaluated, allow_share } = await replayDraft(spends, options, spend, earlier.length);
+    const { evaluated, allow_share } = await replayDraft(spends, options, nextTurn, earlier.length);
     check = { lines: evaluated, allow_share };
   }
   return {
