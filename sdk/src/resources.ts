@@ -816,7 +816,7 @@ export interface FileContent {
 
 /** Sending and reading a long file takes longer than other requests. */
 const FILE_MS = 1_800_000;
-/** So do replays of many lines. */
+/** So does all that is worked out of many lines. */
 const REPLAY_MS = 600_000;
 
 /** Files of what payment rails say was paid. */
@@ -890,7 +890,7 @@ export class History extends Resource {
   }
   /** Lines that stand out. */
   listAnomalies(query?: t.ListAnomaliesQuery, options?: Options): PagePromise<t.Anomaly> {
-    return this.pages('/v1/history/anomalies', { query, options });
+    return this.pages('/v1/history/anomalies', { query, options, extra_ms: REPLAY_MS });
   }
 }
 
