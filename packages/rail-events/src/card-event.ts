@@ -11,6 +11,9 @@ export interface CardSpend {
   category: string | null;
   amount_minor: number;
   currency: string;
+  /** The amount in the merchant's own currency; both null: the rail does not say it. */
+  merchant_amount_minor: number | null;
+  merchant_currency: string | null;
   occurred_at: string;
 }
 

@@ -31,6 +31,8 @@ const SPEND = {
   category: 'computer_software_stores',
   amount_minor: 1250,
   currency: 'USD',
+  merchant_amount_minor: 1250,
+  merchant_currency: 'USD',
   occurred_at: CREATED_AT,
 };
 
@@ -53,9 +55,11 @@ describe('an authorization of Stripe Issuing', () => {
     expect(updated({ approved: false, pending_request })?.state).toBe('OPEN');
   });
   test('is for what was asked first, whatever was given back or asked for since', () => {
-    const request = (amount: number, created: number) => ({ amount, created, approved: true }) as never;
+    const request = (amount: number, created: number) =>
+      ({ amount, merchant_amount: amount, merchant_currency: 'usd', created, approved: true }) as never;
     const request_history = [request(4000, CREATED_S + 60), request(1250, CREATED_S)];
-    expect(updated({ status: 'reversed', amount: 0, request_history })?.spend).toEqual(SPEND);
+    const fields = { status: 'reversed' as const, amount: 0, merchant_amount: 0, request_history };
+    expect(updated(fields)?.spend).toEqual(SPEND);
   });
   test('of nothing is no spend', () => {
     expect(updated({ amount: 0 })?.spend).toBeNull();

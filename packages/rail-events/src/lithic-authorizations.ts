@@ -1,6 +1,6 @@
 import type { AuthorizationState, CardEvent, CardSpend } from './card-event.ts';
 import { idAt, isObject, type Json, lineAmount, momentMs, momentOf, objectAt, objectsAt } from './fields.ts';
-import { lithicMoney, lithicTransaction, readLithicTransaction } from './lithic.ts';
+import { lithicMerchantMoney, lithicMoney, lithicTransaction, readLithicTransaction } from './lithic.ts';
 import { linesOf, refuse } from './read-line.ts';
 import { merchantName, onRail, reference, words } from './texts.ts';
 
@@ -54,6 +54,7 @@ function spendOf(of: Json, instrument: string | null, now_ms: number): CardSpend
     category: words(merchant.mcc),
     amount_minor: lineAmount(minor, 'amounts.cardholder.amount'),
     currency,
+    ...lithicMerchantMoney(amounts),
     occurred_at: momentOf(of.created, now_ms, 'created'),
   };
 }

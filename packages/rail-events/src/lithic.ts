@@ -36,6 +36,14 @@ export function lithicMoney(amounts: Json, name: string): { minor: bigint; curre
   };
 }
 
+/** The amount in the merchant's own currency. */
+export function lithicMerchantMoney(amounts: Json) {
+  if (!isObject(amounts.merchant) || amounts.merchant.amount === 0)
+    return { merchant_amount_minor: null, merchant_currency: null };
+  const { minor, currency } = lithicMoney(amounts, 'merchant');
+  return { merchant_amount_minor: lineAmount(minor, 'amounts.merchant.amount'), merchant_currency: currency };
+}
+
 function readEvent(transaction: Json, event: Json, now_ms: number): ReadItem {
   return readItem(() => {
     const kind = Object.hasOwn(LITHIC_KINDS, String(event.type))
@@ -45,8 +53,6 @@ function readEvent(transaction: Json, event: Json, now_ms: number): ReadItem {
     const token = reference(idAt(event, 'token')) ?? refuse('COLUMNS', 'events[].token', 'is missing');
     const amounts = objectAt(event, 'amounts');
     const { minor, currency } = lithicMoney(amounts, 'cardholder');
-    const is_known = isObject(amounts.merchant) && amounts.merchant.amount !== 0;
-    const at_merchant = is_known ? lithicMoney(amounts, 'merchant') : null;
     const merchant = objectAt(transaction, 'merchant');
     const line = {
       kind,
@@ -55,9 +61,7 @@ function readEvent(transaction: Json, event: Json, now_ms: number): ReadItem {
       instrument: onRail('lithic', idAt(transaction, 'card_token')),
       amount_minor: lineAmount(minor, 'amounts.cardholder.amount'),
       currency,
-      merchant_amount_minor:
-        at_merchant === null ? null : lineAmount(at_merchant.minor, 'amounts.merchant.amount'),
-      merchant_currency: at_merchant?.currency ?? null,
+      ...lithicMerchantMoney(amounts),
       occurred_at: momentOf(event.created, now_ms, 'events[].created'),
       precision: 'SECOND' as const,
       external_reference: token,

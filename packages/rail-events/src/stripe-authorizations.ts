@@ -2,7 +2,7 @@ import type { AuthorizationState, CardEvent, CardSpend } from './card-event.ts';
 import { idAt, isObject, type Json, lineAmount, momentOf, objectAt, objectsAt } from './fields.ts';
 import { linesOf, refuse } from './read-line.ts';
 import { stripeAmount } from './stripe-amounts.ts';
-import { readStripeTransaction } from './stripe-issuing.ts';
+import { readStripeTransaction, stripeMerchantMoney } from './stripe-issuing.ts';
 import { stripeObject } from './stripe-object.ts';
 import { merchantName, onRail, reference, words } from './texts.ts';
 
@@ -20,19 +20,20 @@ function stateOf(of: Json): AuthorizationState {
   return Object.hasOwn(STATES, status) ? (STATES[status] as AuthorizationState) : 'OPEN';
 }
 
-/** The amount that was asked for first; `amount` changes with what is given back or asked for later. */
-function askedFirst(of: Json): unknown {
+/** The object with the amounts that were asked for first; those of the authorization change with what is given back or asked for later. */
+function askedFirst(of: Json): Json {
   const asked = objectsAt(of, 'request_history').filter(
     ({ amount }) => typeof amount === 'number' && amount > 0,
   );
   const when = ({ created }: Json) => (typeof created === 'number' ? created : 0);
   const [first] = asked.sort((one, other) => when(one) - when(other));
-  return first?.amount ?? of.amount;
+  return first ?? of;
 }
 
 function spendOf(of: Json, instrument: string | null, now_ms: number): CardSpend | null {
   if (instrument === null) return refuse('COLUMNS', 'card', 'is missing');
-  const { minor, currency } = stripeAmount(askedFirst(of), of.currency, {
+  const asked = askedFirst(of);
+  const { minor, currency } = stripeAmount(asked.amount, of.currency, {
     amount: 'amount',
     currency: 'currency',
   });
@@ -44,6 +45,7 @@ function spendOf(of: Json, instrument: string | null, now_ms: number): CardSpend
     category: words(merchant.category),
     amount_minor: lineAmount(minor, 'amount'),
     currency,
+    ...stripeMerchantMoney(asked),
     occurred_at: momentOf(of.created, now_ms, 'created'),
   };
 }
@@ -68,12 +70,13 @@ export function readStripeCapture(body: Json, now_ms: number): CardEvent {
   const lines = linesOf(readStripeTransaction(body, now_ms));
   const [found] = lines;
   if (found === undefined) return { lines, authorization: null };
-  const { kind, authorization, instrument, merchant, category, amount_minor, currency, occurred_at } =
-    found.line;
+  const { kind, authorization, instrument, merchant, category, occurred_at } = found.line;
+  const { amount_minor, currency, merchant_amount_minor, merchant_currency } = found.line;
   const is_spend = kind === 'SPEND';
   if (authorization === null && !is_spend) return { lines, authorization: null };
   const is_known = is_spend && instrument !== null;
-  const spend = is_known ? { instrument, merchant, category, amount_minor, currency, occurred_at } : null;
+  const money = { amount_minor, currency, merchant_amount_minor, merchant_currency };
+  const spend = is_known ? { instrument, merchant, category, ...money, occurred_at } : null;
   const state = authorization === null ? 'CLOSED' : null;
   return {
     lines,

@@ -4,8 +4,8 @@ import { stripeAmount } from './stripe-amounts.ts';
 import { stripeObject } from './stripe-object.ts';
 import { merchantName, onRail, reference, words } from './texts.ts';
 
-/** The amount in the merchant's own currency. */
-function merchantMoney(of: Json) {
+/** The amount of a Stripe object in the merchant's own currency. */
+export function stripeMerchantMoney(of: Json) {
   if (typeof of.merchant_amount !== 'number' || typeof of.merchant_currency !== 'string')
     return { merchant_amount_minor: null, merchant_currency: null };
   const names = { amount: 'merchant_amount', currency: 'merchant_currency' };
@@ -32,7 +32,7 @@ export function readStripeTransaction(value: unknown, now_ms: number): ReadItem[
         instrument: onRail('stripe_issuing', idAt(of, 'card')),
         amount_minor: lineAmount(minor, 'amount'),
         currency,
-        ...merchantMoney(of),
+        ...stripeMerchantMoney(of),
         occurred_at: momentOf(of.created, now_ms, 'created'),
         precision: 'SECOND' as const,
         external_reference: id,

@@ -25,8 +25,12 @@ const created = () => Math.floor(Date.now() / 1000);
 
 let cards = 0;
 /** An agent with a card of its own. */
-async function cardOf(agent: { mode?: string } = {}, kind: RailKind = 'stripe_issuing') {
-  const slug = await makeAgent(USD, agent);
+async function cardOf(
+  agent: { mode?: string } = {},
+  kind: RailKind = 'stripe_issuing',
+  currency: { currency: string } = USD,
+) {
+  const slug = await makeAgent(currency, agent);
   const card = `card${++cards}`;
   const put = await s.call('PUT', `/v1/instruments/${kind}:${card}`, { body: { agent: slug } });
   expect(put.status).toBe(200);
@@ -158,6 +162,41 @@ describe('a card of an agent in SHADOW', () => {
     for (const { decision_id } of [other_card, far]) expect(await outcomesOf(decision_id)).toEqual([]);
     const observed = (await decisionsOf(slug)).filter((each) => each.observed !== undefined);
     expect(observed.map((each) => each.observed.authorization)).toEqual(['iauth_3rd']);
+  });
+
+  test('in another currency than the merchant’s is of the request in the merchant’s, which gets its outcomes in that', async () => {
+    const { slug, card } = await cardOf({}, 'stripe_issuing', { currency: 'EUR' });
+    const rail = await addRail('stripe_issuing');
+    const in_euro = (merchant_amount: number) => ({ merchant_amount, merchant_currency: 'eur' });
+    const asked = await ask(slug, 4_600, { action: { merchant: 'Hetzner Online', currency: 'EUR' } });
+    const of = { authorization: 'iauth_abroad', card };
+    await send(
+      rail,
+      authorized({ id: 'iauth_abroad', amount: 5_000, ...in_euro(4_600), ...cardNamed(card) }),
+    );
+    await send(rail, captured({ ...of, id: 'ipi_abroad', amount: -5_010, ...in_euro(-4_600) }));
+    const refund = { id: 'ipi_returned', type: 'refund', amount: 1_090, ...in_euro(1_000) };
+    await send(rail, captured({ ...of, ...refund }));
+    await send(
+      rail,
+      updated({
+        id: 'iauth_abroad',
+        status: 'closed',
+        amount: 5_000,
+        ...in_euro(4_600),
+        ...cardNamed(card),
+      }),
+    );
+    expect((await outcomesOf(asked.decision_id)).reverse()).toEqual([
+      ['SPEND_EXECUTED', 4_600, 'PAYMENT_RAIL', 'iauth_abroad'],
+      ['PARTIALLY_REFUNDED', 1_000, 'PAYMENT_RAIL', 'ipi_returned'],
+    ]);
+    expect(await decisionsOf(slug)).toHaveLength(1);
+    // Near in one currency is not near in the other.
+    await ask(slug, 5_000, { action: { merchant: 'Hetzner Online', currency: 'EUR' } });
+    await send(rail, authorized({ id: 'iauth_other', amount: 5_000, ...in_euro(4_600), ...cardNamed(card) }));
+    const observed = (await decisionsOf(slug)).filter((each) => each.observed !== undefined);
+    expect(observed.map((each) => each.observed.authorization)).toEqual(['iauth_other']);
   });
 
   test('is of the request that its rail names, whatever the amount, and of none that the agent cancelled', async () => {

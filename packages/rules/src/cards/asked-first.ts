@@ -12,7 +12,26 @@ export interface PaidByCard {
   merchant: string;
   amount_minor: number;
   currency: string;
+  /** In the merchant's own currency; null: not known. */
+  merchant_amount_minor: number | null;
+  merchant_currency: string | null;
   occurred_at: string;
+}
+
+/** The amounts of a payment, one in each currency that its rail names. Requests may be in either. */
+export function amountsOf({
+  amount_minor,
+  currency,
+  merchant_amount_minor,
+  merchant_currency,
+}: Pick<PaidByCard, 'amount_minor' | 'currency' | 'merchant_amount_minor' | 'merchant_currency'>): {
+  currency: string;
+  amount_minor: number;
+}[] {
+  const paid = { currency, amount_minor };
+  return merchant_currency === null || merchant_amount_minor === null || merchant_currency === currency
+    ? [paid]
+    : [paid, { currency: merchant_currency, amount_minor: merchant_amount_minor }];
 }
 
 /**
@@ -21,9 +40,10 @@ export interface PaidByCard {
  */
 export function askedFirst(
   asked: readonly AskedSpend[],
-  { authorization, instrument, merchant, amount_minor, currency, occurred_at }: PaidByCard,
+  paid: PaidByCard,
   settings: CoverageSettings,
 ): string | null {
+  const { authorization, instrument, merchant, occurred_at } = paid;
   const spend = {
     key: authorization,
     starts_ms: Date.parse(occurred_at),
@@ -31,7 +51,7 @@ export function askedFirst(
     merchant,
     payee_id: instrument,
     instrument,
-    amounts: [{ currency, amount_minor }],
+    amounts: amountsOf(paid),
     references: [authorization],
     resolution: null,
   };

@@ -1,5 +1,6 @@
 import type { Outcome } from '../domain/outcomes.ts';
 import type { LineRow } from '../history/lines.ts';
+import { amountsOf } from './asked-first.ts';
 import type { AuthorizationFact } from './authorizations.ts';
 
 /** A report that is due for a decision. Minor units. */
@@ -11,14 +12,21 @@ export interface DueReport {
   occurred_at: string | null;
 }
 
-/** All that is known of an authorization, in the currency of its decision. */
+/** All that is known of an authorization. `currency`: that of its decision. */
 export interface WatchedAuthorization {
   authorization: string;
   currency: string;
   facts: ReadonlySet<AuthorizationFact>;
   lines: readonly Pick<
     LineRow,
-    'kind' | 'amount_minor' | 'currency' | 'external_reference' | 'occurred_at' | 'identity'
+    | 'kind'
+    | 'amount_minor'
+    | 'currency'
+    | 'merchant_amount_minor'
+    | 'merchant_currency'
+    | 'external_reference'
+    | 'occurred_at'
+    | 'identity'
   >[];
 }
 
@@ -46,7 +54,12 @@ function withoutCapture({ authorization, facts }: WatchedAuthorization): DueRepo
  */
 export function dueReport(known: WatchedAuthorization, outcomes: readonly Reported[]): DueReport | null {
   const { authorization, facts, currency } = known;
-  const lines = known.lines.filter((line) => line.currency === currency);
+  const lines = known.lines.flatMap(({ kind, external_reference, occurred_at, identity, ...money }) => {
+    const in_currency = amountsOf(money).find((each) => each.currency === currency);
+    if (in_currency === undefined) return [];
+    const { amount_minor } = in_currency;
+    return { kind, external_reference, occurred_at, identity, amount_minor };
+  });
   const captures = lines.filter(({ kind }) => kind === 'SPEND');
   const captured = captures.reduce((sum, { amount_minor }) => sum + amount_minor, 0);
   const by_rail = outcomes.filter(({ source }) => source === 'PAYMENT_RAIL');

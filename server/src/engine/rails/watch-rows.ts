@@ -1,5 +1,5 @@
 import type { RailKind } from '@purser/contract/values/history';
-import type { PaidByCard } from '@purser/rules/cards/asked-first';
+import { amountsOf, type PaidByCard } from '@purser/rules/cards/asked-first';
 import { askedSpend } from '@purser/rules/matching/asked-spend';
 import type { AskedSpend, CoverageSettings } from '@purser/rules/matching/spends';
 import { firstIdAt } from '@purser/rules/values/ids';
@@ -58,16 +58,32 @@ export async function findWatch(
 }
 
 /**
- * Returns requests of an agent that a payment may be of and that no authorization has taken: those of a near amount, and of the newest
+ * Returns requests of an agent that a payment may be of and that no authorization has taken: those of a near amount in one of its currencies, and of the newest
  * those whose reports have a near amount or the rail's name of the payment.
  */
 export async function findAsked(
   db: Queryable,
   workspace_id: string,
   agent_id: string,
+  paid: PaidByCard,
+  settings: CoverageSettings,
+): Promise<AskedSpend[]> {
+  const found = await Promise.all(
+    amountsOf(paid).map((amount) =>
+      findAskedIn(db, workspace_id, agent_id, { ...paid, ...amount }, settings),
+    ),
+  );
+  // Each request is in one currency.
+  return (await makeAskedRows(db, workspace_id, found.flat(), END)).map(askedSpend);
+}
+
+async function findAskedIn(
+  db: Queryable,
+  workspace_id: string,
+  agent_id: string,
   { authorization, amount_minor, currency, occurred_at }: PaidByCard,
   { window_days, tolerance_percent, tolerance_minor }: CoverageSettings,
-): Promise<AskedSpend[]> {
+): Promise<string[]> {
   const at_ms = Date.parse(occurred_at);
   const result = await db.query<{ decision_id: string }>({
     name: 'find_asked',
@@ -97,6 +113,5 @@ export async function findAsked(
       authorization,
     ],
   });
-  const ids = result.rows.map(({ decision_id }) => decision_id);
-  return (await makeAskedRows(db, workspace_id, ids, END)).map(askedSpend);
+  return result.rows.map(({ decision_id }) => decision_id);
 }
