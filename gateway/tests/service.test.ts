@@ -7,7 +7,7 @@ import { ask, calling, startTestGateway } from './support/gateway.ts';
 
 const CANARY = 'canary-8f1c';
 
-const { test, s, get, makeAgent } = serviceTest({ plan: 'enterprise' });
+const { test, s, get, post, makeAgent } = serviceTest({ plan: 'enterprise' });
 
 test('against the service itself: leases are decided, consumed and reported with their usage', async () => {
   const slug = await makeAgent(
@@ -39,6 +39,42 @@ test('against the service itself: leases are decided, consumed and reported with
     });
     expect(settled[0]).toMatchObject({ type: 'SPEND_EXECUTED', amount_minor: 1, source: 'PAYMENT_RAIL' });
     expect(settled[0].usage).toMatchObject([{ model: 'test-model', calls: 1, output_tokens: 30 }]);
+  } finally {
+    await gateway.remove();
+    await provider.stop();
+  }
+});
+
+test('an allowance’s key calls models too, and its amount bounds them', async () => {
+  const slug = await makeAgent(
+    { currency: 'USD', monthly_budget_minor: 10_000, model_usage: {} },
+    { mode: 'ENFORCE' },
+  );
+  const expires_at = new Date(Date.now() + 86_400_000).toISOString();
+  const { id, api_key } = await post('/v1/allowances', {
+    ...{ agent: slug, amount_minor: 5, currency: 'USD', expires_at, key: true },
+  });
+  const { key: adapter } = await makeKey(s, { scopes: ['consume'] });
+  const provider = await startFakeProvider();
+  const gateway = await startTestGateway(s.url, provider, {
+    ...{ PURSER_ADAPTER_KEY: adapter, LEASE_IDLE_SECONDS: '1' },
+  });
+  const call = () =>
+    ask(gateway.url, '/v1/messages', calling({ output: 8_000 }, { max_tokens: 8_000 }), { key: api_key.key });
+  try {
+    const lowered = await call();
+    expect(lowered.status, lowered.text).toBe(200);
+    // A token of output costs a thousandth of a cent.
+    expect(Number(lowered.headers.get('x-purser-max-tokens'))).toBeLessThan(5_000);
+    const last = await until(async () => {
+      const answer = await call();
+      return answer.status === 402 ? answer : undefined;
+    });
+    expect(last.headers.get('x-purser-reason')).toBe('ALLOWANCE_EXCEEDED');
+    expect(await get(`/v1/allowances/${id}`)).toMatchObject({
+      status: 'EXHAUSTED',
+      total: { used_minor: 5 },
+    });
   } finally {
     await gateway.remove();
     await provider.stop();
