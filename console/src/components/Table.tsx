@@ -11,8 +11,8 @@ export interface Column<Row> {
   name: string;
   /** Right-aligned, for amounts and counts. */
   number?: boolean;
-  /** Wraps long texts. Other columns stay on one line. */
-  wrap?: boolean;
+  /** Wraps long texts; `narrow` in less width, for tables of many columns. Other columns stay on one line. */
+  wrap?: boolean | 'narrow';
   /** Truncates long texts. The cell's title should have the full text. */
   short?: boolean;
   /** The row header. */
@@ -118,6 +118,7 @@ const Row = memo(function Row({
         const className = cx(
           number === true && styles.number,
           wrap === true && styles.wrap,
+          wrap === 'narrow' && styles.narrow,
           short === true && styles.short,
         );
         return heading === true ? (

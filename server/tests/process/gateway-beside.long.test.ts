@@ -59,13 +59,13 @@ async function end(started: Started): Promise<number | null> {
   return (await started.ended).code;
 }
 
-test('one command starts the service and a gateway, which makes its own key once, reports its leases, and ends with the service', async ({
+// Each start of a whole service takes seconds, so all of them share one directory, the first one making its database.
+test('one command starts the service and a gateway, which makes its own key once, reports its leases, and ends with the service; a gateway that cannot work ends the start with one line that says why', async ({
   run,
-  dataDirectory,
   emptyDirectory,
 }) => {
   const provider = await startFakeProvider();
-  const data_dir = dataDirectory();
+  const data_dir = emptyDirectory();
   const env = settings(data_dir, provider.url, emptyDirectory());
   try {
     const first = run(['serve'], env);
@@ -91,6 +91,12 @@ test('one command starts the service and a gateway, which makes its own key once
     await until(async () => (await chat(models).catch(() => null))?.status === 200);
     expect(await end(first), first.output()).toBe(0);
 
+    const failed = await run(['serve'], { ...env, PRICES_FILE: '/nowhere' }).ended;
+    expect([failed.code, failed.stderr]).toEqual([
+      1,
+      'purser: PRICES_FILE is "/nowhere", and must be the path of a file that can be read.\n',
+    ]);
+
     const second = run(['serve'], env);
     const again = await second.url;
     await modelsOf(second);
@@ -112,17 +118,4 @@ test('one command starts the service and a gateway, which makes its own key once
   } finally {
     await provider.stop();
   }
-});
-
-test('a start whose gateway cannot work ends with one line that says why', async ({
-  run,
-  dataDirectory,
-  emptyDirectory,
-}) => {
-  const env = settings(dataDirectory(), 'http://127.0.0.1:9', emptyDirectory());
-  const { code, stderr } = await run(['serve'], { ...env, PRICES_FILE: '/nowhere' }).ended;
-  expect(code).toBe(1);
-  expect(stderr).toBe(
-    'purser: PRICES_FILE is "/nowhere", and must be the path of a file that can be read.\n',
-  );
 });

@@ -1,4 +1,5 @@
 import type { Decision, ModelUsageLine } from '@purser/sdk';
+import { Fragment } from 'react';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
@@ -7,11 +8,16 @@ import { visible } from '../../lib/visible.ts';
 import styles from './DecisionPage.module.css';
 import { useOutcomes } from './Outcomes.tsx';
 
-/** The address of a source, where it is one that a browser may follow. */
+/** The address of a source, where it is one that a browser may follow. Its host may break before each dot: columns are narrow. */
 function Source({ source }: { source: string }) {
   return /^https:\/\//.test(source) && URL.canParse(source) ? (
     <a href={source} target="_blank" rel="noopener noreferrer">
-      {new URL(source).hostname}
+      {new URL(source).hostname.split(/(?=\.)/).map((part, i, all) => (
+        <Fragment key={all.slice(0, i).join('')}>
+          {i > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
     </a>
   ) : (
     visible(source)
@@ -19,7 +25,7 @@ function Source({ source }: { source: string }) {
 }
 
 const columnsOf = (currency: string): readonly Column<ModelUsageLine>[] => [
-  { name: 'Model', heading: true, wrap: true, cell: ({ model }) => visible(model) },
+  { name: 'Model', heading: true, wrap: 'narrow', cell: ({ model }) => visible(model) },
   {
     name: 'Calls',
     number: true,
@@ -40,7 +46,7 @@ const columnsOf = (currency: string): readonly Column<ModelUsageLine>[] => [
           <div className={styles.sub}>{formatCount(cached_input_tokens)} cached</div>
         )}
         {cache_write_tokens > 0 && (
-          <div className={styles.sub}>{formatCount(cache_write_tokens)} written to cache</div>
+          <div className={styles.sub}>{formatCount(cache_write_tokens)} cache write</div>
         )}
       </>
     ),
@@ -54,7 +60,7 @@ const columnsOf = (currency: string): readonly Column<ModelUsageLine>[] => [
   },
   {
     name: 'Price source',
-    wrap: true,
+    wrap: 'narrow',
     cell: ({ price }) =>
       price === undefined ? (
         'No known price'
