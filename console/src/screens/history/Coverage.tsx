@@ -155,8 +155,12 @@ const COLUMNS: readonly Column<Line>[] = [
     cell: (each) => <Money amount_minor={each.amount_minor} currency={each.currency} />,
   },
   { name: 'Time', cell: (each) => <Time at={each.occurred_at} /> },
-  { name: 'Agent', cell: (each) => each.agent?.slug ?? '–' },
-  { name: 'Feed', cell: (each) => each.feed },
+  {
+    name: 'Agent',
+    short: true,
+    cell: ({ agent }) => (agent === null ? '–' : <span title={agent.slug}>{agent.slug}</span>),
+  },
+  { name: 'Feed', short: true, cell: (each) => <span title={each.feed}>{each.feed}</span> },
   {
     name: 'State',
     cell: (each) => {

@@ -41,11 +41,15 @@ export default function History() {
 
 const COLUMNS: readonly Column<Import>[] = [
   { name: 'File', heading: true, wrap: true, cell: (each) => each.file_name },
-  { name: 'Feed', cell: (each) => each.feed },
-  { name: 'Agent', cell: (each) => each.agent?.slug ?? '–' },
+  { name: 'Feed', short: true, cell: (each) => <span title={each.feed}>{each.feed}</span> },
+  {
+    name: 'Agent',
+    short: true,
+    cell: ({ agent }) => (agent === null ? '–' : <span title={agent.slug}>{agent.slug}</span>),
+  },
   { name: 'Status', cell: (each) => <StateBadge state={each.status} title={each.failure?.message} /> },
   { name: 'Taken', number: true, cell: (each) => formatCount(each.lines.taken) },
-  { name: 'Known already', number: true, cell: (each) => formatCount(each.lines.present) },
+  { name: 'Known', number: true, cell: (each) => formatCount(each.lines.present) },
   { name: 'Left out', number: true, cell: (each) => formatCount(each.lines.skipped) },
   { name: 'Bad', number: true, cell: (each) => formatCount(each.lines.bad) },
   { name: 'Created', cell: (each) => <Time at={each.created_at} /> },

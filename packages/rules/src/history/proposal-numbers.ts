@@ -103,7 +103,7 @@ function reviewThreshold(lines: readonly ReplayedLine[], currency: string, aims:
     {
       path: 'review_threshold_minor',
       fields: { review_threshold_minor: value },
-      why: `${many(above.length)} of ${many(lines.length)} purchases in ${many(Math.ceil(weeks))} weeks were over ${formatMoney(value, currency)}.`,
+      why: `${many(above.length)} of ${many(lines.length)} purchases in ${many(Math.ceil(weeks))} ${weeks === 1 ? 'week' : 'weeks'} were over ${formatMoney(value, currency)}.`,
       line_ids: idsOf(above),
     },
   ];
