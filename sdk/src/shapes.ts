@@ -74,12 +74,12 @@ const isAllowance = (value: unknown) => isObject(value) && isText(value.id);
 
 /** The shapes that answers are held against. */
 export const shapes = {
-  object: { name: 'object', holds: isObject },
-  page: { name: 'page of a list', holds: isPage },
-  nothing: { name: 'response without a body', holds: (data: unknown) => data === undefined },
+  object: { name: 'an object', holds: isObject },
+  page: { name: 'a page of a list', holds: isPage },
+  nothing: { name: 'a response without a body', holds: (data: unknown) => data === undefined },
   anything: { name: 'JSON', holds: () => true },
-  decision: { name: 'decision', holds: isDecision },
-  consumption: { name: 'consumption', holds: isConsumption },
-  outcome: { name: 'outcome', holds: isOutcome },
-  allowance: { name: 'allowance', holds: isAllowance },
+  decision: { name: 'a decision', holds: isDecision },
+  consumption: { name: 'a consumption', holds: isConsumption },
+  outcome: { name: 'an outcome', holds: isOutcome },
+  allowance: { name: 'an allowance', holds: isAllowance },
 } satisfies Record<string, Shape>;

@@ -162,7 +162,7 @@ export class Transport {
     const data = status === 204 ? undefined : parsed(text, facts);
     const { shape = call.method === 'DELETE' ? shapes.nothing : shapes.object } = call;
     if (!shape.holds(data)) {
-      throw new ConnectionError(`The response is not a ${shape.name}: the server is not Purser`, facts);
+      throw new ConnectionError(`The response is not ${shape.name}: the server is not Purser`, facts);
     }
     const body = status === 204 ? null : text;
     return { response: new Response(body, response), data, requestId };

@@ -110,12 +110,12 @@ def _is_allowance(value: Any) -> bool:
 
 #: What answers are held against, since a proxy may answer instead of the service: a name for errors, and a check.
 SHAPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "object": ("object", is_object),
-    "page": ("page of a list", _is_page),
-    "nothing": ("response without a body", lambda value: value is None),
+    "object": ("an object", is_object),
+    "page": ("a page of a list", _is_page),
+    "nothing": ("a response without a body", lambda value: value is None),
     "anything": ("JSON", lambda _: True),
-    "decision": ("decision", is_decision),
-    "consumption": ("consumption", _is_consumption),
-    "outcome": ("outcome", _is_outcome),
-    "allowance": ("allowance", _is_allowance),
+    "decision": ("a decision", is_decision),
+    "consumption": ("a consumption", _is_consumption),
+    "outcome": ("an outcome", _is_outcome),
+    "allowance": ("an allowance", _is_allowance),
 }

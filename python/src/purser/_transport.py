@@ -220,7 +220,7 @@ def _attempt(attempt: Send, call: Call, request_id: str, key: str | None) -> Wor
             raise foreign("The response is not JSON: it is incomplete, or the server is not Purser")
     name, holds = SHAPES[call.shape or ("nothing" if call.method == "DELETE" else "object")]
     if not holds(data):
-        raise foreign(f"The response is not a {name}: the server is not Purser")
+        raise foreign(f"The response is not {name}: the server is not Purser")
     return Answer(status, reply.headers, data, told)
 
 

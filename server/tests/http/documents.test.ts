@@ -239,7 +239,11 @@ describe('/docs', () => {
     const reply = await open('/docs');
     expect(reply.headers['content-type']).toBe('text/html; charset=utf-8');
     expect(reply.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
-    expect(reply.text).not.toMatch(/<script|<link|<img|style="/);
+    expect(reply.text).not.toMatch(/<script|<img|style="/);
+    // Its icon is all that it loads.
+    expect(reply.text.match(/<link[^>]*>/g)).toEqual([
+      '<link rel="icon" href="/console/icon.svg" type="image/svg+xml">',
+    ]);
     for (const route of [...FAKE_ROUTES, ...health])
       expect(reply.text.split(`<article id="${route.operationId}">`)).toHaveLength(2);
     for (const code of Object.keys(ERRORS)) expect(reply.text).toContain(`id="error-${code}"`);
