@@ -9,7 +9,7 @@ import { testInBrowser } from './test-browser.mjs';
 import { testPython } from './test-python.mjs';
 import { installRuntimes } from './test-runtimes.mjs';
 
-const FIRST_TIER = `npm test: every guarantee, in about 4 minutes on two quiet cores.
+const FIRST_TIER = `npm test: every guarantee, in about 5 minutes on two quiet cores.
 Left out are the dearest proofs, which npm run test:all runs too, in about 15 minutes: kills of processes, starts and backups,
 whatever waits long, packed packages and other run times, most tests in a browser, long runs of the property tests.`;
 const ALL = 'npm run test:all: everything, in about 15 minutes on two quiet cores.';
