@@ -10,7 +10,7 @@ import { MAX_PROCESSES } from './service/config/parse.ts';
 import { transportWarnings } from './service/config/transport-warnings.ts';
 import type { GatewayBeside } from './service/gateway/beside.ts';
 import { type OpenedDatabase, openDatabase, StartError } from './service/installation/open-database.ts';
-import { MAX_CONNECTIONS, makeCore } from './service/installation/runtime.ts';
+import { type Core, MAX_CONNECTIONS, makeCore } from './service/installation/runtime.ts';
 import { openFilesProblem, readOpenFiles } from './service/operator/open-files.ts';
 import { onEnd } from './service/operator/process-end.ts';
 import { fail, startLog, tell } from './service/operator/program.ts';
@@ -94,10 +94,19 @@ async function startGateway(
 
 async function ownGatewayKey(config: Config, database: OpenedDatabase, log: Logger): Promise<string> {
   const { gatewayKey } = await import('./service/gateway/adapter-key.ts');
+  return withCore(database, log, (core) => gatewayKey(core, config.data_dir));
+}
+
+/** Does something at the start beside the service, with a core of its own. */
+async function withCore<T>(
+  database: OpenedDatabase,
+  log: Logger,
+  use: (core: Core) => Promise<T>,
+): Promise<T> {
   const core = makeCore(database, log);
   try {
     await core.readClock();
-    return await gatewayKey(core, config.data_dir);
+    return await use(core);
   } finally {
     await core.close();
   }
@@ -212,14 +221,10 @@ export async function serve({ sample = false }: { sample?: boolean } = {}): Prom
 /** Writes the sample beside the running service, which serves meanwhile. */
 async function makeSample(config: Config, database: OpenedDatabase, log: Logger): Promise<void> {
   const { createOperatorSample } = await import('./sample-server.ts');
-  const core = makeCore(database, log);
-  try {
-    await core.readClock();
-    const { workspace_id } = await createOperatorSample(core, config, database);
-    process.stdout.write(`  Sample      ${workspace_id}: choose “${SAMPLE_NAME}” in the console\n`);
-  } finally {
-    await core.close();
-  }
+  const { workspace_id } = await withCore(database, log, (core) =>
+    createOperatorSample(core, config, database),
+  );
+  process.stdout.write(`  Sample      ${workspace_id}: choose “${SAMPLE_NAME}” in the console\n`);
 }
 
 /** Serves as one of several processes, beside the primary that has opened the database. */
