@@ -33,6 +33,10 @@ function raw(method: string, path: string, headers: Record<string, string> = {},
   });
 }
 
+/** Sends a call whose output is limited in every spelling. */
+const limited = (path: string, body: object) =>
+  ask(t.gateway.url, path, { model: 'test-model', max_tokens: 9, max_output_tokens: 9, ...body });
+
 describe('input that is not in the body', () => {
   test.each<[string, string, object]>([
     [
@@ -126,12 +130,7 @@ describe('input that is not in the body', () => {
       },
     ],
   ])('%s counts as the whole context window', async (_, path, body) => {
-    const answer = await ask(t.gateway.url, path, {
-      model: 'test-model',
-      max_tokens: 9,
-      max_output_tokens: 9,
-      ...body,
-    });
+    const answer = await limited(path, body);
     expect(answer.status, answer.text).toBe(200);
     expect(reserved()[0].input).toBe(WINDOW);
   });
@@ -166,12 +165,7 @@ describe('input that is not in the body', () => {
     ['fast answers without a price', '/v1/messages', calling({}, { speed: 'faster' })],
     ['a place without a price', '/v1/messages', calling({}, { inference_geo: 'us' })],
   ])('%s are refused', async (_, path, body) => {
-    const answer = await ask(t.gateway.url, path, {
-      model: 'test-model',
-      max_tokens: 9,
-      max_output_tokens: 9,
-      ...body,
-    });
+    const answer = await limited(path, body);
     expect(answer.status, answer.text).toBe(400);
     expect(answer.headers.get('x-purser-reason')).toBe('unbounded_request');
     expect([t.provider.calls, reserved()]).toEqual([[], []]);

@@ -52,12 +52,17 @@ test('an allowance’s key calls models too, and its amount bounds them', async 
   );
   const expires_at = new Date(Date.now() + 86_400_000).toISOString();
   const { id, api_key } = await post('/v1/allowances', {
-    ...{ agent: slug, amount_minor: 5, currency: 'USD', expires_at, key: true },
+    agent: slug,
+    amount_minor: 5,
+    currency: 'USD',
+    expires_at,
+    key: true,
   });
   const { key: adapter } = await makeKey(s, { scopes: ['consume'] });
   const provider = await startFakeProvider();
   const gateway = await startTestGateway(s.url, provider, {
-    ...{ PURSER_ADAPTER_KEY: adapter, LEASE_IDLE_SECONDS: '1' },
+    PURSER_ADAPTER_KEY: adapter,
+    LEASE_IDLE_SECONDS: '1',
   });
   const call = () =>
     ask(gateway.url, '/v1/messages', calling({ output: 8_000 }, { max_tokens: 8_000 }), { key: api_key.key });

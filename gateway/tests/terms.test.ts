@@ -30,8 +30,12 @@ describe('a lease', () => {
     expect(asked).toEqual({
       idempotencyKey: key,
       action: {
-        ...{ type: 'model_usage', merchant: 'OpenAI', payee_id: 'model:openai' },
-        ...{ amount_minor: 4, currency: 'USD', description: 'Model calls' },
+        type: 'model_usage',
+        merchant: 'OpenAI',
+        payee_id: 'model:openai',
+        amount_minor: 4,
+        currency: 'USD',
+        description: 'Model calls',
       },
       limitable: true,
       min_amount_minor: 1,
@@ -40,8 +44,11 @@ describe('a lease', () => {
     await t.gateway.stop();
     expect(t.purser.fake.outcomes).toMatchObject([
       {
-        ...{ decision_id: opened.decision_id, type: 'SPEND_EXECUTED', amount_minor: 1 },
-        ...{ source: 'PAYMENT_RAIL', external_reference: key },
+        decision_id: opened.decision_id,
+        type: 'SPEND_EXECUTED',
+        amount_minor: 1,
+        source: 'PAYMENT_RAIL',
+        external_reference: key,
       },
     ]);
   });
@@ -193,7 +200,8 @@ describe('prices', () => {
 function announce(path: string, length: number) {
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const sent = request(`${t.gateway.url}${path}`, {
-      ...{ method: 'POST', agent: false },
+      method: 'POST',
+      agent: false,
       headers: { authorization: 'Bearer sk_agent', 'content-length': length },
     });
     sent.on('error', reject).on('response', async (response) => {

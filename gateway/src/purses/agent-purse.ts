@@ -188,7 +188,12 @@ export class AgentPurse {
         try {
           if (is_sent)
             journal.append({
-              ...{ t: 'settle', purse: this.id, call, model, usage, uncertain },
+              t: 'settle',
+              purse: this.id,
+              call,
+              model,
+              usage,
+              uncertain,
               amount: String(amount),
             });
         } catch (error) {

@@ -12,7 +12,7 @@ const UNBOUNDED: Readonly<Record<Shape, Readonly<Record<string, string>>>> = {
     web_search_options: 'web search',
     audio: 'audio output',
     moderation: 'moderation',
-    // Of servers that are compatible with OpenAI's.
+    // OpenAI-compatible servers take these.
     best_of: 'several candidates',
     models: 'other models',
     plugins: 'plugins',

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 
 /** The wish that a call has of the fake provider: JSON in the text of its last message. */
 export interface Wish {
@@ -328,8 +329,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?', 1)[0] as string;
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
+    const body = await textOf(request);
     if (request.method === 'GET') {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
       return;
@@ -338,7 +338,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":42}');
       return;
     }
-    const { call, wish } = bill(path, request.headers, Buffer.concat(chunks).toString());
+    const { call, wish } = bill(path, request.headers, body);
     if (wish.error !== undefined) {
       response
         .writeHead(wish.error.status, { 'content-type': 'application/json', 'request-id': 'req_p' })

@@ -83,7 +83,10 @@ test('from its end on, and after its revocation, the other node permits nothing 
     const [near, far] = i % 2 === 0 ? [s, beside] : [beside, s];
     const make = (expires_at: string) =>
       send(s, '/v1/allowances', {
-        ...{ agent, currency: 'EUR', amount_minor: 1_000, expires_at },
+        agent,
+        currency: 'EUR',
+        amount_minor: 1_000,
+        expires_at,
         external_id: freshKey(),
       });
     const expiring = await make(at(now_ms + HOUR_MS));
