@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { serviceTest } from '../support/service-test.ts';
 import { makeSender } from './sender.ts';
 
@@ -26,7 +26,14 @@ describe('each fixture', () => {
       const found = await linesOf(done.id);
       expect(found).toHaveLength(lines.length);
       for (const [i, line] of found.entries()) expect(line).toMatchObject(lines[i]);
-      for (const line of found) expect(await get(`/v1/lines/${line.line_id}`)).toEqual(line);
+      // A line is compared with the decisions behind its import, perhaps between the list and the line alone.
+      await vi.waitFor(
+        async () => {
+          for (const line of await linesOf(done.id))
+            expect(await get(`/v1/lines/${line.line_id}`)).toEqual(line);
+        },
+        { timeout: 20_000 },
+      );
     });
   }
   test('the ledger stays valid', async () => {
