@@ -32,21 +32,27 @@ function vitest(args, env = {}) {
   });
 }
 
-/** Runs the tests of a tier, and those of the console in a browser even where some of the others failed. */
-async function tier(args, env, browser_args) {
-  const { code, is_ended } = await vitest(['run', ...args], env);
-  if (is_ended) return code;
-  const browser_code = await testInBrowser(browser_args);
-  return code || browser_code;
-}
-
+/** Runs every test, those of the console in a browser even where some of the others failed. */
 async function testAll(args) {
   const runtimes = installRuntimes();
   try {
-    return await tier(args, { TESTS: 'all', ...runtimes.env }, []);
+    const { code, is_ended } = await vitest(['run', ...args], { TESTS: 'all', ...runtimes.env });
+    if (is_ended) return code;
+    const browser_code = await testInBrowser([]);
+    return code || browser_code;
   } finally {
     runtimes.remove();
   }
+}
+
+/** Runs the first tier, then a few tests in a browser and those of the Python client, even where some of the first failed. */
+async function testFirst() {
+  const { code, is_ended } = await vitest(['run'], { TESTS: 'first' });
+  if (is_ended) return code;
+  // Side by side, as one waits for pages and the other for one processor. With an argument for pytest its checks of types and
+  // style are left out.
+  const codes = await Promise.all([testInBrowser(['--grep', '@smoke']), testPython(['--if-present', '-q'])]);
+  return code || codes.find((each) => each !== 0) || 0;
 }
 
 async function main([first, ...rest]) {
@@ -54,11 +60,7 @@ async function main([first, ...rest]) {
   if (first === undefined) console.error(FIRST_TIER);
   await prepare({ with_dev: true });
   if (first === '--all') return testAll(rest);
-  if (first === undefined) {
-    const code = await tier([], { TESTS: 'first' }, ['--grep', '@smoke']);
-    // With an argument for pytest its checks of types and style are left out.
-    return (await testPython(['--if-present', '-q'])) || code;
-  }
+  if (first === undefined) return testFirst();
   return (await vitest(first === '--watch' ? ['watch', ...rest] : ['run', first, ...rest])).code;
 }
 

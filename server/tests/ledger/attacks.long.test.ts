@@ -53,10 +53,14 @@ afterAll(async () => {
 
 const sql = (text: string) => h.sql(text.replaceAll(/\bW\b/g, `'${h.workspace_id}'`));
 async function replaceBy(kind: 'kept' | 'older', except: string[] = []): Promise<void> {
-  for (const table of tables.filter((each) => !except.includes(each))) {
-    await sql(`truncate ${table}`);
-    await sql(`insert into ${table} select * from ${kind}_${table}`);
-  }
+  // The rows that differ, since emptying a table takes longer.
+  const statements = tables
+    .filter((each) => !except.includes(each))
+    .flatMap((table) => [
+      `delete from ${table} t where t::text not in (select k::text from ${kind}_${table} k)`,
+      `insert into ${table} select k.* from ${kind}_${table} k where k::text not in (select t::text from ${table} t)`,
+    ]);
+  await sql(statements.join(';'));
 }
 const first = (found: Awaited<ReturnType<FullHistory['verify']>>) => [
   found.valid,
