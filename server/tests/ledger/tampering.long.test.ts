@@ -5,8 +5,8 @@ import { takesMinutes } from '../support/until.ts';
 takesMinutes(5);
 
 /**
- * The tamper matrix: every column of every table that history stands on, and every kind of attack, on a real database in which
- * everything happened. Each is reported where it happened, as what it is.
+ * The tamper matrix: every column of every table of the history, and every kind of attack, on a real database with every kind of
+ * event. Each is reported at its event, by its kind.
  */
 const { history, columnsOf, sql, tamper, seqOf } = spoiledHistory();
 
@@ -149,7 +149,7 @@ describe('a row that is given to another workspace is reported at its own event'
   });
 });
 
-describe('an inserted row, of which no event speaks, is reported at the end of the chain', () => {
+describe('an inserted row without an event is reported at the end of the chain', () => {
   const fresh: Record<string, string> = {
     // Another last character may be that of the next id, since ids of one moment ascend.
     text: "COLUMN || 'Y'",

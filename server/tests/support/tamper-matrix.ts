@@ -3,7 +3,7 @@ import { knownMerchantKey } from '@purser/rules/policy/known-merchants';
 import { afterAll, beforeAll } from 'vitest';
 import { type FullHistory, makeFullHistory } from './full-history.ts';
 
-/** What no event speaks of: conveniences, what is counted from the rest, and what waits to be sent. */
+/** Tables that no event covers: conveniences, sums of other rows, and messages that are still to be sent. */
 const NO_HISTORY = [
   'schema_migrations',
   'installation',
@@ -53,7 +53,7 @@ const eventOf = (id: string) =>
 const newestKey = '(select max(seq) from audit_records where workspace_id = W and target_id = t.key_id)';
 const newestOf = (id: string) =>
   `(select max(seq) from audit_records where workspace_id = W and state like '%' || ${id} || '%')`;
-/** What each table's rows are known by, which row is spoiled, and at which event that has to be reported. */
+/** The key of each table's rows, the row that is spoiled, and the event at which that has to be reported. */
 export const TABLES: Record<
   string,
   { key: string[]; row: string; other?: string; seq: string; kind?: string }
