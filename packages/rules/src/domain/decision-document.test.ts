@@ -12,6 +12,7 @@ import {
   decodeCore,
   decodeDecision,
   encodeDecision,
+  taskIn,
   withLiveFields,
   withToken,
 } from './decision-document.ts';
@@ -87,7 +88,7 @@ function made(given: { capability: Capability | null }) {
 
 /** Cuts as the SQL of `storage/decisions.ts` does: `split_part` counts from 1, and is empty where there is no such part. */
 const part = (text: string, mark: string, n: number) => text.split(mark)[n - 1] ?? '';
-const { assessment, action, task } = DOCUMENT_MARKS;
+const { assessment, action, task, trace } = DOCUMENT_MARKS;
 
 test('the token goes into the capability that was issued, whatever words the agent wrote', () => {
   const decision = made({ capability });
@@ -140,10 +141,11 @@ test('a decision with other live fields is the same text, however it is written'
   );
 });
 
-test('the action and the assessment are found, whatever words the agent wrote', () => {
+test('the action, the task and the assessment are found, whatever words the agent wrote', () => {
   const decision = made({ capability });
   const { document } = encodeDecision(decision);
   expect(actionIn(part(part(document, action, 2), task, 1))).toEqual(decision.action);
+  expect(taskIn(part(part(document, task, 2), trace, 1))).toBe(decision.task);
   expect(assessmentIn(document.slice(document.indexOf(assessment)).slice(0, 60))).toBe(
     decision.purpose.assessment,
   );
@@ -152,6 +154,7 @@ test('the action and the assessment are found, whatever words the agent wrote', 
 test('a text that was cut where no mark is gives nothing', () => {
   for (const text of ['', '{', '{"decision_id":"dec_1"', 'null]']) {
     expect(actionIn(text)).toEqual({});
+    expect(taskIn(text)).toBeNull();
     expect(assessmentIn(text)).toBeNull();
   }
   expect(assessmentIn(null)).toBeNull();

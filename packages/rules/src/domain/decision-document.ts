@@ -194,6 +194,9 @@ export function actionIn(text: string): Partial<Action> {
   return parsed<Action>(text) ?? {};
 }
 
+/** The task in the text that was cut out of a document; null where it has none, or the document has another order than today's. */
+export const taskIn = (text: string): string | null => parsed<string>(text);
+
 /** The assessment in a text that begins with its mark; null for any other text. */
 export function assessmentIn(text: string | null): PurposeAssessment | null {
   const mark = DOCUMENT_MARKS.assessment;

@@ -1,6 +1,8 @@
 import { majorUnits } from '@purser/contract/money';
+import { actionIn, taskIn } from '@purser/rules/domain/decision-document';
 import { foldText, gramsOf } from '@purser/rules/values/folded-text';
 import type { Client, Queryable } from '../storage/database.ts';
+import { actionOf, taskOf } from '../storage/decisions.ts';
 
 /** Kinds of texts: the request of a decision, or a record about it. */
 export type SearchKind = 'request' | 'review' | 'label' | 'note' | 'outcome' | 'consumption';
@@ -52,19 +54,20 @@ async function loadSubjects(
   return new Map(result.rows.map(({ type, ids }) => [type, ids]));
 }
 
-/** The parts of a decision's document that are searched. */
+/** The columns of a decision, and the parts of its document, that are searched. */
 interface Requested {
-  action: { merchant: string; description?: string | null; payee_id?: string | null };
-  task?: string | null;
+  merchant: string;
   requested_amount_minor: number;
   currency: string;
+  action_part: string;
+  task_part: string;
 }
 
 /** The texts of a request; its amount as people write it, without grouping. */
-function requestParts(document: string): string[] {
-  const { action, task, requested_amount_minor, currency } = JSON.parse(document) as Requested;
-  const amount = `${currency} ${majorUnits(requested_amount_minor, currency).replaceAll(',', '')}`;
-  return [action.merchant, action.description, task, action.payee_id, amount].filter(
+function requestParts(row: Requested): string[] {
+  const { description, payee_id } = actionIn(row.action_part);
+  const amount = majorUnits(row.requested_amount_minor, row.currency).replaceAll(',', '');
+  return [row.merchant, description, taskIn(row.task_part), payee_id, `${row.currency} ${amount}`].filter(
     (part) => typeof part === 'string',
   );
 }
@@ -76,22 +79,21 @@ export async function loadSearchTexts(
   range: { after: number; upto: number },
 ): Promise<SearchText[]> {
   const subjects = await loadSubjects(db, workspace_id, range);
-  const requests = await db.query<{
-    workspace_id: string;
-    decision_id: string;
-    agent_id: string;
-    document: string;
-  }>({
-    name: 'load_search_documents',
-    text: 'select decision_id, agent_id, document from decisions where workspace_id = $1 and decision_id = any($2)',
+  const requests = await db.query<
+    Requested & { workspace_id: string; decision_id: string; agent_id: string }
+  >({
+    name: 'load_search_requests',
+    text: `select decision_id, agent_id, merchant, requested_amount_minor, currency,
+        ${actionOf('document')} as action_part, ${taskOf('document')} as task_part
+      from decisions where workspace_id = $1 and decision_id = any($2)`,
     values: [workspace_id, subjects.get(CREATED) ?? []],
   });
-  const texts: SearchText[] = requests.rows.map(({ decision_id, agent_id, document }) => ({
+  const texts: SearchText[] = requests.rows.map(({ decision_id, agent_id, ...row }) => ({
     decision_id,
     record_id: decision_id,
     agent_id,
     kind: 'request',
-    parts: requestParts(document),
+    parts: requestParts(row),
   }));
   for (const [type, { kind, table, id, text }] of Object.entries(RECORDS)) {
     const ids = subjects.get(type);
