@@ -13,7 +13,7 @@ import { fullDisk } from './full-disk.ts';
 import { hostileClients } from './hostile-clients.ts';
 import { killPostgres, killService } from './kills.ts';
 import { severalNodes } from './nodes.ts';
-import { noisyNeighbour } from './noisy-neighbour.ts';
+import { FLOODS, noisyNeighbour } from './noisy-neighbour.ts';
 import { overload, stopUnderLoad } from './overload.ts';
 import { makeRandom } from './random.ts';
 import { type ChaosReport, describeFinding, renderChaosReport } from './report.ts';
@@ -29,6 +29,7 @@ were told. Takes about twenty-five minutes in full.
 
   --quick       fewer rounds and without cluster and citus, about three minutes
   --only NAMES  these scenarios alone, separated by commas
+  --floods NAMES  of noisy-neighbour these alone: ${FLOODS.join(', ')}
   --seed N      the same moments again (default: a new one, which is printed)
   --json FILE   also writes the findings to FILE
   --report      also writes them to docs/reference/chaos.md
@@ -80,6 +81,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
 interface Options {
   names: string[];
+  floods: readonly string[];
   seed: number;
   share: number;
   writes_report: boolean;
@@ -91,12 +93,19 @@ const QUICK_SHARE = 0.05;
 const NOT_QUICK: ReadonlySet<string> = new Set(['citus', 'cluster']);
 const REPORT_FILE = fileURLToPath(new URL('../../../docs/reference/chaos.md', import.meta.url));
 
+function requireKnown(option: string, given: readonly string[], known: readonly string[]): void {
+  for (const name of given) {
+    if (!known.includes(name)) throw new TypeError(`--${option} ${name}: must be of ${known.join(', ')}.`);
+  }
+}
+
 function readOptions({ args, env }: ToolContext): Options | 'help' | 'list' {
   const { values } = parseArgs({
     args: [...args],
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
+      floods: { type: 'string', default: FLOODS.join(',') },
       seed: { type: 'string' },
       json: { type: 'string' },
       report: { type: 'boolean', default: false },
@@ -108,16 +117,15 @@ function readOptions({ args, env }: ToolContext): Options | 'help' | 'list' {
   if (values.list) return 'list';
   const all = Object.keys(SCENARIOS).filter((name) => !(values.quick && NOT_QUICK.has(name)));
   const names = values.only?.split(',') ?? all;
-  for (const name of names) {
-    if (SCENARIOS[name] === undefined) {
-      throw new TypeError(`--only ${name}: must be of ${Object.keys(SCENARIOS).join(', ')}.`);
-    }
-  }
+  requireKnown('only', names, Object.keys(SCENARIOS));
+  const floods = values.floods.split(',');
+  requireKnown('floods', floods, FLOODS);
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
   if (!Number.isSafeInteger(seed) || seed < 0)
     throw new TypeError(`--seed ${values.seed}: must be a whole number.`);
   return {
     names,
+    floods,
     seed,
     share: values.quick ? QUICK_SHARE : 1,
     writes_report: values.report,
@@ -147,7 +155,7 @@ export async function main(program: ToolContext): Promise<number> {
     for (const [name, { says }] of Object.entries(SCENARIOS)) stdout.write(`${name}: ${says}\n`);
     return 0;
   }
-  const { names, seed, share } = options;
+  const { names, floods, seed, share } = options;
   const load = loadavg()[0] ?? 0;
   const began_ms = performance.now();
   stdout.write(`Seed ${seed}.\n`);
@@ -162,6 +170,7 @@ export async function main(program: ToolContext): Promise<number> {
       random: makeRandom(seed),
       say: (line) => void stderr.write(`${line}\n`),
       share,
+      floods,
     };
     let finding: Finding;
     const load_of_machine = (loadavg()[0] ?? 0).toFixed(1);

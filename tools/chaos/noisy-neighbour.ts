@@ -74,26 +74,30 @@ function muchText(random: () => number) {
   };
 }
 
+const get = (path: string, clients: number) => (): Flood => ({ clients, method: 'GET', path });
+
 /** What the flooding tenant asks for: each of the things that all tenants share. */
-function floodsOf(random: () => number): Record<string, Flood> {
-  const get = (path: string, clients: number): Flood => ({ clients, method: 'GET', path });
-  const body = muchText(random);
-  return {
-    lists: get('/v1/decisions?limit=200', 32),
-    reads: get('/v1/audit?limit=200', 32),
-    reports: get('/v1/reports/shadow', 16),
-    verifications: get('/v1/ledger/verify', 16),
-    exports: get('/v1/ledger/export', 16),
-    simulations: {
-      clients: 16,
-      method: 'POST',
-      path: '/v1/agents/workshop-1/authority/simulate?limit=2000',
-      body: (n) => ({ purpose: { objective: `Keep the office in coffee ${n}` }, currency: 'EUR' }),
-    },
-    texts: { clients: 16, method: 'POST', path: '/v1/decisions', body: () => body },
-    metrics: get('/metrics', 32),
-  };
-}
+const FLOOD_MAKERS: Readonly<Record<string, (random: () => number) => Flood>> = {
+  lists: get('/v1/decisions?limit=200', 32),
+  reads: get('/v1/audit?limit=200', 32),
+  reports: get('/v1/reports/shadow', 16),
+  verifications: get('/v1/ledger/verify', 16),
+  exports: get('/v1/ledger/export', 16),
+  simulations: () => ({
+    clients: 16,
+    method: 'POST',
+    path: '/v1/agents/workshop-1/authority/simulate?limit=2000',
+    body: (n) => ({ purpose: { objective: `Keep the office in coffee ${n}` }, currency: 'EUR' }),
+  }),
+  texts: (random) => {
+    const body = muchText(random);
+    return { clients: 16, method: 'POST', path: '/v1/decisions', body: () => body };
+  },
+  metrics: get('/metrics', 32),
+};
+
+/** The names of the floods, in the order in which they run. */
+export const FLOODS = Object.keys(FLOOD_MAKERS);
 
 /** What the honest tenant does, one request after another; durations in ms, and what was not answered well. */
 async function honestWork(stage: Stage, until_ms: number, name: string) {
@@ -152,7 +156,7 @@ async function flooded<T>(stage: Stage, key: string, flood: Flood, work: () => P
 
 /** One tenant floods each thing that is shared in turn; another one beside it is served nearly as when it is quiet. */
 export async function noisyNeighbour(context: ScenarioContext): Promise<Finding> {
-  const { random, share, say } = context;
+  const { random, share, say, floods } = context;
   const measured_ms = Math.max(3_000, Math.round(20_000 * share));
   const stage = await makeStage(context, { LOG_LEVEL: 'warn' });
   try {
@@ -165,7 +169,9 @@ export async function noisyNeighbour(context: ScenarioContext): Promise<Finding>
     const figures: Finding['figures'] = {};
     const problems: string[] = [];
     const slow: string[] = [];
-    for (const [name, flood] of Object.entries(floodsOf(random))) {
+    for (const name of floods) {
+      const flood = FLOOD_MAKERS[name]?.(random);
+      if (flood === undefined) throw new Error(`There is no flood of ${name}.`);
       // The clients share one process: how late that is itself is part of what they measure.
       const lateness = monitorEventLoopDelay({ resolution: 10 });
       const quiet = await honestWork(stage, performance.now() + measured_ms, `${name}-quiet`);

@@ -29,6 +29,8 @@ export interface ScenarioContext {
   say: (line: string) => void;
   /** From 0 to 1: how much of the full number of rounds is run. */
   share: number;
+  /** The floods of `noisy-neighbour` that are run. */
+  floods: readonly string[];
 }
 
 /** What a scenario found. */

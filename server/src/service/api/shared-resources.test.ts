@@ -30,7 +30,8 @@ function makeTurns() {
   /** The handler of a route that the test makes. */
   const serving = (route: object) =>
     withTurns(route as Route, places, turns).handler as (call: Call) => Promise<Answer>;
-  const usedBy = (workspace_id: string) => turns.order.used(callOf(workspace_id).caller as never).workspace;
+  const usedBy = (workspace_id: string) =>
+    turns.order.of(callOf(workspace_id).caller as never).workspace.used;
   return { turns, places, serving, usedBy, now: () => at_ms };
 }
 
@@ -223,7 +224,8 @@ test('public answers take turns by client address, and probes none', async () =>
     return (client_address: string) =>
       (handler as unknown as (call: Partial<Call>) => Promise<Answer>)({ client_address });
   };
-  const usedBy = (address: string) => turns.order.used({ workspace_id: address, key_id: address }).workspace;
+  const usedBy = (address: string) =>
+    turns.order.of({ workspace_id: address, key_id: address }).workspace.used;
   await asking({ ...route, is_probe: true } as Route)('192.0.2.1');
   expect(usedBy('192.0.2.1')).toBe(0);
   await asking(route)('192.0.2.1');

@@ -15,24 +15,24 @@ const HALF = 0.5;
 
 /**
  * The resources that the requests of all workspaces share besides the writes. `total` is how many are served at a time, and leaves each kind
- * room on the connections that it uses (`runtime.ts`).
+ * room on the connections that it uses (`runtime.ts`). `price` is the least that one costs; a long answer costs more.
  */
 const RESOURCES: Record<
   ResourceName,
-  Pick<PlacesOptions, 'total' | 'share' | 'max_wait_ms'> & { price: number; least?: number }
+  Pick<PlacesOptions, 'total' | 'share' | 'max_wait_ms'> & { price: number }
 > = {
   /** Answers that need a few look-ups by key. */
   reads: { total: 8, price: 1 },
   /** Lists whose filters may have to look at very many rows, and whose pages may be a megabyte. */
-  lists: { total: 4, price: 5 },
+  lists: { total: 4, price: 1 },
   reports: { total: 2, price: 2 },
   /** Most of it is PostgreSQL's work, whatever the length of the answer. */
-  verifications: { total: 2, price: 20, least: 20, share: HALF },
+  verifications: { total: 2, price: 20, share: HALF },
   /** An export with a slow reader holds no connection, but two pages of memory. It begins by signing a checkpoint. */
   exports: { total: 16, price: 20, share: 0.25 },
   /** A file that arrives slowly holds little but its connection. */
   imports: { total: 8, price: 5, share: HALF },
-  simulations: { total: 4, price: 10, share: HALF, max_wait_ms: MAX_WAIT_OF_SIMULATIONS_MS },
+  simulations: { total: 4, price: 1, share: HALF, max_wait_ms: MAX_WAIT_OF_SIMULATIONS_MS },
 };
 
 /** Nobody's request waits for these in the sense of `Turns`: they come after all others. */
@@ -118,7 +118,7 @@ async function handleForeground(handle: Route['handler'], call: Call, turns: Tur
 async function handleInPlace(
   route: Route,
   call: Call,
-  { places, price, least = 0 }: { places: Places; price: number; least?: number },
+  { places, price }: { places: Places; price: number },
   turns: Turns,
 ): Promise<Answer> {
   const holder = holderOf(call.caller);
@@ -128,7 +128,7 @@ async function handleInPlace(
   try {
     const answer = await written(await route.handler(call));
     if (answer.stream === undefined) {
-      turns.order.charge(holder, Math.max(least, ofAnswer(sizeOf(answer))) - price);
+      turns.order.charge(holder, Math.max(0, ofAnswer(sizeOf(answer)) - price));
       return answer;
     }
     is_streamed = true;

@@ -20,7 +20,7 @@ const CREDIT = 20;
 const SLICE = 2;
 /** Beside one who has used less, the turns of a workspace leave three times their price free. */
 const PACE = 0.25;
-/** The time after its last request in which a workspace counts as being there, ms. */
+/** The time in which a workspace counts as being there after a request came, began a turn or was answered, ms. */
 const PRESENT_MS = 1_000;
 /** When there are more workspaces, or keys of one, than this, those that neither wait nor have requests are forgotten. */
 const MAX_PARTS = 10_000;
@@ -30,12 +30,11 @@ class Account {
   used = 0;
   waiting = 0;
   requests = 0;
-  /** The used work that passing time had not made up for at `at_ms`. */
-  owed = 0;
-  at_ms = 0;
+  /** When the time that its turns leave free is over. */
+  free_ms = 0;
   left_ms = Number.NEGATIVE_INFINITY;
-  /** The work that the part with the latest turn had used before it. */
-  #latest = 0;
+  /** The work that the part has used that has used most. */
+  #most = 0;
   readonly #parts = new Map<string, Account>();
 
   part(name: string): Account {
@@ -47,12 +46,16 @@ class Account {
   }
 
   arrive(part: Account): void {
-    if (part.waiting === 0) part.used = Math.max(part.used, this.#latest - CREDIT);
+    if (part.waiting === 0) part.used = Math.max(part.used, this.#most - CREDIT);
   }
 
-  begin(part: Account, price: number): void {
-    this.#latest = Math.max(this.#latest, part.used);
+  isBehind(part: Account): boolean {
+    return part.used < this.#most - SLICE;
+  }
+
+  charge(part: Account, price: number): void {
     part.used += price;
+    this.#most = Math.max(this.#most, part.used);
   }
 }
 
@@ -64,8 +67,8 @@ export class Order {
   readonly #max_waiting: { of_workspace: number; of_all: number };
   readonly #now_ms: () => number;
   readonly #all = new Account();
-  /** The workspaces with requests in progress, or lately. */
-  readonly #present = new Set<Account>();
+  /** When a workspace that has used less than others was there. */
+  #behind_ms = Number.NEGATIVE_INFINITY;
 
   constructor({ max_waiting = MAX_WAITING, now_ms = () => performance.now() }: OrderOptions = {}) {
     this.#max_waiting = max_waiting;
@@ -76,13 +79,12 @@ export class Order {
   enter({ workspace_id }: Holder): () => void {
     const workspace = this.#all.part(workspace_id);
     this.#all.arrive(workspace);
-    this.#present.add(workspace);
+    this.#note(workspace);
     for (const each of [this.#all, workspace]) each.requests += 1;
     return () => {
-      for (const each of [this.#all, workspace]) {
-        each.requests -= 1;
-        each.left_ms = this.#now_ms();
-      }
+      this.#note(workspace);
+      for (const each of [this.#all, workspace]) each.requests -= 1;
+      this.#all.left_ms = this.#now_ms();
     };
   }
 
@@ -93,50 +95,42 @@ export class Order {
 
   /** Counts a turn that begins, of one that has just arrived or has waited. */
   begin(holder: Holder, price: number, has_waited: boolean): void {
-    const { workspace, key } = this.#of(holder);
+    const { workspace, key } = this.of(holder);
     if (!has_waited) this.#arrive(workspace, key);
-    this.#all.begin(workspace, price);
-    workspace.begin(key, price);
-    workspace.owed += price;
+    this.charge(holder, price);
   }
 
-  /** Adds to the price of a turn that has begun; what is below zero takes some of it back. */
+  /** Adds to the price of a turn that has begun. */
   charge(holder: Holder, price: number): void {
-    const { workspace, key } = this.#of(holder);
-    this.#pay(workspace);
-    workspace.used += price;
-    workspace.owed += price;
-    key.used += price;
+    const { workspace, key } = this.of(holder);
+    const now_ms = this.#now_ms();
+    const free_ms = Math.max(now_ms, workspace.free_ms) + price / PACE;
+    workspace.free_ms = this.#isNext(workspace, now_ms) ? now_ms : free_ms;
+    this.#all.charge(workspace, price);
+    workspace.charge(key, price);
   }
 
   /**
-   * How long a workspace leaves the time to others, ms. While one that has used less is there, it is until what passed is four
-   * times the price of its turns, so that the requests of the other meet a process that is mostly idle; otherwise 0.
+   * How long a workspace leaves the time to others, ms. While one is there that has used less than it and the others, it is until
+   * what passed is four times the price of its turns, so that the requests of the other meet a process that is mostly idle; otherwise 0.
    */
   pauseOf({ workspace_id }: Holder): number {
     const workspace = this.#all.part(workspace_id);
-    this.#pay(workspace);
-    return Math.max(0, workspace.owed - SLICE) / PACE;
-  }
-
-  #pay(workspace: Account): void {
     const now_ms = this.#now_ms();
-    const paid = this.#isNext(workspace, now_ms) ? workspace.owed : (now_ms - workspace.at_ms) * PACE;
-    workspace.owed = Math.max(0, workspace.owed - paid);
-    workspace.at_ms = now_ms;
+    return this.#isNext(workspace, now_ms) ? 0 : Math.max(0, workspace.free_ms - SLICE / PACE - now_ms);
   }
 
   #isNext(workspace: Account, now_ms: number): boolean {
-    for (const other of this.#present) {
-      if (other.requests === 0 && now_ms - other.left_ms > PRESENT_MS) this.#present.delete(other);
-      else if (other.used < workspace.used - SLICE) return false;
-    }
-    return true;
+    return now_ms - this.#behind_ms > PRESENT_MS || this.#all.isBehind(workspace);
+  }
+
+  #note(workspace: Account): void {
+    if (this.#all.isBehind(workspace)) this.#behind_ms = this.#now_ms();
   }
 
   /** Counts one that begins to wait, and returns true; false if too many wait already. */
   wait(holder: Holder): boolean {
-    const { workspace, key } = this.#of(holder);
+    const { workspace, key } = this.of(holder);
     const { of_workspace, of_all } = this.#max_waiting;
     if (this.#all.waiting >= of_all || workspace.waiting >= of_workspace) return false;
     this.#arrive(workspace, key);
@@ -146,23 +140,19 @@ export class Order {
 
   /** Counts one that waits no longer. */
   leave(holder: Holder): void {
-    const { workspace, key } = this.#of(holder);
+    const { workspace, key } = this.of(holder);
     for (const each of [this.#all, workspace, key]) each.waiting -= 1;
   }
 
-  /** Returns the work that the workspace has used, and its key. */
-  used(holder: Holder): { workspace: number; key: number } {
-    const { workspace, key } = this.#of(holder);
-    return { workspace: workspace.used, key: key.used };
-  }
-
-  #of({ workspace_id, key_id }: Holder): { workspace: Account; key: Account } {
+  /** Returns what is known of the workspace and of the key; while they wait or have requests it stays the same. */
+  of({ workspace_id, key_id }: Holder): { workspace: Account; key: Account } {
     const workspace = this.#all.part(workspace_id);
     return { workspace, key: workspace.part(key_id) };
   }
 
   #arrive(workspace: Account, key: Account): void {
     this.#all.arrive(workspace);
+    this.#note(workspace);
     workspace.arrive(key);
   }
 }
@@ -171,7 +161,7 @@ export class Order {
 export class FairQueue<Waiter extends Holder> {
   readonly #order: Order;
   /** By workspace and key, in the order of arrival. */
-  readonly #waiting = new Map<string, Map<string, Set<Waiter>>>();
+  readonly #waiting = new Map<Account, Map<Account, Set<Waiter>>>();
 
   constructor(order: Order) {
     this.#order = order;
@@ -184,37 +174,35 @@ export class FairQueue<Waiter extends Holder> {
   /** Returns false, and adds nothing, if too many wait already. */
   add(waiter: Waiter): boolean {
     if (!this.#order.wait(waiter)) return false;
-    const keys = valueIn(this.#waiting, waiter.workspace_id, () => new Map<string, Set<Waiter>>());
-    valueIn(keys, waiter.key_id, () => new Set()).add(waiter);
+    const { workspace, key } = this.#order.of(waiter);
+    const keys = valueIn(this.#waiting, workspace, () => new Map<Account, Set<Waiter>>());
+    valueIn(keys, key, () => new Set()).add(waiter);
     return true;
   }
 
   /** Removes one that waits. */
   remove(waiter: Waiter): void {
-    const { workspace_id, key_id } = waiter;
-    const keys = this.#waiting.get(workspace_id);
-    const waiters = keys?.get(key_id);
+    const { workspace, key } = this.#order.of(waiter);
+    const keys = this.#waiting.get(workspace);
+    const waiters = keys?.get(key);
     if (waiters?.delete(waiter) !== true) return;
     this.#order.leave(waiter);
-    if (waiters.size === 0) keys?.delete(key_id);
-    if (keys?.size === 0) this.#waiting.delete(workspace_id);
+    if (waiters.size === 0) keys?.delete(key);
+    if (keys?.size === 0) this.#waiting.delete(workspace);
   }
 
   /** Removes and returns the next of those that `fits` accepts; undefined if it accepts none. */
   next(fits: (waiter: Waiter) => boolean = () => true): Waiter | undefined {
-    let next: Waiter | undefined;
-    let least = { workspace: Number.POSITIVE_INFINITY, key: Number.POSITIVE_INFINITY };
-    for (const keys of this.#waiting.values()) {
-      for (const waiters of keys.values()) {
+    let next: { waiter: Waiter; workspace: Account; key: Account } | undefined;
+    for (const [workspace, keys] of this.#waiting) {
+      if (next !== undefined && workspace.used >= next.workspace.used) continue;
+      for (const [key, waiters] of keys) {
+        if (workspace === next?.workspace && key.used >= next.key.used) continue;
         const [waiter] = waiters as ReadonlySet<Waiter> & Iterable<Waiter>;
-        if (waiter === undefined) continue;
-        const used = this.#order.used(waiter);
-        const is_same = waiter.workspace_id === next?.workspace_id;
-        const is_less = is_same ? used.key < least.key : used.workspace < least.workspace;
-        if (is_less && fits(waiter)) [next, least] = [waiter, used];
+        if (waiter !== undefined && fits(waiter)) next = { waiter, workspace, key };
       }
     }
-    if (next !== undefined) this.remove(next);
-    return next;
+    if (next !== undefined) this.remove(next.waiter);
+    return next?.waiter;
   }
 }

@@ -10,10 +10,14 @@ const holder = (workspace_id: string) => ({ workspace_id, key_id: `key of ${work
 function onFakeClock() {
   let at_ms = 0;
   let turn = 0;
+  let timers = 0;
   const due: { at_ms: number; turn: number; resume: () => void }[] = [];
   const turns = new Turns({
     now_ms: () => at_ms,
-    after: (wait_ms, resume) => void due.push({ at_ms: at_ms + wait_ms, turn: 0, resume }),
+    after(wait_ms, resume) {
+      timers += 1;
+      due.push({ at_ms: at_ms + wait_ms, turn: 0, resume });
+    },
     nextTurn: (resume) => void due.push({ at_ms, turn: turn + 1, resume }),
   });
   /** Runs one turn of the event loop; false if there is nothing to do. */
@@ -34,6 +38,7 @@ function onFakeClock() {
     turns,
     now: () => at_ms,
     turn: () => turn,
+    timers: () => timers,
     pass(ms: number) {
       at_ms += ms;
     },
@@ -133,6 +138,20 @@ describe('work for requests', () => {
     expect(await flood(100)).toBe(500);
     turns.enter(holder('honest'));
     expect(await flood(20)).toBeGreaterThan(300);
+  });
+
+  test('that waits in a gap is looked at again when the gap is over, once, however much comes meanwhile', async () => {
+    const { turns, work, timers, runTurn, runAll } = onFakeClock();
+    turns.spend(holder('flood'), REASON, work(5));
+    turns.enter(holder('honest'));
+    const all = [];
+    for (let i = 0; i < 100; i++) {
+      all.push(turns.spend(holder('flood'), REASON, work(1)));
+      await runTurn();
+    }
+    await runAll();
+    await Promise.all(all);
+    expect(timers()).toBeLessThanOrEqual(100);
   });
 
   test('that throws rejects for its caller alone', async () => {

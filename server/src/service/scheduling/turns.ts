@@ -63,8 +63,9 @@ export class Turns {
    * work are thrown, or reject the promise.
    */
   spend<T>(holder: Holder, reason: RefusalReason, work: () => Priced<T>): T | Promise<T> {
+    const pause_ms = this.order.pauseOf(holder);
     const is_turn = this.#left_ms > 0 && (this.#waiting.isEmpty() || this.#due_ms > this.#options.now_ms());
-    if (is_turn && this.order.pauseOf(holder) === 0) return this.#do(holder, work, false);
+    if (is_turn && pause_ms === 0) return this.#do(holder, work, false);
     const refusal = valueIn(this.#refusals, reason, () => overloaded(reason));
     return new Promise<T>((resolve, reject) => {
       const piece: Piece = {
@@ -81,7 +82,7 @@ export class Turns {
         refuse: () => reject(refusal),
       };
       if (!this.#waiting.add(piece)) piece.refuse();
-      else this.#goOnLater(0);
+      else this.#goOnLater(pause_ms);
     });
   }
 
@@ -134,7 +135,8 @@ export class Turns {
     if (due_ms >= this.#due_ms) return;
     this.#due_ms = due_ms;
     if (wait_ms === 0) nextTurn(this.#goOn);
-    else after(Math.ceil(wait_ms), this.#goOn);
+    // Another one may be due earlier by then.
+    else after(Math.ceil(wait_ms), () => this.#due_ms === due_ms && this.#goOn());
   }
 
   readonly #goOn = () => {
