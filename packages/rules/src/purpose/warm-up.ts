@@ -15,7 +15,7 @@ const ROUNDS = 6;
 
 /**
  * Assesses 30 spends, so that the first ones of customers cost what later ones do: the first assessment of a process loads
- * tables and takes some 50 to 90 ms, the hundredth 0.03. Takes about 0.1 s.
+ * tables, makes the screen of the patterns and takes some 0.15 s, the hundredth 0.03. Takes about 0.2 s.
  */
 export function warmAssessor(): void {
   for (let i = 0; i < ROUNDS * DESCRIPTIONS.length; i++) {

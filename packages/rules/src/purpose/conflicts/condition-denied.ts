@@ -22,9 +22,9 @@ interface Denial {
 
 /** All that the texts of a request deny, in their order; found once, however many conditions there are. */
 function denialsIn({ spend }: Inquiry): Denial[] {
-  return [spend.description, spend.task, ...spend.trace].flatMap(({ field, folded }) =>
-    Array.from(folded.matchAll(DENIED), (match) => ({
-      field,
+  return spend.said.flatMap((said) =>
+    said.matches(DENIED).map((match) => ({
+      field: said.field,
       text: match[0],
       stem: stemWord(match[1] ?? match[2] ?? ''),
     })),

@@ -123,11 +123,11 @@ interface Said {
 }
 
 /** Returns what a request says outright, in words of a global pattern. */
-export function saidOutright({ description, task, trace }: SpendReading, pattern: RegExp): Said[] {
-  return [description, task, ...trace].flatMap(({ field, folded }) =>
-    Array.from(folded.matchAll(pattern), ([words]) => {
+export function saidOutright({ said }: SpendReading, pattern: RegExp): Said[] {
+  return said.flatMap((each) =>
+    each.matches(pattern).map(([words]) => {
       const text = words.trim();
-      return { field, text, word: tokenize(text).at(-1) };
+      return { field: each.field, text, word: tokenize(text).at(-1) };
     }),
   );
 }

@@ -9,8 +9,7 @@ const MIN_TEXT_LENGTH = 8;
 export const plantedText: Conflict = {
   kind: 'planted_text',
   severity: 'final',
-  applies: ({ spend }) =>
-    mayAttack([spend.merchant, spend.description, spend.category, spend.task, ...spend.trace]),
+  applies: ({ spend }) => mayAttack([spend.merchant, spend.category, ...spend.said]),
   *find({ spend }) {
     for (const text of [spend.description, spend.merchant, spend.category, spend.task, ...spend.trace]) {
       if (text.folded.length < MIN_TEXT_LENGTH) continue;

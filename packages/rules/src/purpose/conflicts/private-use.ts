@@ -41,12 +41,13 @@ export const privateUse: Conflict = {
         severity: 'unclear',
       };
     }
-    for (const { field, folded, text, tokens } of [spend.description, spend.task]) {
-      const said = [...folded.matchAll(SOMEBODYS)].map((match) => ({
+    for (const read of [spend.description, spend.task]) {
+      const { field, folded, text } = read;
+      const said = read.matches(SOMEBODYS).map((match) => ({
         words: whoseIn(folded, match),
         is_own: match[1] !== undefined && purpose.words.has(match[1]),
       }));
-      const circle = rule === null ? [] : privateCircleWords(tokens).filter((word) => word.length > 2);
+      const circle = rule === null ? [] : privateCircleWords(read.tokens).filter((word) => word.length > 2);
       const belongings =
         rule === null ? [] : [...text.slice(0, MAX_TEXT_LENGTH).matchAll(BELONGINGS)].map(([words]) => words);
       const found = [

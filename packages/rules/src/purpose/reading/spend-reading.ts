@@ -3,8 +3,11 @@ import { LRUCache } from 'lru-cache';
 import { namesOfDescriptor } from '../../merchants/descriptors.ts';
 import { type Trade, tradesOfCode } from '../data/trades.ts';
 import { everyTradeWord, knownMerchant, type MerchantIndex, type TradeMatch } from '../language/lexicon.ts';
+import { bitOf, screened } from '../language/screened.ts';
 import { foldText, isTooLong, type Token, tokenize, withinBudget } from '../language/text.ts';
 import { undisguised } from './undisguised.ts';
+
+const NO_MATCHES: readonly RegExpExecArray[] = [];
 
 /** One text of a request, with the field it came from, read as a person reads it. */
 export class FieldText {
@@ -17,6 +20,7 @@ export class FieldText {
   /** Why the text looks disguised; null for an honest one. */
   readonly disguise: string | null;
   #tokens: readonly Token[] | undefined;
+  #screened: number | undefined;
 
   constructor(field: string, text: string | undefined) {
     this.field = field;
@@ -31,6 +35,17 @@ export class FieldText {
   get tokens(): readonly Token[] {
     this.#tokens ??= tokenize(this.text);
     return this.#tokens;
+  }
+
+  /** False if none of the patterns with these bits matches the folded text. */
+  mayMatch(bits: number): boolean {
+    this.#screened ??= screened(this.folded);
+    return (this.#screened & bits) !== 0;
+  }
+
+  /** Returns all matches of a global pattern in the folded text. */
+  matches(pattern: RegExp): readonly RegExpExecArray[] {
+    return this.mayMatch(bitOf(pattern)) ? [...this.folded.matchAll(pattern)] : NO_MATCHES;
   }
 }
 
@@ -53,6 +68,8 @@ export interface SpendReading {
   task: FieldText;
   category: FieldText;
   trace: readonly FieldText[];
+  /** The texts in which the agent writes sentences: description, task and trace. */
+  said: readonly FieldText[];
   /** The trades that the merchant is known for. */
   known: readonly Trade[];
   /** The names that the merchant may stand for, the whole first; see `namesOfDescriptor`. */
@@ -188,14 +205,17 @@ export function readSpend(request: SpendRequest, readMerchant: ReadMerchant): Sp
   const free_of = FREE_OF.test(description.text);
   FREE_OF.lastIndex = 0;
   const goods = free_of ? tokenize(description.text.replace(FREE_OF, ' ; ')) : description.tokens;
+  const task = new FieldText('task', asked);
+  const steps_read = steps.texts.map((step, i) => new FieldText(`trace[${i}].step`, step));
   const category = cached(categories, action.category ?? '', () => readCategory(action.category));
   return {
     request,
     merchant: merchant.text,
     description,
-    task: new FieldText('task', asked),
+    task,
     category: category.text,
-    trace: steps.texts.map((step, i) => new FieldText(`trace[${i}].step`, step)),
+    trace: steps_read,
+    said: [description, task, ...steps_read],
     known: merchant.known,
     merchant_names: merchant.names,
     goods_stems: new Set(goods.map((token) => token.stem)),
