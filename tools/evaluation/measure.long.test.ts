@@ -76,8 +76,8 @@ describe('the figures do not fall', () => {
 describe('with the words of an allowance', () => {
   // The second file is not read while rules change: only whether its floors hold is shown.
   it.each([
-    ['runs-seen.jsonl', { kept: 0.85, slipped: 0.06 }],
-    ['runs-unseen.jsonl', { kept: 0.85, slipped: 0.03 }],
+    ['runs-seen.jsonl', { kept: 0.85, slipped: 0.02 }],
+    ['runs-unseen.jsonl', { kept: 0.85, slipped: 0.02 }],
   ] as const)('right spends are kept and wrong ones held back: %s', async (name, floor) => {
     const { kept, kept_without, slipped, slipped_without } = measureSentences(
       await readSpends(fileOf(`./cases/${name}`)),
@@ -88,7 +88,7 @@ describe('with the words of an allowance', () => {
       ...(portion(kept) < floor.kept ? [`kept ${portion(kept)}, at least ${floor.kept}`] : []),
       ...(portion(slipped) > floor.slipped ? [`slipped ${portion(slipped)}, at most ${floor.slipped}`] : []),
       ...(portion(kept_without) > 0.1 ? [`without it kept ${portion(kept_without)}`] : []),
-      ...(slipped.count < slipped_without.count ? ['fewer slipped than without'] : []),
+      ...(slipped.count > slipped_without.count ? ['more slipped than without'] : []),
     ];
     expect(problemsToShow(name, broken)).toEqual([]);
   });

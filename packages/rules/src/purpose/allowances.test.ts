@@ -86,6 +86,25 @@ describe('a sentence of the operator', () => {
     expect(verdict(request)).toBe(expected);
   });
 
+  it('asks for the words that it has, and not for all that shops of their trade sell', () => {
+    const office = { purpose: { objective: 'Run the office: supplies, paper, tools.' }, currency: 'EUR' };
+    const nails = { ...RUN, purpose: 'Nails for the shelf', expected_items: ['nails'] };
+    expect(verdict(spend('Nimo 9', 'nails, 40 mm'), [nails], office)).toBe('PURPOSE_ALIGNED');
+    expect(verdict(spend('Nimo 9', 'drill'), [nails], office)).toBe('PURPOSE_UNCLEAR');
+  });
+
+  it('keeps the trade of a merchant from vouching for what it does not ask for', () => {
+    const texts = { purpose: { objective: 'Pay for translations and transcription.' }, currency: 'EUR' };
+    const contract = { ...RUN, purpose: 'Translate the contract', expected_items: ['translation'] };
+    const film = spend('Fiverr', 'voice-over for a film');
+    expect(under(film, [], texts).vouched_by?.by).toBe('TRADE');
+    expect(under(film, [contract], texts)).toMatchObject({
+      assessment: 'PURPOSE_UNCLEAR',
+      vouched_by: null,
+    });
+    expect(verdict(spend('Fiverr', 'translation, 12 pages'), [contract], texts)).toBe('PURPOSE_ALIGNED');
+  });
+
   it('lifts no prohibition, whatever it asks for', () => {
     const wine = { ...RUN, purpose: 'Buy wine for the crew', expected_items: ['wine'] };
     expect(verdict(spend('Weinhaus Lenz', 'wine'), [wine])).toBe('PURPOSE_MISALIGNED');

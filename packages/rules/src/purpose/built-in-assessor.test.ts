@@ -343,7 +343,7 @@ describe('other languages are read for merchants, names and prohibitions', () =>
 
 it('the method is named, and the same input gives the same judgement', () => {
   const request = spend('Medline', 'gloves');
-  expect(METHOD).toBe('built-in/10');
+  expect(METHOD).toBe('built-in/11');
   expect(assess(request).method).toBe(METHOD);
   expect(assess(structuredClone(request), NO_FACTS, structuredClone(CLINIC))).toEqual(assess(request));
 });

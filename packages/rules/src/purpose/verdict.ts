@@ -3,7 +3,7 @@ import type { RaisedQuestion } from '../domain/questions.ts';
 import type { Voucher } from '../domain/spend-facts.ts';
 
 /** Name and version of this assessor. A change that can turn an assessment raises the version. */
-export const METHOD = 'built-in/10';
+export const METHOD = 'built-in/11';
 
 const MAX_EVIDENCE = 12;
 

@@ -182,9 +182,9 @@ function byHistory(inquiry: Inquiry): Vouched | undefined {
 }
 
 /**
- * True if an allowance of the operator asks for such a spend in words: its description is about something that the sentence or
- * an item names, or says nothing, at a merchant that is not known for something else alone. So words never do more for an agent
- * than silence.
+ * True if an allowance of the operator asks for such a spend in words: its description shares a word with the sentence or an
+ * item and plainly names no goods of another trade, or says nothing, at a merchant that is not known for something else alone.
+ * So words never do more for an agent than silence.
  */
 export function isAskedFor({ purpose, spend }: Pick<Inquiry, 'purpose' | 'spend'>): boolean {
   const { asked } = purpose;
@@ -198,11 +198,8 @@ export function isAskedFor({ purpose, spend }: Pick<Inquiry, 'purpose' | 'spend'
   // A word with several meanings names nothing plainly: "machines" in "virtual machines".
   const goods = spend.description_matches.filter(({ strong }) => strong);
   if (goods.some(({ trades }) => trades.every(isOther))) return false;
-  return (
-    words.some(({ stem }) => asked.words.has(stem)) ||
-    (goods.every(({ trades }) => trades.some(isWanted)) &&
-      goods.some(({ trades }) => trades.some((trade) => asked.trades.has(trade))))
-  );
+  // A trade is wider than what the operator asks for: audiobooks and a user manual are both books.
+  return words.some(({ stem }) => asked.words.has(stem));
 }
 
 /** The operator's allowance: by its sentence, or else by the merchants or payees that it lists. */
@@ -235,8 +232,8 @@ function byAllowance(inquiry: Inquiry): Vouched | undefined {
 /** The merchant is known by its whole name to sell what the objective asks for. */
 function byTrade(inquiry: Inquiry): Vouched | undefined {
   const { purpose, spend } = inquiry;
-  // No person spoke of this merchant, and the operator asks for something else.
-  if ((purpose.asked?.families.size ?? 0) > 0 && !inquiry.is_asked_for) return undefined;
+  // No person spoke of this merchant, and what the operator asks for in words is something else.
+  if (purpose.asked !== undefined && !inquiry.is_asked_for) return undefined;
   for (const trade of spend.known) {
     const wanted = purpose.trades.get(trade);
     if (wanted === undefined || wanted.conditional || !wanted.whole || !isObjective(wanted.field)) continue;
