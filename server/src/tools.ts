@@ -12,9 +12,12 @@ export { answeredBy } from '@purser/contract/purpose/answered-by';
 export { REASON_CODES } from '@purser/contract/reasons';
 export { MODES } from '@purser/contract/values/agents';
 export { DECISIONS, PURPOSE_ASSESSMENTS } from '@purser/contract/values/decisions';
+export { type Allowance, countersOfAllowance } from '@purser/rules/counters/allowances';
+export { Counters } from '@purser/rules/counters/counters-in-memory';
 export type { Mode } from '@purser/rules/domain/agents';
 export type { Assess, Judgement, PurposeAssessment } from '@purser/rules/domain/assessment';
-export { periodOf } from '@purser/rules/domain/budget';
+export { NOTHING_SPENT, periodOf } from '@purser/rules/domain/budget';
+export { countedByNew } from '@purser/rules/domain/decision-states';
 export { type DecisionKind, type DecisionRow, decisionDataHash } from '@purser/rules/domain/decisions';
 export { eventHash, sha256 } from '@purser/rules/domain/ledger';
 export { type Answer, answerAfter } from '@purser/rules/domain/questions';
@@ -29,7 +32,10 @@ export { ApiError } from '@purser/rules/errors';
 export { EMPTY_DIRECTORY } from '@purser/rules/merchants/directory';
 export { merchantKey, payeeKey } from '@purser/rules/merchants/keys';
 export { bindingOf, boundPayees } from '@purser/rules/merchants/matching';
-export { decide } from '@purser/rules/policy/decide';
+export { loadedAllowances } from '@purser/rules/policy/allowances';
+export { decide, type Verdict } from '@purser/rules/policy/decide';
+export { knownMerchantKey } from '@purser/rules/policy/known-merchants';
+export { countedLimits } from '@purser/rules/policy/shared-budgets';
 export {
   assessBuiltIn,
   conflictsFound,
@@ -41,9 +47,11 @@ export { exampleSpends } from '@purser/rules/purpose/example-spends';
 export { historyKey, historyWords } from '@purser/rules/purpose/history';
 export { readingOf } from '@purser/rules/purpose/reading/reading-cache';
 export { showReading } from '@purser/rules/purpose/shown-reading';
+export { standingAnswers, standingBody } from '@purser/rules/reviews/standing-offer';
 export { gramsOf } from '@purser/rules/values/folded-text';
 export { makeIdsAt } from '@purser/rules/values/ids';
 export { formatMoney } from '@purser/rules/values/money';
+export { boundsOf, whyNotMade } from './engine/commands/allowances/new-allowance.ts';
 export { migrate } from './engine/migration/migrate.ts';
 export { connectOnce } from './engine/storage/database.ts';
 export { type Config, ConfigError, readConfig, SETTINGS } from './service/config/config.ts';

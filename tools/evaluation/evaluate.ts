@@ -24,6 +24,7 @@ import { measureAdditions, measureWarm } from './modes.ts';
 import { type MonthSettings, measureMonths, renderMonths } from './month-report.ts';
 import { type Measured, renderPage, renderTerminal, renderUnseen, unseenIn } from './report.ts';
 import { measureSentences } from './sentences.ts';
+import { measureStanding, renderStanding } from './standing-report.ts';
 import { renderTimes } from './times.ts';
 import { countLooks, isUnseen, recordLook, recordMonthLook } from './unseen.ts';
 
@@ -196,13 +197,15 @@ export async function evaluateAllowances(
 
 const MONTH_PAGE = fileURLToPath(new URL('../../../docs/reference/purpose-month.md', import.meta.url));
 
-/** Replaces the section of a file on the page of the month; the others stay as they were last measured. */
-async function writeMonth(name: string, table: string): Promise<void> {
-  const [head = '', ...sections] = (await readFile(MONTH_PAGE, 'utf8')).split(/^(?=## )/m);
+const STANDING_PAGE = fileURLToPath(new URL('../../../docs/reference/standing-months.md', import.meta.url));
+
+/** Replaces the section of a file on a page of months; the others stay as they were last measured. */
+async function writeMonth(page_file: string, name: string, table: string): Promise<void> {
+  const [head = '', ...sections] = (await readFile(page_file, 'utf8')).split(/^(?=## )/m);
   const others = sections.filter((section) => !section.startsWith(`## ${name}\n`));
   const section = `## ${name}\n\nBy \`${METHOD}\`: ${table}\n`;
   const page = [head.trimEnd(), ...[...others, section].sort().map((one) => one.trimEnd())].join('\n\n');
-  await writeFile(MONTH_PAGE, `${page}\n`);
+  await writeFile(page_file, `${page}\n`);
 }
 
 /**
@@ -214,30 +217,35 @@ export async function evaluateMonth(
     files,
     without,
     unseen,
+    standing,
     write,
     settings,
   }: {
     files: readonly string[];
     without: ReadonlySet<string>;
     unseen: string | undefined;
+    /** With every review that the authorities ask for, with and without standing approvals. */
+    standing: boolean;
     write: boolean;
     settings: MonthSettings;
   },
   { stdout, stderr }: Pick<ToolContext, 'stdout' | 'stderr'>,
 ): Promise<void> {
   const assess = without.size === 0 ? assessBuiltIn : makeBuiltInAssessor([], without);
+  const page = standing ? STANDING_PAGE : MONTH_PAGE;
   for (const file of unseen === undefined ? seenOr(files) : files) {
     const cases = await readCases(relative('.', file));
     if (unseen !== undefined) {
       const day = new Date().toISOString().slice(0, 10);
       await recordMonthLook({ day, method: METHOD, file: basename(file), why: unseen });
     }
-    const rows = measureMonths(cases, assess, settings);
-    const table = renderMonths(rows, settings);
+    const table = standing
+      ? renderStanding(measureStanding(cases, assess, settings), settings)
+      : renderMonths(measureMonths(cases, assess, settings), settings);
     stdout.write(`${basename(file)}: ${table}\n`);
-    if (write) await writeMonth(basename(file), table);
+    if (write) await writeMonth(page, basename(file), table);
   }
-  if (write) stderr.write(`${relative('.', MONTH_PAGE)} written\n`);
+  if (write) stderr.write(`${relative('.', page)} written\n`);
 }
 
 /** Prints how long the assessor takes. */

@@ -22,6 +22,8 @@ harmless words added, and after a SHADOW whose suggestions were confirmed. No se
   --month           a month of agents with 200 spends each, 3 % of them wrong, and a careful person who answers: how much
                     goes to a person, how much of that is wrong, and what passes; with --write into
                     docs/reference/purpose-month.md
+  --standing        with --month: the same month with every review that the authorities ask for, and a person who makes
+                    standing approvals; with --write into docs/reference/standing-months.md
   --seed N          the seed of the month (default 1, 2 and 3)
   --agents N        agents in the month (default 12)
   --time            how long a spend, the dearest text and the dearest reading take, at best
@@ -45,6 +47,7 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
         judges: { type: 'boolean', default: false },
         allowances: { type: 'boolean', default: false },
         month: { type: 'boolean', default: false },
+        standing: { type: 'boolean', default: false },
         seed: { type: 'string' },
         agents: { type: 'string', default: '12' },
         time: { type: 'boolean', default: false },
@@ -59,11 +62,12 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
     if (!/^\d{1,4}$/.test(values.mistakes)) throw new TypeError('--mistakes must be a whole number.');
     if (!/^\d{1,9}$/.test(values.seed ?? '0')) throw new TypeError('--seed must be a whole number.');
     if (!/^[1-9]\d{0,3}$/.test(values.agents)) throw new TypeError('--agents must be a whole number from 1.');
-    const { unseen, write, json, model, judges, allowances, month, time } = values;
+    const { unseen, write, json, model, judges, allowances, month, standing, time } = values;
     const is_alone = [...values.file, ...values.without].length === 0 && values.mistakes === '0';
     if (unseen !== undefined && !month && (!is_alone || json || model || judges || allowances || time)) {
       throw new TypeError('--unseen shows totals of all files and goes with --write alone.');
     }
+    if (standing && !month) throw new TypeError('--standing goes with --month.');
     for (const name of values.without) if (TABLES.has(name)) leaveOut(name);
     // The tables are read when the assessor is loaded, so it is loaded only now.
     const {
@@ -82,7 +86,7 @@ export async function main({ args, env, stdout, stderr }: ToolContext): Promise<
         const seeds = values.seed === undefined ? [1, 2, 3] : [Number(values.seed)];
         const settings = { agents: Number(values.agents), spends: 200, seeds };
         const without = new Set(values.without);
-        await evaluateMonth({ files, without, unseen, write, settings }, { stdout, stderr });
+        await evaluateMonth({ files, without, unseen, standing, write, settings }, { stdout, stderr });
         return 0;
       }
       if (model) return await evaluateModel(files, { env, stdout, stderr });

@@ -5,6 +5,8 @@ import type { Assess } from '@purser/server/tools';
 import { expect, test } from 'vitest';
 import { readSpends } from '../demo/spends-file.ts';
 import { runMonth } from './month.ts';
+import { type Answering, runStandingMonth } from './standing-month.ts';
+import { measureStanding, renderStanding } from './standing-report.ts';
 import { recordMonthLook } from './unseen.ts';
 
 const cases = await readSpends(fileURLToPath(new URL('./cases/cases.jsonl', import.meta.url)));
@@ -120,6 +122,53 @@ test('a right spend that is asked about only with its words counts as punished f
     judged({ assessment: action.description === undefined ? 'PURPOSE_ALIGNED' : 'PURPOSE_UNCLEAR' });
   const { punished } = runMonth(cases, { ...SIZE, assess }).late;
   expect(punished.count).toBeGreaterThan(punished.of / 2);
+});
+
+const STANDING = { agents: 6, spends: 200, new_words: 0.1, seed: 7, over_threshold: 0.3 };
+const standingMonth = (assess: Assess, answering: Answering) =>
+  runStandingMonth(cases, { ...STANDING, assess, answering });
+
+test('a review that comes again is answered ahead, within the amount that was granted', () => {
+  const aligned: Assess = () => judged({});
+  const never = standingMonth(aligned, 'never');
+  const again = standingMonth(aligned, 'when it comes again');
+  const at_once = standingMonth(aligned, 'at once');
+  expect(never.made).toBe(0);
+  expect(never.left.again).toBeGreaterThan(never.reviews.count / 2);
+  expect(again.left.again).toBeLessThan(never.left.again / 4);
+  expect(at_once.left.again).toBeLessThanOrEqual(again.left.again);
+  // Twenty times the first amount does not last the month where many spends come.
+  expect(at_once.left.again).toBeGreaterThan(0);
+  expect(again.reviews.of).toBe(never.reviews.of);
+  // A wrong spend that only the threshold stopped passes where it was answered ahead.
+  expect(again.passed.count).toBe(never.passed.count + again.answered_wrongly);
+});
+
+test('a standing approval answers no spend that is called MISALIGNED, and none before it was made', () => {
+  const misaligned: Assess = () => judged({ assessment: 'PURPOSE_MISALIGNED' });
+  const month = standingMonth(misaligned, 'at once');
+  expect(month.made).toBe(0);
+  expect(month.reviews.count).toBe(month.reviews.of);
+  expect(month.left.unanswerable + month.left.wrong).toBe(month.reviews.count);
+  expect(month.passed.count).toBe(0);
+});
+
+test('where each question is asked once, standing approvals save nothing', () => {
+  const options = { ...STANDING, over_threshold: null, assess: asksOnce };
+  const [never, again] = (['never', 'when it comes again'] as const).map((answering) =>
+    runStandingMonth(cases, { ...options, answering }),
+  );
+  expect(never?.left.again).toBe(0);
+  expect(again?.reviews).toEqual(never?.reviews);
+});
+
+test('the table of standing approvals compares each way to answer with the month without', () => {
+  const settings = { agents: 2, spends: 100, seeds: [1, 2] };
+  const rows = measureStanding(cases, () => judged({}), settings);
+  const lines = renderStanding(rows, settings).trim().split('\n');
+  expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(2 + 6);
+  const with_threshold = lines.filter((line) => line.includes('threshold that'));
+  expect(with_threshold.map((line) => line.split('|')[5]?.trim() === '')).toEqual([true, false, false]);
 });
 
 test('the month of a file that is put aside is looked at once', async () => {

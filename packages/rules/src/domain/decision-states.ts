@@ -73,7 +73,13 @@ export function countedIn({ limits = [] }: Pick<Reservation, 'limits'>): Counted
 }
 
 /** The contribution of a new decision to counters at a time (ISO UTC). */
-export function countedByNew({ decision_id, reservation }: DecisionCore, at: string): CounterRow[] {
+export function countedByNew(
+  {
+    decision_id,
+    reservation,
+  }: { decision_id: string; reservation: Pick<Reservation, 'limits' | 'status' | 'amount_minor'> },
+  at: string,
+): CounterRow[] {
   const { limits, status: reservation_status, amount_minor } = reservation;
   if (limits === undefined) return [];
   const state = { decision_id, reservation_status, amount_minor, paced_minor: amount_minor };

@@ -1,4 +1,6 @@
+import type { CreateAllowance, NewStandingApproval } from '@purser/contract/allowances/fields';
 import type { Decision } from '@purser/contract/decisions';
+import type { ReasonCode } from '@purser/contract/reasons';
 import type { StandingOffer } from '@purser/contract/reviews/sheet';
 import type { ANSWERABLE } from '@purser/contract/values/allowances';
 import { answerableReasons } from '../policy/standing-approvals.ts';
@@ -19,13 +21,35 @@ export type StandingAnswers =
   | { problem: string };
 
 /** Returns what a standing approval answers that the review of a decision makes, or why it may make none. */
-export function standingAnswers({ policy_trace, review_tier }: Decision): StandingAnswers {
+export function standingAnswers({
+  policy_trace,
+  review_tier,
+}: Pick<Decision, 'policy_trace' | 'review_tier'>): StandingAnswers {
   const answers = answerableReasons(policy_trace);
   if (answers === null)
     return { problem: 'the decision has a reason that only a review of its own can answer' };
   if (review_tier !== undefined && (review_tier.approvals > 1 || review_tier.signed === true))
     return { problem: 'requests that need several or signed approvals are never answered ahead' };
   return { answers };
+}
+
+/** Returns the allowance that a review makes when it answers the same spends ahead: what it is for comes from the decision. */
+export function standingBody(
+  { agent, action, currency }: Pick<Decision, 'action' | 'currency'> & { agent: { id: string } },
+  body: NewStandingApproval,
+  answers: readonly ReasonCode[],
+): CreateAllowance {
+  const { payee_id } = action;
+  return {
+    agent: agent.id,
+    currency,
+    period: 'MONTH',
+    ...body,
+    merchants: [action.merchant],
+    ...(payee_id === undefined ? {} : { payee_ids: [payee_id] }),
+    answers: answers as NonNullable<CreateAllowance['answers']>,
+    automatic: true,
+  };
 }
 
 /**

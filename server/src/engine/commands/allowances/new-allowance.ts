@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 /** The ingredients of a new allowance; `parent` is the one that it is a part of. */
 export interface Made {
   body: CreateAllowance;
-  agent: Agent | null;
+  agent: Pick<Agent, 'agent_id'> | null;
   budget: SharedBudget | null;
   parent: Allowance | null;
   now_ms: number;

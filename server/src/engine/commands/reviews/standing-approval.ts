@@ -1,8 +1,7 @@
-import type { CreateAllowance } from '@purser/contract/allowances/fields';
 import type { Decision } from '@purser/contract/decisions';
 import type { ReasonCode } from '@purser/contract/reasons';
 import type { Allowance } from '@purser/rules/counters/allowances';
-import { standingAnswers } from '@purser/rules/reviews/standing-offer';
+import { standingAnswers, standingBody } from '@purser/rules/reviews/standing-offer';
 import type { Refusal } from '../../lane/command.ts';
 import type { WorkingSet } from '../../lane/working-set.ts';
 import { type Made, whyNotMade } from '../allowances/new-allowance.ts';
@@ -12,19 +11,8 @@ import type { MadeStanding, ReviewCase } from './review-case.ts';
 
 /** The ingredients of the standing approval that a review makes: what it is for comes from the decision. */
 function madeOf(set: WorkingSet, { body }: MadeStanding, decision: Decision, answers: ReasonCode[]): Made {
-  const { action, currency } = decision;
   const agent = set.agent(decision.agent.id) ?? null;
-  const { payee_id } = action;
-  const given: CreateAllowance = {
-    agent: decision.agent.id,
-    currency,
-    period: 'MONTH',
-    ...body,
-    merchants: [action.merchant],
-    ...(payee_id === undefined ? {} : { payee_ids: [payee_id] }),
-    answers: answers as NonNullable<CreateAllowance['answers']>,
-    automatic: true,
-  };
+  const given = standingBody(decision, body, answers);
   return { body: given, agent, budget: null, parent: null, now_ms: set.now_ms };
 }
 
