@@ -2,7 +2,7 @@ import { appendFile, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Files of which no case was looked at while the assessor was made; of the runs one was, after its totals: see decision 176. */
+/** Files whose cases nobody looked at while the assessor was made. One of the runs was read after their totals: see decision 176. */
 const UNSEEN: ReadonlySet<string> = new Set([
   'trades-unseen.jsonl',
   'apart-held-out.jsonl',
