@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { isDistributed, listWorkers } from '../citus/engine.ts';
-import { placeTables } from '../citus/placement.ts';
+import { isHeld } from '../migration/held-tables.ts';
 import { MIGRATION_LOCK } from '../migration/migrate.ts';
+import { placeTables } from '../migration/placement.ts';
 import { connectOnce, type DatabaseAddress, SERVICE_ROLE } from '../storage/database.ts';
 
 /** Why the tables cannot be distributed, and what to do. */
@@ -102,7 +103,13 @@ export async function distribute(address: DatabaseAddress, options: DistributeOp
     if (nodes.length === 0) throw new DistributeError('there are no workers; add one with citus_add_node');
     const tables = await lettingIn(client, !options.dry_run, async () => {
       await checkReach(client);
-      return placeTables(client, options);
+      return placeTables(client, options).catch((error: unknown) => {
+        if (!isHeld(error)) throw error;
+        throw new DistributeError(
+          'other transactions hold the tables for too long; end them (select * from pg_stat_activity), and run it again',
+          { cause: error },
+        );
+      });
     });
     const engine = options.dry_run ? 'postgres' : 'citus';
     return { engine, nodes, shards: options.shards, tables, already: false };

@@ -48,6 +48,8 @@ async function isReachable(db: pg.Pool, { host, port }: Worker): Promise<boolean
 /** Makes the watch over the nodes of a database. It logs one line when a node is lost, and one when it is back. */
 export function makeNodeWatch({ db, engine, log, onEngine }: NodeWatchOptions): NodeWatch {
   let nodes: readonly WatchedNode[] = [];
+  // Not `engine.kind`, which the first new connection after a change sets, while older ones are still open.
+  let known: EngineKind | null = null;
   const note = (found: readonly WatchedNode[]) => {
     for (const { node, reachable } of found) {
       const before = nodes.find((each) => each.node === node)?.reachable ?? true;
@@ -62,11 +64,12 @@ export function makeNodeWatch({ db, engine, log, onEngine }: NodeWatchOptions): 
     nodes: () => nodes,
     async look() {
       const kind = await findEngine(db);
-      if (kind !== engine.kind) {
-        engine.kind = kind;
+      if (known !== null && kind !== known) {
         log.info({ engine: kind }, 'the engine of the database changed; connections are opened again');
         onEngine(kind);
       }
+      known = kind;
+      engine.kind = kind;
       if (kind === 'postgres') return note([]);
       const found: WatchedNode[] = [];
       for (const worker of await listWorkers(db))

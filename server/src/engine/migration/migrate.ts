@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { placeNewTables } from '../citus/placement.ts';
 import {
   canWorkAs,
   connectOnce,
@@ -9,6 +8,7 @@ import {
   sqlState,
 } from '../storage/database.ts';
 import { type Installation, rememberSecret } from './installation.ts';
+import { placeNewTables } from './placement.ts';
 import { refoldStates } from './refold-states.ts';
 import {
   MIGRATIONS,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { VERSION } from '../../version.ts';
-import { type Queryable, sqlState } from '../storage/database.ts';
+import type { Queryable } from '../storage/database.ts';
+import { isHeld, whileHeld } from './held-tables.ts';
 
 /** Thrown when the database cannot be used as it is; the message says why and what to do. */
 export class MigrationError extends Error {
@@ -117,8 +117,6 @@ export interface RunMigrationsOptions {
 const LOCK_TIMEOUT_MS = 1_000;
 const TRIES = 60;
 const PAUSE_MS = 1_000;
-/** Lock not available, deadlock, serialization failure: a retry may succeed. */
-const TRY_AGAIN = new Set(['55P03', '40P01', '40001']);
 /** A table, column, index, schema, function or other object with the name exists already. */
 const EXISTS_ALREADY = /^(42P0[67]|42701|42710|42723)$/;
 
@@ -155,7 +153,7 @@ async function applyMigration(
 
 function describeFailure({ version, name, md5 }: Migration, error: pg.DatabaseError): MigrationError {
   const what = `migration ${version} (${name}) failed (${error.message}) and was rolled back`;
-  const advice = TRY_AGAIN.has(error.code ?? '')
+  const advice = isHeld(error)
     ? 'end the long transactions that hold its tables, and start again'
     : EXISTS_ALREADY.test(error.code ?? '')
       ? `if an earlier version was ended after this migration and before its record, all of it is there already: record it with "insert into schema_migrations (version, name, md5, run_at) values (${version}, '${name}', '${md5}', now())" and start again`
@@ -187,17 +185,14 @@ export async function runMigrations(
   const recorded = new Set(before.map((row) => row.version));
   const applied: string[] = [];
   for (const migration of migrations.filter((each) => !recorded.has(each.version))) {
-    for (let tried = 1; ; tried++) {
-      try {
-        await applyMigration(client, migration, has_record_table, lock_timeout_ms);
-        has_record_table = true;
-        break;
-      } catch (error) {
-        if (!(error instanceof pg.DatabaseError)) throw error;
-        if (!TRY_AGAIN.has(sqlState(error) ?? '') || tried === tries) throw describeFailure(migration, error);
-      }
-      await wait(pause_ms);
+    try {
+      await whileHeld({ tries, pause_ms }, () =>
+        applyMigration(client, migration, has_record_table, lock_timeout_ms),
+      );
+    } catch (error) {
+      throw error instanceof pg.DatabaseError ? describeFailure(migration, error) : error;
     }
+    has_record_table = true;
     applied.push(migration.name);
   }
   return { applied, status };

@@ -367,10 +367,11 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * SQLSTATEs of a server that is shutting down, starting, full, out of connections, read-only or out of time; and of one whose
- * tables were distributed a moment ago, which refuses what was planned before.
+ * SQLSTATEs of a server that is shutting down, starting, full, out of connections, read-only or out of time; of a statement that
+ * it ended because of a deadlock; and of a server whose tables were distributed a moment ago, which refuses what was planned
+ * before.
  */
-const NOT_NOW = /^(57P|53|08|55P03|57014|25006|58|0A000)/;
+const NOT_NOW = /^(57P|53|08|55P03|57014|40P01|25006|58|0A000)/;
 
 /** Returns whether the database is unreachable or cannot work now, so that a retry may succeed. */
 export function isUnavailable(error: unknown): boolean {

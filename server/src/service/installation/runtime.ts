@@ -269,7 +269,7 @@ export function makeCore(database: Database, log: Logger, tracing: Tracing | nul
     log,
     onEngine: () => {
       for (const pool of Object.values(pools))
-        closeConnections(pool, new Error('the tables were distributed'));
+        closeConnections(pool, new Error('the connection was closed: the tables were distributed'));
     },
   });
   metrics.watchNodes(nodes.nodes);
