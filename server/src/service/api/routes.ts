@@ -313,6 +313,7 @@ export function makePeopleServices(
     behind: people.behind,
     record: people.flows.record,
     newEmailId: () => newId('email'),
+    log,
   });
   return { ...people, forgotPassword };
 }

@@ -170,7 +170,7 @@ export const routes = {
     tag: 'Sign-in',
     summary: 'Ask for a password link by mail',
     description:
-      'If the e-mail belongs to a member with a password, a link to set a new one is mailed to it, at most three an hour. The answer is always the same, also without a mail server (`SMTP_URL`). After 30 requests of a client in an hour: 429.',
+      'If the e-mail belongs to a member with a password, a link to set a new one is mailed to it, at most three an hour. The answer is always the same, also without a mail server (`SMTP_URL`), and after 30 requests of a client in an hour, which mail nothing more.',
     scopes: 'public',
     body: ForgotBody,
     responses: { 202: { description: 'Accepted.', schema: null } },
