@@ -31,6 +31,8 @@ const RUNS: Record<string, [first: number, all: number]> = {
   HOSTILE_RUNS: [60, 150],
   KNOWN_ROWS_RUNS: [3, 12],
   LEASE_RUNS: [10, 60],
+  MANDATE_ROUNDS: [30, 100],
+  MANDATE_RUNS: [40, 200],
   ONE_BATCH_RUNS: [8, 12],
   PURPOSE_CODE_POINTS: [90_001, 9_001],
   PURPOSE_RUNS: [500, 1_000],

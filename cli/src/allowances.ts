@@ -29,7 +29,9 @@ function lineOf(allowance: Allowance): string {
 /** An allowance in full; what it does not have is left out. */
 function factsOf(allowance: Allowance): string[] {
   const { period, time_zone, currency, per_spend_limit_minor: each, max_count, total } = allowance;
-  const { request, decided, revoked } = allowance;
+  const { request, decided, revoked, mandate } = allowance;
+  const line = (text: string | null | undefined) => (text == null ? null : oneLine(text, 512));
+  const listed = (texts: readonly string[] | undefined) => line(texts?.join(', '));
   const list = (values: readonly string[] | null) => values?.map((value) => oneLine(value, 200)).join(', ');
   const labels = Object.entries(allowance.labels).map(
     ([key, value]) => `${key}:${oneLine(String(value), 128)}`,
@@ -51,6 +53,13 @@ function factsOf(allowance: Allowance): string[] {
     ['Labels', labels.join(', ')],
     ['Expires', allowance.expires_at],
     ['Issuer', allowance.issuer_id],
+    ['Mandate', mandate === null ? null : `${mandate.format}, for the payer to check`],
+    ['Checkout', line(mandate?.reference)],
+    ['Instruments', listed(mandate?.instruments?.map(({ type, id }) => `${type} ${id}`))],
+    [
+      'Providers',
+      listed(mandate?.pisps?.map(({ brand_name, domain_name }) => `${brand_name} (${domain_name})`)),
+    ],
     ['External id', allowance.external_id === null ? null : oneLine(allowance.external_id, 128)],
     ['The agent says', request === null ? null : oneLine(request.purpose, 2_000)],
     ['Decide by', decided === null ? request?.decide_by : null],
@@ -164,7 +173,7 @@ async function createAllowance(context: Context, options: CreateOptions): Promis
   return tell(context, await client.allowances.create(body), json);
 }
 
-/** Presents a signed allowance: the JWT of a file, or of standard input. */
+/** Presents a signed allowance or a mandate: the text of a file, or of standard input. */
 async function presentAllowance(
   context: Context,
   file: string,

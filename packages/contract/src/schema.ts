@@ -41,7 +41,12 @@ export type Rule =
  * A rule about several fields of an object, by name. It is the value of the keyword `x-together`, and is checked once each
  * field by itself is right. The server has the rules.
  */
-export type Together = 'authority' | 'authority_test_step' | 'authority_test_steps' | 'review_policy';
+export type Together =
+  | 'allowance_issuer'
+  | 'authority'
+  | 'authority_test_step'
+  | 'authority_test_steps'
+  | 'review_policy';
 
 /** Documentation that a schema may add. */
 export interface Words {

@@ -19,6 +19,7 @@ import { forOneWorkspace } from '../../src/engine/citus/one-workspace.ts';
 import { createAllowances } from '../../src/engine/commands/allowances/create-allowances.ts';
 import { createIssuer } from '../../src/engine/commands/allowances/create-issuer.ts';
 import { presentAllowance } from '../../src/engine/commands/allowances/present-allowance.ts';
+import { presentMandate } from '../../src/engine/commands/allowances/present-mandate.ts';
 import { requestAllowance } from '../../src/engine/commands/allowances/request-allowance.ts';
 import { revokeAllowance } from '../../src/engine/commands/allowances/revoke-allowance.ts';
 import { revokeIssuer } from '../../src/engine/commands/allowances/revoke-issuer.ts';
@@ -575,6 +576,7 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
     input: {
       name: `n${step.c}`,
       jwk: '{}',
+      format: step.a % 4 === 1 ? ('AP2' as const) : null,
       currency: step.b % 5 === 0 ? 'USD' : 'EUR',
       max_amount_minor: 100 + (step.c % 3) * 100,
       agents: step.a % 3 === 0 ? [refOf(seen, step.c)] : [],
@@ -611,6 +613,32 @@ const COMMANDS: Record<string, (seen: Seen, step: Step) => Made> = {
           (id) => seen.allowances.find((each) => each.allowance_id === id) as Allowance,
         ),
         agent_id: step.c % 7 === 0 ? (pick(seen.agents, step.b)?.agent_id ?? null) : null,
+        bound_to: step.c % 11 === 0 ? (pick(seen.allowances, step.b)?.allowance_id ?? null) : null,
+      },
+    };
+  },
+  presentMandate: (seen, step) => {
+    const aboveOf = (parent_id: string | null) =>
+      (seen.allowances.find((each) => each.allowance_id === parent_id)?.path ?? []).map(
+        (id) => seen.allowances.find((each) => each.allowance_id === id) as Allowance,
+      );
+    const signers = [pick(seen.issuers, step.a), pick(seen.issuers, step.c)].flatMap((each) => each ?? []);
+    const identity = (of: string) => sha256(`${of} ${step.c % 3}`).toString('hex');
+    return {
+      command: presentMandate,
+      input: {
+        issuers: [...new Set(signers)].map(({ issuer_id, parent_id }) => ({
+          issuer_id,
+          above: aboveOf(parent_id),
+        })),
+        identities: [identity('own'), identity('other')] as const,
+        binding: { iat: Math.floor(now_ms / 1_000) - (step.b % 7) * 60, exp: null },
+        starts: [],
+        ends: [{ name: 'mandate exp', at_ms: now_ms + ((step.b % 5) - 1) * 100_000 }],
+        body: { currency: 'EUR', amount_minor: 100 + (step.b % 3) * 100, per_spend_limit_minor: 100 },
+        period: step.b % 2 === 0 ? null : ('MONTH' as const),
+        mandate: { format: 'AP2' as const, reference: 'r', instruments: null, pisps: null },
+        agent_id: step.c % 7 === 0 ? null : (pick(seen.agents, step.b)?.agent_id ?? null),
         bound_to: step.c % 11 === 0 ? (pick(seen.allowances, step.b)?.allowance_id ?? null) : null,
       },
     };

@@ -257,6 +257,7 @@ export const POLICY_INPUTS: readonly DecideFacts[] = [
   allowance({}, { merchants: ['JSTOR'] }),
   allowance({}, { payee_ids: ['iban:DE1'] }),
   allowance({}, { action_types: ['subscription'] }),
+  allowance({ path: ['alw_1'] }, { through: 'alw_2' }),
   allowance({ max_count: 0 }),
   allowance({ per_spend_limit_minor: 100_000 }),
   { ...allowance({ per_spend_limit_minor: 100_000 }), request: limitable },

@@ -17,6 +17,7 @@ import type { Core } from '../../src/service/installation/runtime.ts';
 import { slackCodesOf } from '../../src/service/slack/slack-parts.ts';
 import { makeRailSender } from '../history/rail-sender.ts';
 import { openBrowser, PASSWORD, setUp } from './browser.ts';
+import { ap2Mandate, inAll, mandateKey, REFERENCE, range, withBinding } from './mandates.ts';
 import { makeAsker } from './questions.ts';
 import {
   AUTHORITY,
@@ -165,6 +166,17 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await post('/v1/allowances/present', { signed });
   const withdrawn = await post('/v1/allowance-issuers', { ...issuing, agents: ['few'] });
   await s.call('DELETE', `/v1/allowance-issuers/${withdrawn.id}`);
+  // A mandate that recurs: all of it, and its part for each month.
+  const payers = mandateKey();
+  const of_agent = mandateKey();
+  await post('/v1/allowance-issuers', { ...issuing, format: 'AP2', jwk: payers.jwk });
+  const monthly = { type: 'payment.agent_recurrence', frequency: 'MONTHLY', max_occurrences: 3 };
+  const constraints = [range(40, 'EUR'), inAll(1, 'EUR'), monthly, REFERENCE];
+  const own_key = await key({ agent_id: 'few' });
+  const binding = { aud: s.workspace_id, by: of_agent };
+  const mandate = withBinding(ap2Mandate(payers, of_agent, { constraints }).text, binding);
+  const of_payer = await ok(s, 'POST', '/v1/allowances/present', { signed: mandate }, own_key);
+  await ok(s, 'POST', '/v1/decisions', { ...spend('few', 2), allowance: of_payer.id });
   // A limit joins while the money is held, and counts what becomes of it.
   await post('/v1/agents/few/authority', {
     ...AUTHORITIES.shadow,

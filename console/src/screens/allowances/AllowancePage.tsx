@@ -86,6 +86,11 @@ function Whole({ allowance }: { allowance: Allowance }) {
       <Card title="Origin">
         <Facts of={originOf(allowance)} />
       </Card>
+      {allowance.mandate !== null && (
+        <Card title="Mandate" aside="For the payer to check">
+          <Facts of={mandateOf(allowance.mandate)} />
+        </Card>
+      )}
       <Parts of={allowance} />
       <Recent of={allowance} />
       {is_making && (
@@ -164,6 +169,22 @@ function originOf({ source, created_by, created_at, request, decided, revoked, .
       </>
     )),
     ['ID', <Id key="i" id={more.id} />],
+  ];
+}
+
+const FORMATS = { AP2: 'Agent Payments Protocol (AP2)', VI: 'Verifiable Intent' } as const;
+
+/** The facts that the payer has to check. */
+function mandateOf({ format, reference, instruments, pisps }: NonNullable<Allowance['mandate']>): Fact[] {
+  const instrument = ({ id, type, description }: NonNullable<typeof instruments>[number]) =>
+    description === null ? `${type} ${id}` : `${description} (${type} ${id})`;
+  const provider = ({ brand_name, legal_name, domain_name }: NonNullable<typeof pisps>[number]) =>
+    `${brand_name} (${legal_name}, ${domain_name})`;
+  return [
+    ['Format', FORMATS[format]],
+    ['Checkout', reference === null ? 'Any' : <code key="c">{visible(reference)}</code>],
+    ['Instruments', instruments === null ? 'Any' : listed(instruments.map(instrument))],
+    ['Providers', pisps === null ? 'Any' : listed(pisps.map(provider))],
   ];
 }
 

@@ -29,6 +29,7 @@ import {
   REQUESTED_DAYS,
 } from '../values/allowances.ts';
 import { BUDGET_PERIODS } from '../values/budgets.ts';
+import { MandateBody } from './mandates.ts';
 
 const MAX_PURPOSE = 2_000;
 
@@ -326,6 +327,7 @@ export const AllowanceBody = Fields(
     created_at: Timestamp(),
     created_by: AllowanceAuthor,
     issuer_id: Nullable(Type.String()),
+    mandate: Nullable(MandateBody),
     request: Nullable(
       Fields({
         amount_minor: LimitMinor(),

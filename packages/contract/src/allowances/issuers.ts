@@ -13,6 +13,7 @@ import {
   OneOf,
   Timestamp,
 } from '../schema.ts';
+import { MANDATE_FORMATS } from '../values/allowances.ts';
 import { AllowanceAuthor, CreateAllowanceBody } from './fields.ts';
 
 /** `typ` of a signed allowance. */
@@ -21,18 +22,25 @@ export const SIGNED_ALLOWANCE_TYPE = 'purser-allowance+jwt';
 export const SIGNED_ALLOWANCE_ALGS = ['EdDSA', 'Ed25519'] as const;
 export const MAX_SIGNED_LENGTH = 16_384;
 
+const Coordinate = (words?: Parameters<typeof Formed>[2]) =>
+  Formed('^[A-Za-z0-9_-]{43}$', 'must be 32 bytes in base64url', words);
+
 const PUBLIC_KEY = Fields(
   {
-    kty: OneOf(['OKP']),
-    crv: OneOf(['Ed25519']),
-    x: Formed('^[A-Za-z0-9_-]{43}$', 'must be 32 bytes in base64url', {
-      examples: ['11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'],
-    }),
-    kid: Type.Optional(Line({ max: 128 })),
-    alg: Type.Optional(OneOf(SIGNED_ALLOWANCE_ALGS)),
+    kty: OneOf(['OKP', 'EC']),
+    crv: OneOf(['Ed25519', 'P-256']),
+    x: Coordinate({ examples: ['11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'] }),
+    y: Type.Optional(Coordinate()),
+    kid: Type.Optional(
+      Line({ max: 128 }, { description: 'Required with `format`: mandates name their key by it.' }),
+    ),
+    alg: Type.Optional(OneOf([...SIGNED_ALLOWANCE_ALGS, 'ES256'])),
     use: Type.Optional(OneOf(['sig'])),
   },
-  { description: 'The public key of an Ed25519 key pair, as a JWK. Never send the private one (`d`).' },
+  {
+    description:
+      'The public key as a JWK: of an Ed25519 key pair (OKP), or with `format` of a P-256 key pair (EC). Never send the private one (`d`).',
+  },
 );
 
 const MAX_AMOUNT = AmountMinor({
@@ -60,9 +68,16 @@ export const CreateIssuerBody = Fields(
           'The allowance that all its allowances are parts of: what they spend together never exceeds it.',
       }),
     ),
+    format: Type.Optional(
+      OneOf(MANDATE_FORMATS, {
+        description:
+          'What it signs: mandates of AP2 v0.2, or of Verifiable Intent. Without it, signed allowances.',
+      }),
+    ),
   },
   {
     $id: 'CreateAllowanceIssuerRequest',
+    'x-together': 'allowance_issuer',
     examples: [
       {
         name: 'Build service',
@@ -73,6 +88,8 @@ export const CreateIssuerBody = Fields(
     ],
   },
 );
+
+export type CreateIssuer = Static<typeof CreateIssuerBody>;
 
 /** An issuer, as the API answers it. */
 export const IssuerBody = Fields(
@@ -85,11 +102,12 @@ export const IssuerBody = Fields(
     max_amount_minor: AmountMinor(),
     agents: Nullable(Type.Array(Fields({ id: Id('agent'), slug: Type.String() }))),
     parent: Nullable(Id('allowance')),
+    format: Nullable(OneOf(MANDATE_FORMATS)),
     created_at: Timestamp(),
     created_by: AllowanceAuthor,
     revoked_at: Nullable(Timestamp()),
   },
-  { $id: 'AllowanceIssuer', description: 'Another system whose signed allowances are taken.' },
+  { $id: 'AllowanceIssuer', description: 'Another system whose signed allowances or mandates are taken.' },
 );
 export type ShownIssuer = Static<typeof IssuerBody>;
 
@@ -98,7 +116,7 @@ export const PresentAllowanceBody = Fields(
     signed: Line(
       { max: MAX_SIGNED_LENGTH },
       {
-        description: `A JWT of the type \`${SIGNED_ALLOWANCE_TYPE}\` in its compact form.`,
+        description: `A JWT of the type \`${SIGNED_ALLOWANCE_TYPE}\` in its compact form, or a mandate with its key binding.`,
         examples: ['eyJhbGciOiJFZERTQSIsImtpZCI6Imlzc18…'],
       },
     ),

@@ -204,9 +204,9 @@ export const routes = {
     path: '/v1/allowances/present',
     operationId: 'presentAllowance',
     tag: 'Allowances',
-    summary: 'Present a signed allowance',
+    summary: 'Present a signed allowance or a mandate',
     description:
-      'Makes the allowance that an issuer signed. The same JWT again, by anyone, answers 200 with the allowance that exists, so its money counts once. Its time is judged by the database, without leeway. Nothing is kept of a JWT that is refused.',
+      "Makes the allowance that an issuer signed. The same JWT again, by anyone, answers 200 with the allowance that exists, so its money counts once. Its time is judged by the database, without leeway. Nothing is kept of a JWT that is refused. A mandate (AP2, Verifiable Intent) is presented by the agent's own key, with a key binding for this workspace that is at most 300 seconds old. It is one allowance, whatever of it is disclosed; what the mandate says and Purser cannot bound is refused by name.",
     scopes: ['authorize'],
     agentKey: 'own',
     body: PresentAllowanceBody,
@@ -225,6 +225,7 @@ export const routes = {
       'allowance_limit',
       'allowance_not_open',
       'allowance_invalid',
+      'agent_required',
     ],
   }),
 };

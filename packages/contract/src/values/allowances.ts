@@ -5,6 +5,9 @@ export const ALLOWANCE_STATUSES = ['REQUESTED', 'OPEN', 'DENIED', 'EXHAUSTED', '
 /** The origins of an allowance: a call, a granted request, a review, another system's signature, or a mandate. */
 export const ALLOWANCE_SOURCES = ['API', 'REQUEST', 'REVIEW', 'SIGNED', 'MANDATE'] as const;
 
+/** The formats of the mandates that payers sign: AP2 v0.2 and Verifiable Intent v0.1. */
+export const MANDATE_FORMATS = ['AP2', 'VI'] as const;
+
 /** The most allowances from one to the uppermost above it, both counted. */
 export const MAX_ALLOWANCE_DEPTH = 4;
 /** The most open allowances below one that agents made. */

@@ -15,7 +15,8 @@ export function allowanceSettings(
   row: Allowance & AllowanceSlugs,
   status: AllowanceStatus,
 ): AllowanceSettings {
-  const { merchants, payee_ids, action_types, purpose, expected_items, answers, labels } = termsOf(row);
+  const { merchants, payee_ids, action_types, purpose, expected_items, answers, labels, mandate } =
+    termsOf(row);
   const { created_by_key_id: key_id, created_by_principal_id: principal_id } = row;
   return {
     id: row.allowance_id,
@@ -44,6 +45,7 @@ export function allowanceSettings(
     created_at: row.created_at,
     created_by: { key_id, principal_id },
     issuer_id: row.issuer_id,
+    mandate: mandate ?? null,
     request: parsed(row.request),
     decided: parsed(row.decided),
     revoked: parsed(row.revoked),

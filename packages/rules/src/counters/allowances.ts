@@ -1,3 +1,4 @@
+import type { Mandate } from '@purser/contract/allowances/mandates';
 import type { ReasonCode } from '@purser/contract/reasons';
 import type { ALLOWANCE_SOURCES, ALLOWANCE_STATUSES } from '@purser/contract/values/allowances';
 import type { CountedSlot, NamedCounter } from './counters.ts';
@@ -17,6 +18,10 @@ export interface AllowanceTerms {
   answers: readonly ReasonCode[];
   /** Its own and those of all above it. */
   labels: Readonly<Record<string, string>>;
+  /** The part of its mandate that nobody here can check. */
+  mandate?: Mandate;
+  /** The part of it that every spend must be made under, or below. Without it a spend may name the allowance itself. */
+  through?: string;
 }
 
 /** A cap on spends, as it is stored. Its counter has the same id. */

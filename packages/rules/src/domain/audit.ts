@@ -159,6 +159,7 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
     review_policy,
     decision_link,
     rail,
+    allowance_issuer,
     ...form
   } = state as Record<string, unknown> & AuditedState;
   if (workspace !== undefined) {
@@ -194,6 +195,11 @@ export function auditedForm(state: AuditedState): Record<string, unknown> {
   }
   if (decision_link !== undefined) {
     form.decision_link = { ...decision_link, token_digest: shownHash(decision_link.token_digest) };
+  }
+  if (allowance_issuer !== undefined) {
+    // Sealed as before there were mandates where it signs none.
+    const { format, ...rest } = allowance_issuer;
+    form.allowance_issuer = format === null ? rest : allowance_issuer;
   }
   if (api_key !== undefined) {
     // Sealed as before keys were bound to allowances where it is bound to none.

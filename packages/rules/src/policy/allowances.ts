@@ -98,7 +98,10 @@ export function vouchingAllowances(
 /** `allowance`: the allowance that a spend names and all above it, one judge for each, the nearest first. */
 export const judgeAllowances: JudgesOf = ({ allowance_required }, { allowances, replayed_allowances }) => {
   if (replayed_allowances !== undefined) return replayed_allowances.map((found) => () => found);
-  if (allowances !== undefined) return allowances.map(judgeOf);
+  if (allowances !== undefined) {
+    const path = allowances[0]?.path ?? [];
+    return allowances.map((each) => judgeOf(each, path));
+  }
   return allowance_required === true ? [judgeUnnamed] : NO_JUDGES;
 };
 
@@ -108,12 +111,17 @@ const judgeUnnamed: Judge = () => ({
   detail: POLICY.allowance_required(),
 });
 
-function judgeOf(allowance: LoadedAllowance): Judge {
+/** `path`: the named allowance and all above it. */
+function judgeOf(allowance: LoadedAllowance, path: readonly string[]): Judge {
   return named(allowance.allowance_id, (_authority, facts, amount_minor) => {
     const { request, now_ms } = facts;
     const closed = whyNotOpen(allowance, now_ms);
     if (closed !== null) return { outcome: 'DENY', reason_code: 'ALLOWANCE_NOT_OPEN', detail: closed };
-    const outside = whyOutside(allowance, request.action);
+    const { through } = termsOf(allowance);
+    const outside =
+      through === undefined || path.includes(through)
+        ? whyOutside(allowance, request.action)
+        : POLICY.allowance_through(nameOfAllowance(allowance), through);
     if (outside !== null) return { outcome: 'DENY', reason_code: 'OUTSIDE_ALLOWANCE', detail: outside };
     return judgeUse(allowance, facts, amount_minor);
   });

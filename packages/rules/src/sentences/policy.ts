@@ -159,6 +159,8 @@ export const POLICY = {
     `The allowance ${quoted(name)} is for certain payees, and the request names none of them.`,
   allowance_types: (name: string, type: string) =>
     `The allowance ${quoted(name)} is for other action types than ${quoted(type)}.`,
+  allowance_through: (name: string, part: string) =>
+    `Spends under the allowance ${quoted(name)} must name its part ${part}.`,
   allowance_count: (allowance: string, most: number) =>
     `This would be one spend more than the ${most} that ${allowance} allows.`,
   reduced_to_allowance_each: (amount: string, most: string, allowance: string) =>

@@ -6,6 +6,7 @@ const COLUMNS: Columns<AllowanceIssuer> = {
   issuer_id: 'text',
   name: 'text',
   jwk: 'text',
+  format: 'text',
   currency: 'text',
   max_amount_minor: 'bigint',
   agents: 'words',
@@ -29,6 +30,21 @@ export async function loadIssuers(
     text: `select i.workspace_id, ${SELECTED} from unnest($1::text[], $2::text[]) as w(workspace_id, issuer_id)
       join allowance_issuers i on i.workspace_id = w.workspace_id and i.issuer_id = w.issuer_id`,
     values: [wanted.map((each) => each.workspace_id), wanted.map((each) => each.issuer_id)],
+  });
+  return result.rows;
+}
+
+/** Returns the issuers of mandates that have a key of this name, the oldest first, revoked ones included. */
+export async function loadIssuersByKeyId(
+  db: Queryable,
+  workspace_id: string,
+  key_id: string,
+): Promise<AllowanceIssuer[]> {
+  const result = await db.query<AllowanceIssuer & { workspace_id: string }>({
+    name: 'load_issuers_by_key_id',
+    text: `select ${SELECTED} from allowance_issuers i
+      where workspace_id = $1 and format <> '' and jwk::jsonb ->> 'kid' = $2 order by issuer_id`,
+    values: [workspace_id, key_id],
   });
   return result.rows;
 }

@@ -22,19 +22,20 @@ const checkClaims = compileSchema(SignedAllowanceClaims, 'body');
 const ISSUER_ID = /^iss_[A-Za-z0-9]{1,64}$/;
 const HEADER: readonly string[] = ['alg', 'kid', 'typ'];
 
-const invalid = (message: string) => new ApiError('allowance_invalid', message);
+/** The refusal of a signed allowance or mandate. */
+export const invalidAllowance = (message: string): ApiError => new ApiError('allowance_invalid', message);
 
 /** The issuer that a header names, once everything else of the header is right. Throws ApiError `allowance_invalid`. */
 function kidOf(header: ProtectedHeaderParameters): string {
   const { alg, typ, kid } = header;
   const other = Object.keys(header).find((name) => !HEADER.includes(name));
   if (other !== undefined)
-    throw invalid(`header: "${other.slice(0, 64)}" is not known; it has alg, kid and typ.`);
+    throw invalidAllowance(`header: "${other.slice(0, 64)}" is not known; it has alg, kid and typ.`);
   if (!(SIGNED_ALLOWANCE_ALGS as readonly unknown[]).includes(alg))
-    throw invalid(`alg: must be ${SIGNED_ALLOWANCE_ALGS.join(' or ')}.`);
-  if (typ !== SIGNED_ALLOWANCE_TYPE) throw invalid(`typ: must be ${SIGNED_ALLOWANCE_TYPE}.`);
+    throw invalidAllowance(`alg: must be ${SIGNED_ALLOWANCE_ALGS.join(' or ')}.`);
+  if (typ !== SIGNED_ALLOWANCE_TYPE) throw invalidAllowance(`typ: must be ${SIGNED_ALLOWANCE_TYPE}.`);
   if (typeof kid !== 'string' || !ISSUER_ID.test(kid))
-    throw invalid('kid: must be the id of an issuer, which begins with "iss_".');
+    throw invalidAllowance('kid: must be the id of an issuer, which begins with "iss_".');
   return kid;
 }
 
@@ -42,7 +43,7 @@ function headerOf(signed: string): ProtectedHeaderParameters {
   try {
     return decodeProtectedHeader(signed);
   } catch {
-    throw invalid('header: is not base64url of a JSON object.');
+    throw invalidAllowance('header: is not base64url of a JSON object.');
   }
 }
 
@@ -52,7 +53,7 @@ async function payloadOf(signed: string, { jwk }: AllowanceIssuer): Promise<Buff
     const { payload } = await compactVerify(signed, key, { algorithms: [...SIGNED_ALLOWANCE_ALGS] });
     return Buffer.from(payload);
   } catch {
-    throw invalid('signature: is not that of the issuer’s key over this header and these claims.');
+    throw invalidAllowance('signature: is not that of the issuer’s key over this header and these claims.');
   }
 }
 
@@ -63,11 +64,11 @@ function claimsOf(payload: Buffer, workspace_id: string): Pick<SignedAllowance, 
     // Before the check, which puts texts into their normal form.
     const claims_hash = recordHash(claims).toString('hex');
     checkClaims(claims);
-    if (claims.aud !== workspace_id) throw invalid(`aud: must be this workspace, ${workspace_id}.`);
+    if (claims.aud !== workspace_id) throw invalidAllowance(`aud: must be this workspace, ${workspace_id}.`);
     return { claims, claims_hash };
   } catch (error) {
     if (error instanceof ApiError && error.code === 'invalid_request')
-      throw invalid(error.message.replace(/^body/, 'claims'));
+      throw invalidAllowance(error.message.replace(/^body/, 'claims'));
     throw error;
   }
 }
@@ -81,9 +82,9 @@ export async function openSignedAllowance(
   workspace_id: string,
   findIssuer: (issuer_id: string) => Promise<AllowanceIssuer | undefined>,
 ): Promise<SignedAllowance> {
-  if (signed.split('.').length !== 3) throw invalid('signed: is no JWT in its compact form.');
+  if (signed.split('.').length !== 3) throw invalidAllowance('signed: is no JWT in its compact form.');
   const issuer_id = kidOf(headerOf(signed));
   const issuer = await findIssuer(issuer_id);
-  if (issuer === undefined) throw invalid('kid: no such issuer.');
+  if (issuer === undefined) throw invalidAllowance('kid: no such issuer.');
   return { issuer, ...claimsOf(await payloadOf(signed, issuer), workspace_id) };
 }

@@ -1,4 +1,5 @@
 import type { Rule, Together } from '@purser/contract/schema';
+import { issuerProblem } from '@purser/rules/allowances/issuers';
 import { authorityProblem } from '@purser/rules/policy/authority-problem';
 import { stepProblem, stepsProblem } from '@purser/rules/policy/authority-test-problem';
 import { reviewPolicyProblem } from '@purser/rules/reviews/review-policy';
@@ -14,6 +15,7 @@ export type { Rule, Together };
  * there is none.
  */
 export const TOGETHER: Record<Together, (value: never) => { field: string; problem: string } | null> = {
+  allowance_issuer: issuerProblem,
   authority: authorityProblem,
   authority_test_step: stepProblem,
   authority_test_steps: stepsProblem,

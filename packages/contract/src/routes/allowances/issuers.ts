@@ -11,7 +11,7 @@ export const routes = {
     tag: 'Allowances',
     summary: 'Register an issuer of signed allowances',
     description:
-      'Another system that makes allowances by signing them, without a call: the agent that gets one presents it. With `parent`, all that it issues are parts of that allowance, so its total is exact.',
+      'Another system that makes allowances by signing them, without a call: the agent that gets one presents it. With `parent`, all that it issues are parts of that allowance, so its total is exact. With `format`, it signs mandates of payers.',
     scopes: ['admin'],
     body: CreateIssuerBody,
     responses: { 201: { description: 'The issuer.', schema: IssuerBody } },

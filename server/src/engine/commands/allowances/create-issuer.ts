@@ -4,7 +4,7 @@ import { whyNotOpen } from '@purser/rules/policy/allowances';
 import { type Command, done, refuse } from '../../lane/command.ts';
 
 export interface CreateIssuerInput
-  extends Pick<AllowanceIssuer, 'name' | 'jwk' | 'currency' | 'max_amount_minor'> {
+  extends Pick<AllowanceIssuer, 'name' | 'jwk' | 'format' | 'currency' | 'max_amount_minor'> {
   /** Slugs or ids. */
   agents: readonly string[];
   /** The parent and all above it, the nearest first, as they were read; null where it was given none. */
@@ -15,7 +15,7 @@ export interface CreateIssuerInput
 export const createIssuer: Command<CreateIssuerInput, AllowanceIssuer> = {
   name: 'createIssuer',
   needs: ({ agents, above }) => ({ agents, allowances: (above ?? []).map((each) => each.allowance_id) }),
-  apply(set, { name, jwk, currency, max_amount_minor, agents, above }, origin) {
+  apply(set, { name, jwk, format, currency, max_amount_minor, agents, above }, origin) {
     const ids: string[] = [];
     for (const [i, ref] of agents.entries()) {
       const agent = set.agent(ref);
@@ -36,6 +36,7 @@ export const createIssuer: Command<CreateIssuerInput, AllowanceIssuer> = {
       issuer_id: set.newId('allowance_issuer'),
       name,
       jwk,
+      format,
       currency,
       max_amount_minor,
       agents: [...new Set(ids)],

@@ -6,7 +6,15 @@ import type { WorkingSet } from '../../lane/working-set.ts';
 import { type CreatedAllowance, makeOne, type One } from './create-allowances.ts';
 import { addAllowance, whyNoStanding } from './record-allowance.ts';
 
-export interface PresentAllowanceInput {
+/** The caller that presents what another system signed. */
+export interface Presenter {
+  /** The agent of an agent key, which presents its own alone; null for everybody else. */
+  agent_id: string | null;
+  /** The allowance that a key is bound to, which presents parts of it alone; null for every other caller. */
+  bound_to: string | null;
+}
+
+export interface PresentAllowanceInput extends Presenter {
   /** The issuer whose signature was found good. */
   issuer_id: string;
   claims: SignedAllowanceClaims;
@@ -14,10 +22,18 @@ export interface PresentAllowanceInput {
   claims_hash: string;
   /** The issuer's parent and all above it, the nearest first, as they were read; their places never change. */
   above: readonly Allowance[];
-  /** The agent of an agent key, which presents its own alone; null for everybody else. */
-  agent_id: string | null;
-  /** The allowance that a key is bound to, which presents parts of it alone; null for every other caller. */
-  bound_to: string | null;
+}
+
+/** Refuses a presenter that may not have an allowance with this agent and path; null: it may. */
+export function whyNotTheirs(
+  { agent_id, bound_to }: Presenter,
+  { agent_id: of, path }: Pick<Allowance, 'agent_id' | 'path'>,
+): ReturnType<typeof refuse> | null {
+  if (agent_id !== null && of !== null && of !== agent_id)
+    return refuse('agent_mismatch', 'The allowance is for another agent.');
+  return bound_to === null || path.includes(bound_to)
+    ? null
+    : refuse('allowance_mismatch', 'The key is bound to an allowance, and this is no part of it.');
 }
 
 /** Why nothing of a JWT may be accepted now; null: it may. */
@@ -63,23 +79,16 @@ export const presentAllowance: Command<PresentAllowanceInput, CreatedAllowance> 
     const { issuer_id, claims, claims_hash, above } = input;
     const { jti } = claims;
     const maker = principalOfIssuer(issuer_id);
-    const whyNotTheirs = ({ agent_id: of, path }: Pick<Allowance, 'agent_id' | 'path'>) => {
-      if (input.agent_id !== null && of !== null && of !== input.agent_id)
-        return refuse('agent_mismatch', 'The allowance is for another agent.');
-      return input.bound_to === null || path.includes(input.bound_to)
-        ? null
-        : refuse('allowance_mismatch', 'The key is bound to an allowance, and this is no part of it.');
-    };
     const earlier = set.allowances.byExternalId({ maker, external_id: jti });
     if (earlier !== undefined) {
-      const not_theirs = whyNotTheirs(earlier);
+      const not_theirs = whyNotTheirs(input, earlier);
       if (not_theirs !== null) return not_theirs;
       return earlier.body_hash === claims_hash
         ? done({ allowance: earlier, key: null, replayed: true })
         : refuse('allowance_exists', 'jti: already made another allowance; sign with a new one.');
     }
     const of = claims.allowance.agent === undefined ? undefined : set.agent(claims.allowance.agent);
-    const refused = whyNotTheirs({
+    const refused = whyNotTheirs(input, {
       agent_id: of?.agent_id ?? above[0]?.agent_id ?? null,
       path: above.map((each) => each.allowance_id),
     });
@@ -117,7 +126,7 @@ export const presentAllowance: Command<PresentAllowanceInput, CreatedAllowance> 
 };
 
 /** A refusal of the body is one of the JWT here. */
-function asInvalid(made: Exclude<One, { kind: 'done' }>): Exclude<One, { kind: 'done' }> {
+export function asInvalid(made: Exclude<One, { kind: 'done' }>): Exclude<One, { kind: 'done' }> {
   if (made.kind !== 'refused') return made;
   const { code, message } = made.refusal;
   return code === 'invalid_request' || code === 'not_found' ? refuse('allowance_invalid', message) : made;
