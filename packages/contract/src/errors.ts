@@ -207,6 +207,11 @@ export const ERRORS = {
     when: 'Only a workspace of sample data can be removed, and this is none.',
     retry: false,
   },
+  no_samples_on_citus: {
+    status: 409,
+    when: 'The database is distributed with Citus, where no new sample can be made: make it on an installation with plain PostgreSQL.',
+    retry: false,
+  },
   last_way_in: {
     status: 409,
     when: "The password or passkey is the person's only sign-in method: add another first.",

@@ -2,6 +2,7 @@ import { SYSTEM } from '@purser/rules/domain/audit';
 import type { Plan } from '@purser/rules/domain/workspace';
 import { ApiError } from '@purser/rules/errors';
 import type { Logger } from 'pino';
+import { engineOf } from '../../engine/citus/engine.ts';
 import { expireReservations } from '../../engine/commands/expire-reservations.ts';
 import type { Lane } from '../../engine/lane/lane.ts';
 import {
@@ -36,7 +37,9 @@ export interface MadeSample {
 export interface Samples {
   /**
    * Returns the sample of a person, or with null that of the operator, and writes it if there is none yet. It is complete
-   * and the person an administrator of it when this resolves. One is written at a time, on all nodes together.
+   * and the person an administrator of it when this resolves. One is written at a time, on all nodes together. Throws
+   * `no_samples_on_citus` where a new one would be written there: its clock is that of a session, which does not reach the
+   * sessions on the workers.
    */
   create(user_id: string | null, plan: Plan): Promise<MadeSample>;
   /** Removes a sample as a whole. Throws `not_a_sample` for any other workspace. */
@@ -51,6 +54,8 @@ export const NO_SAMPLES: Samples = { create: none, remove: none };
 
 export const SAMPLE_NAME = 'Sample data';
 const NOT_A_SAMPLE = 'Only a workspace of sample data can be removed, and this is none.';
+const NO_SAMPLES_ON_CITUS =
+  'The database is distributed with Citus, where no sample data can be made: make it on an installation with plain PostgreSQL.';
 /** The advisory lock under which samples are written, one after the other. */
 const SAMPLE_LOCK = 7_291_664_303;
 /** A sample begins four weeks ago. */
@@ -117,6 +122,7 @@ export function makeSamples(options: SamplesOptions): Samples {
           user_id === null ? user_ids.length === 0 : user_ids.includes(user_id),
         );
         if (own !== undefined) return { workspace_id: own.workspace_id, admin_key: null };
+        if (engineOf(db) === 'citus') throw new ApiError('no_samples_on_citus', NO_SAMPLES_ON_CITUS);
         const made = await write(plan);
         await endSampleClock(db, made.workspace_id);
         if (user_id !== null) await joinSample(options, made.workspace_id, user_id);

@@ -15,14 +15,14 @@ export const routes = {
     tag: 'Workspace',
     summary: 'Create a workspace of sample data',
     description:
-      'Makes a second workspace with four weeks of invented agents, decisions, reviews and outcomes, and the caller its administrator. Purser itself decides them, so its history verifies. It answers when the sample is complete, which takes some seconds. A person has one sample: if there is one already, it is answered with 200. Only people can do this, not keys.',
+      'Makes a second workspace with four weeks of invented agents, decisions, reviews and outcomes, and the caller its administrator. Purser itself decides them, so its history verifies. It answers when the sample is complete, which takes some seconds. A person has one sample: if there is one already, it is answered with 200. Only people can do this, not keys. On a database that is distributed with Citus no new sample is made.',
     scopes: ['admin'],
     weighs: false,
     responses: {
       200: { description: 'The sample that was there already.', schema: SampleBody },
       201: { description: 'The new sample.', schema: SampleBody },
     },
-    errors: ['unavailable'],
+    errors: ['no_samples_on_citus', 'unavailable'],
   }),
   removeSample: route({
     method: 'DELETE',
