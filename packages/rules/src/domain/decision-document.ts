@@ -125,6 +125,32 @@ const LIVE_FIELDS = [
 /** Where `live_at` has the position of a field's value; below 0: the field does not change. */
 const placeOf = (name: string): number => 2 * (LIVE_FIELDS as readonly string[]).indexOf(name);
 
+/** A field as a document has it. */
+interface Field {
+  /** Its name as JSON text, with the sign before it. */
+  as_first: string;
+  as_next: string;
+  place: number;
+  is_core: boolean;
+}
+
+/** By name; a decision has no fields but those of its type. */
+const fields = new Map<string, Field>();
+
+function fieldOf(name: string): Field {
+  const known = fields.get(name);
+  if (known !== undefined) return known;
+  const head = `"${name}":`;
+  const field = {
+    as_first: `{${head}`,
+    as_next: `,${head}`,
+    place: placeOf(name),
+    is_core: name in CORE_FIELDS,
+  };
+  fields.set(name, field);
+  return field;
+}
+
 /**
  * The texts of a decision. The same bytes of its document are answered, stored, sealed and sent again on a replay.
  * `document` is what JSON.stringify writes, and so is `core` of the fields of `DecisionCore`.
@@ -134,19 +160,19 @@ export function encodeDecision(decision: Decision): DecisionText {
   let core = '';
   const live_at = new Array<number>(2 * LIVE_FIELDS.length);
   for (const name in decision) {
-    const text = JSON.stringify(decision[name as keyof Decision]);
+    const value = decision[name as keyof Decision];
+    const text = value === null ? 'null' : JSON.stringify(value);
     if (text === undefined) continue;
-    const field = `,"${name}":`;
-    const place = placeOf(name);
+    const { as_first, as_next, place, is_core } = fieldOf(name);
+    document += document === '' ? as_first : as_next;
     if (place >= 0) {
-      live_at[place] = document.length + field.length;
-      live_at[place + 1] = document.length + field.length + text.length;
+      live_at[place] = document.length;
+      live_at[place + 1] = document.length + text.length;
     }
-    document += field + text;
-    if (name in CORE_FIELDS) core += field + text;
+    document += text;
+    if (is_core) core += (core === '' ? as_first : as_next) + text;
   }
-  // The brace takes the place of the first comma, so that every position stays as it is.
-  return { document: `{${document.slice(1)}}`, core: `{${core.slice(1)}}`, live_at };
+  return { document: `${document}}`, core: `${core}}`, live_at };
 }
 
 /** The core of a decision; null where the text was altered so that it is no JSON. */

@@ -1,6 +1,7 @@
 import { COVERED_FACTOR } from '@purser/contract/purpose/answered-by';
 import type { QuestionAnswer, QuestionKind, QuestionSubject } from '@purser/contract/purpose/questions';
 import { canonicalJson } from '../values/canonical-json.ts';
+import { remembered } from '../values/remembered.ts';
 import { sha256, shownHash } from './ledger.ts';
 
 /** A question that a spend raises, settled or not. */
@@ -55,10 +56,12 @@ export function settledBy(
   return { by: answer.by, at: answer.at, answer: answer.answer };
 }
 
+/** As many as a ULID has. */
+const ID_BYTES = 16;
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** Returns `sha256:` + hex SHA-256 of a clause's text. */
-export const clauseHash = (text: string): string => shownHash(sha256(text));
+export const clauseHash: (text: string) => string = remembered((text) => shownHash(sha256(text)));
 
 /**
  * The name of a question under one agent: the same objective, kind, merchant, clause and words always give the same one.
@@ -70,13 +73,23 @@ export function questionId(
 ): string {
   const subject = about && { clause: about.clause?.hash ?? null, words: [...about.words].sort() };
   const digest = sha256(canonicalJson({ objective: clauseHash(objective), kind, merchant_key, subject }));
-  let bits = BigInt(`0x${digest.subarray(0, 16).toString('hex')}`);
-  let id = '';
-  for (let i = 0; i < 26; i++) {
-    id = ALPHABET[Number(bits % 32n)] + id;
-    bits /= 32n;
+  return `q_${base32(digest, ID_BYTES)}`;
+}
+
+/** The first bytes as one number in base 32, of five bits each from the last on. */
+function base32(bytes: Buffer, length: number): string {
+  let text = '';
+  let bits = 0;
+  let held = 0;
+  for (let at = length - 1; at >= 0 || held > 0; held -= 5) {
+    if (held < 5 && at >= 0) {
+      bits |= (bytes[at--] ?? 0) << held;
+      held += 8;
+    }
+    text = ALPHABET.charAt(bits & 31) + text;
+    bits >>>= 5;
   }
-  return `q_${id}`;
+  return text;
 }
 
 /** An answer that a person gives, with the spend that it is about. */

@@ -1,10 +1,8 @@
+import { remembered } from '../values/remembered.ts';
 import { hostForms, hostsAbove } from './hosts.ts';
 import { withoutRegisteredForms } from './legal-forms.ts';
 import { hasLookAlikes, lightlyFolded, normalisePlain, plainText } from './names.ts';
 
-/** Names that are remembered, up to some KB each. A cache that is full is cleared. */
-const MAX_REMEMBERED = 500;
-const allowlist_keys = new Map<string, string>();
 type AllMatching = (merchant: string) => readonly number[];
 const compiled = new WeakMap<readonly string[], AllMatching>();
 
@@ -33,16 +31,12 @@ export function allAllowing(merchant: string, allowed: readonly string[]): reado
  * Equal for two spellings of the same name or host, in a form that is kept: counters and known merchants are found by it, so
  * a later list of legal forms must not change it. It tells apart some spellings that `allowedBy` takes for the same.
  */
-export function allowlistKey(text: string): string {
-  let key = allowlist_keys.get(text);
-  if (key === undefined) {
-    const { host, name } = hostOrName(text, (plain) => plain);
-    key = host === null ? `name ${name}` : `host ${host}`;
-    if (allowlist_keys.size >= MAX_REMEMBERED) allowlist_keys.clear();
-    allowlist_keys.set(text, key);
-  }
-  return key;
-}
+export const allowlistKey: (text: string) => string = remembered((text) => {
+  const { host, name } = hostOrName(text, (plain) => plain);
+  return host === null ? `name ${name}` : `host ${host}`;
+});
+
+const bareHostOrName = remembered((text) => hostOrName(text, withoutRegisteredForms));
 
 function compileAllowlist(allowed: readonly string[]): AllMatching {
   const names = new Map<string, number[]>();
@@ -53,7 +47,7 @@ function compileAllowlist(allowed: readonly string[]): AllMatching {
     else pushTo(hosts, host, index);
   });
   return (merchant) => {
-    const { host, name } = hostOrName(merchant, withoutRegisteredForms);
+    const { host, name } = bareHostOrName(merchant);
     return host === null ? (names.get(name) ?? NONE) : hostsAbove(hosts, host).flat();
   };
 }

@@ -110,16 +110,15 @@ function findingsOf(
   conflicts: readonly Conflict[],
   attention: AttentionLevel = 'NORMAL',
 ): Raised[] {
-  return conflicts.flatMap((conflict): Raised[] => {
+  const found: Raised[] = [];
+  for (const conflict of conflicts) {
     const { kind } = conflict;
-    if (inquiry.is_asked_for && SETTLED_BY_ALLOWANCES.has(conflict)) return [];
-    if (!isAskedAt(kind, attention) || !conflict.applies(inquiry)) return [];
-    return Array.from(conflict.find(inquiry), (finding) => ({
-      kind,
-      severity: severityOf(conflict, finding),
-      finding,
-    }));
-  });
+    if (inquiry.is_asked_for && SETTLED_BY_ALLOWANCES.has(conflict)) continue;
+    if (!isAskedAt(kind, attention) || !conflict.applies(inquiry)) continue;
+    for (const finding of conflict.find(inquiry))
+      found.push({ kind, severity: severityOf(conflict, finding), finding });
+  }
+  return found;
 }
 
 /** The conflicts that fire on a spend, in their order, each with its severity there: to measure what each is worth. */

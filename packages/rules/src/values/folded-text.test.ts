@@ -34,6 +34,19 @@ describe('the numbers of a text', () => {
     );
   });
 
+  test('are those of its parts of three characters, each once, in their order', () => {
+    const unit = fc.constantFrom('a', 'b', ' ', '酒', '\u0301');
+    fc.assert(
+      fc.property(fc.string({ unit, maxLength: 60 }), (text) => {
+        const parts = Array.from({ length: Math.max(0, text.length - 2) }, (_, i) => text.slice(i, i + 3));
+        const numbers = parts.flatMap((part) => gramsOf('ws_1', part));
+        expect(gramsOf('ws_1', text)).toEqual([...new Set(numbers)]);
+      }),
+    );
+    // An index is kept, so the numbers stay what they are.
+    expect(gramsOf('ws_1', 'abcd')).toEqual([-1460203659, 1158538068]);
+  });
+
   test('differ between workspaces, are 32-bit, and none belong to a short text', () => {
     const [one, other] = ['ws_1', 'ws_2'].map((id) => gramsOf(id, 'hetzner online'));
     expect(one?.filter((gram) => other?.includes(gram))).toEqual([]);

@@ -124,12 +124,14 @@ interface Said {
 
 /** Returns what a request says outright, in words of a global pattern. */
 export function saidOutright({ said }: SpendReading, pattern: RegExp): Said[] {
-  return said.flatMap((each) =>
-    each.matches(pattern).map(([words]) => {
+  const found: Said[] = [];
+  for (const each of said) {
+    for (const [words] of each.matches(pattern)) {
       const text = words.trim();
-      return { field: each.field, text, word: tokenize(text).at(-1) };
-    }),
-  );
+      found.push({ field: each.field, text, word: tokenize(text).at(-1) });
+    }
+  }
+  return found;
 }
 
 /** The subject of what is said outright: only the last word, as an agent might write others between. */

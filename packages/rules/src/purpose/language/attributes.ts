@@ -39,12 +39,14 @@ export interface NamedValues {
  */
 export function attributesIn(tokens: readonly Token[], of?: ReadonlySet<string>): Map<string, NamedValues> {
   const named = new Set<string>();
-  for (const { word } of tokens) for (const id of SCALES_BY_WORD.get(word) ?? []) named.add(id);
+  for (const { word } of tokens) {
+    for (const id of SCALES_BY_WORD.get(word) ?? []) if (of?.has(id) !== false) named.add(id);
+  }
   if (named.size === 0) return new Map();
   const text = ` ${tokens.map((token) => token.word).join(' ')} `;
   const found = new Map<string, NamedValues>();
   for (const scale of SCALES) {
-    if (!named.has(scale.id) || (of !== undefined && !of.has(scale.id))) continue;
+    if (!named.has(scale.id)) continue;
     scale.values.forEach((spellings, value) => {
       const spelling = spellings.find((one) => text.includes(one));
       if (spelling === undefined) return;

@@ -6,6 +6,7 @@ import { type Answer, questionId } from '../../domain/questions.ts';
 import type { Precedent, SpendFacts } from '../../domain/spend-facts.ts';
 import { payeeKey } from '../../merchants/keys.ts';
 import { normaliseMerchant } from '../../merchants/names.ts';
+import { remembered } from '../../values/remembered.ts';
 import { carriesMeaning, LOOSE_STEMS } from '../language/everyday-words.ts';
 import { tokenize } from '../language/text.ts';
 
@@ -14,10 +15,10 @@ const MAX_NAME_LENGTH = 200;
 const MAX_WORD_LENGTH = 64;
 
 /** The key of a merchant in history: its normalised name, or a hash of it if it is very long. */
-export function historyKey(merchant: string): string {
+export const historyKey: (merchant: string) => string = remembered((merchant) => {
   const name = normaliseMerchant(merchant);
   return name.length > MAX_NAME_LENGTH ? shownHash(sha256(name)) : name;
-}
+});
 
 /** The keys of a description in history, each once; longer than any real word is left out. */
 export function historyWords(description: string): string[] {

@@ -1,6 +1,6 @@
 import type { SpendRequest } from '@purser/contract/decisions';
-import { LRUCache } from 'lru-cache';
 import { namesOfDescriptor } from '../../merchants/descriptors.ts';
+import { remembered } from '../../values/remembered.ts';
 import { type Trade, tradesOfCode } from '../data/trades.ts';
 import { everyTradeWord, knownMerchant, type MerchantIndex, type TradeMatch } from '../language/lexicon.ts';
 import { bitOf, screened } from '../language/screened.ts';
@@ -150,34 +150,20 @@ interface CategoryReading {
   matches: readonly TermMatch[];
 }
 
-function readCategory(category: string | undefined): CategoryReading {
+function readCategory(category: string): CategoryReading {
   const text = new FieldText('action.category', category);
   return { text, matches: categoryMatches(text) };
 }
 
-/**
- * Entries of each cache, some KB each. Agents buy from the same merchants again and again and use few types and
- * categories: with these cached, reading a spend took 13 instead of 15 µs and a fifth less memory.
- */
-const MAX_CACHED = 500;
-const categories = new LRUCache<string, CategoryReading>({ max: MAX_CACHED });
-
-function cached<T extends object>(cache: LRUCache<string, T>, text: string, read: () => T): T {
-  const known = cache.get(text);
-  if (known !== undefined) return known;
-  const reading = read();
-  cache.set(text, reading);
-  return reading;
-}
+/** With merchants and categories kept, reading a spend took 13 instead of 15 µs and a fifth less memory. */
+const readKnownCategory = remembered(readCategory);
 
 /** Reads a merchant's name. */
 export type ReadMerchant = (name: string) => MerchantReading;
 
 /** Makes a cached reader of merchants' names. `own`: merchants of the operator's, which come before the tables. */
-export function makeReadMerchant(own?: MerchantIndex): ReadMerchant {
-  const merchants = new LRUCache<string, MerchantReading>({ max: MAX_CACHED });
-  return (name) => cached(merchants, name, () => readName(name, own));
-}
+export const makeReadMerchant = (own?: MerchantIndex): ReadMerchant =>
+  remembered((name) => readName(name, own));
 
 /**
  * "gluten-free", "non-alcoholic": the word says what is not in it. Only without blanks, so that added words lift nothing.
@@ -207,7 +193,7 @@ export function readSpend(request: SpendRequest, readMerchant: ReadMerchant): Sp
   const goods = free_of ? tokenize(description.text.replace(FREE_OF, ' ; ')) : description.tokens;
   const task = new FieldText('task', asked);
   const steps_read = steps.texts.map((step, i) => new FieldText(`trace[${i}].step`, step));
-  const category = cached(categories, action.category ?? '', () => readCategory(action.category));
+  const category = readKnownCategory(action.category ?? '');
   return {
     request,
     merchant: merchant.text,
