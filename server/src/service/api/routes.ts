@@ -177,7 +177,7 @@ function makeAuthorizingRoutes({ db, lists_db, lane, turns }: Core, parts: Route
 
 /** Makes the routes of what rails say was paid. */
 function makeLineAndImportRoutes(
-  { db, lists_db, reports_db, lane, metrics }: Core,
+  { db, lists_db, reports_db, lane, metrics, turns }: Core,
   config: RouteConfig,
   { cursors, replays }: RouteParts,
 ): Route[] {
@@ -188,10 +188,11 @@ function makeLineAndImportRoutes(
       cursors,
       max_bytes: config.import_max_mib * 1_048_576,
       newRunId: () => newId('request'),
+      pause: turns.pause,
       countLineResult: metrics.countImportLines,
     }),
     ...makeLineRoutes({ db, lists_db, lane, cursors }),
-    ...makeReportRoutesOfLines({ db, lists_db, replays }),
+    ...makeReportRoutesOfLines({ db, lists_db, replays, turns }),
     ...makeCoverageRoutes({ db, reports_db, lane }),
   ];
 }

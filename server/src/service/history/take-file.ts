@@ -3,7 +3,6 @@ import type { ImportMapping } from '@purser/contract/history/imports';
 import {
   type LineResult,
   MAX_FILE_LINES,
-  MAX_PAGE_LINES,
   MAX_PROBLEMS,
   MAX_WORKSPACE_LINES,
 } from '@purser/contract/values/history';
@@ -13,6 +12,7 @@ import { sha256 } from '@purser/rules/domain/ledger';
 import { ApiError } from '@purser/rules/errors';
 import { identityOfContent, identityOfKey, type NewLine } from '@purser/rules/history/lines';
 import type { ImportFailure, ImportRow } from '@purser/rules/imports/import-rows';
+import type { Pause } from '@purser/rules/values/slices';
 import type pg from 'pg';
 import { finishImport } from '../../engine/commands/history/finish-import.ts';
 import { type RecordLinesInput, recordLines } from '../../engine/commands/history/record-lines.ts';
@@ -33,10 +33,15 @@ const MAX_ATTEMPTS = 6;
 const RETRY_MS = 400;
 /** How much of a bad line is kept. */
 const MAX_SHOWN = 4_096;
+/**
+ * The lines of a page. Decisions of others wait for the statements of a page, and for its work at the event loop: some 6 ms of each.
+ * Five times as many lines make an import alone a quarter faster.
+ */
+const PAGE_LINES = 100;
 /** A page is recorded at the latest with this many parts of a file that give no line. */
 const MAX_OTHERS = 2_000;
-/** Characters that are read as one turn of the event loop. */
-const PART_LENGTH = 32_768;
+/** Characters that are read as one turn of the event loop: some 100 lines. */
+const PART_LENGTH = 16_384;
 
 export interface TakeFileOptions {
   db: pg.Pool;
@@ -44,6 +49,8 @@ export interface TakeFileOptions {
   max_bytes: number;
   /** Names an attempt to read a file, unlike any other. */
   newRunId: () => string;
+  /** Lets requests that somebody waits for come in before the next slice of work: see `Turns`. */
+  pause: Pause;
   countLineResult: (result: LineResult, count: number) => void;
 }
 
@@ -188,9 +195,10 @@ class Attempt {
 
   async #takeText(text: string): Promise<void> {
     for (let at = 0; at < text.length; at += PART_LENGTH) {
+      const recorded = this.#pages;
       await this.#takeItems(this.#reader.push(text.slice(at, at + PART_LENGTH)));
-      // Other requests run in between.
-      await nextTurn();
+      // Other requests run in between; before a page they have run.
+      if (this.#pages === recorded) await nextTurn();
     }
   }
 
@@ -202,8 +210,9 @@ class Attempt {
       this.#takeItem(placed);
       const { lines, problems, skipped } = this.#page;
       if (lines.length > this.#room) throw failedLimit();
-      if (lines.length >= MAX_PAGE_LINES || problems.length + skipped.length >= MAX_OTHERS)
-        await this.flush();
+      if (lines.length < PAGE_LINES && problems.length + skipped.length < MAX_OTHERS) continue;
+      await this.#options.pause();
+      await this.flush();
     }
   }
 

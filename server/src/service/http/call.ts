@@ -173,6 +173,7 @@ export async function callHandler(
         ? undefined
         : { type: mediaType(headers['content-type']), chunks: chunksOf(body as Readable) },
     hold,
+    onEnd: (stop) => exchange.hold(stop),
     dispatch,
   };
   await checkProof(route, call);

@@ -43,6 +43,8 @@ export interface Call<Params = Record<string, string>, Query = Record<string, un
    * false if the wait has to end earlier or is not possible.
    */
   hold: (ms: number) => Promise<boolean>;
+  /** Calls `stop` when the request ends, also where its client went away before the answer. */
+  onEnd: (stop: () => void) => void;
   /** Calls another route of this service as the same caller. Only on entrances. */
   dispatch: Dispatch;
 }

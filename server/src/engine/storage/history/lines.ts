@@ -1,6 +1,7 @@
 import type { CoverageRule, LineState } from '@purser/contract/values/coverage';
 import type { LineKind } from '@purser/contract/values/history';
 import type { LineRow } from '@purser/rules/history/lines';
+import type { ReplayedLine } from '@purser/rules/history/replay-lines';
 import type { InstrumentAssignment } from '@purser/rules/imports/import-rows';
 import type { Queryable } from '../database.ts';
 import { containing, Parameters } from '../pages.ts';
@@ -45,9 +46,13 @@ export async function loadLinesByIdentity(
 ): Promise<InWorkspace<LineRow>[]> {
   const result = await db.query<InWorkspace<LineRow>>({
     name: 'load_lines_by_identity',
+    // With the statistics of a new table the primary key seems as good as the index by identity, and a plan that takes it reads all
+    // lines of a workspace for each line that is imported. Of several workspaces, as an array may name, it seems worse.
     text: `select l.workspace_id, ${of('l')}
       from unnest($1::text[], $2::text[], $3::text[]) as w(workspace_id, feed, identity)
-      join lines l on l.workspace_id = w.workspace_id and l.feed = w.feed and l.identity = w.identity and l.identity <> ''`,
+      cross join lateral (select * from lines where workspace_id = any($1) and feed = w.feed and identity = w.identity
+        and identity <> '' offset 0) as l
+      where l.workspace_id = w.workspace_id`,
     values: [
       wanted.map((each) => each.workspace_id),
       wanted.map((each) => each.feed),
@@ -161,6 +166,19 @@ function conditionsOf(filters: LineFilters, parameters: Parameters, grace: strin
   ];
 }
 
+/** SQL: the next lines that a page looks at, whether they pass the other filters or not. */
+function lookedAt(
+  parameters: Parameters,
+  workspace_id: string,
+  { imports }: LineFilters,
+  { after, limit }: { after: string | null; limit: number },
+): string {
+  return `select * from lines where workspace_id = ${parameters.add(workspace_id)}
+    ${after === null ? '' : `and line_id < ${parameters.add(after)}`}
+    ${imports === undefined ? '' : `and import_id = any(${parameters.add(imports)})`}
+    order by line_id desc limit ${limit}`;
+}
+
 /**
  * Returns a page of lines that pass all filters, newest first, before the line `after`. A page examines a limited number of lines.
  * `next`: where the next page begins; null: there is none.
@@ -173,12 +191,11 @@ export async function findLines(
   grace_seconds = 0,
 ): Promise<{ rows: FoundLine[]; next: string | null }> {
   const parameters = new Parameters();
-  const workspace = parameters.add(workspace_id);
   const grace = parameters.add(grace_seconds);
-  const after = page.after === null ? '' : `and line_id < ${parameters.add(page.after)}`;
-  const looked_at = `select * from lines where workspace_id = ${workspace} ${after}
-    ${filters.imports === undefined ? '' : `and import_id = any(${parameters.add(filters.imports)})`}
-    order by line_id desc limit ${MAX_LINES_LOOKED_AT}`;
+  const looked_at = lookedAt(parameters, workspace_id, filters, {
+    after: page.after,
+    limit: MAX_LINES_LOOKED_AT,
+  });
   const agents = filters.agent_ids === undefined ? 'l.*' : `l.*, ${AGENT_OF} as agent_id`;
   const conditions = conditionsOf(filters, parameters, grace);
   const result = await db.query<
@@ -205,6 +222,40 @@ export async function findLines(
   const is_cut = (first?.looked_at ?? 0) >= MAX_LINES_LOOKED_AT;
   const next = has_more ? shown.at(-1)?.line_id : is_cut ? first?.last_looked_at : undefined;
   return { rows: shown, next: next ?? null };
+}
+
+/** Everything of a line that a replay looks at. */
+const REPLAYED = `l.line_id, l.kind, l.merchant, l.payee_id, l.instrument, l.amount_minor, l.currency, l.occurred_at, l.precision,
+  l.description, l.category`;
+
+/**
+ * Returns those of the next `looks_at` lines that pass all filters, those recorded last first, before the line `after`. `next`: where
+ * the next page begins; null: there is none.
+ */
+export async function loadReplayedLines(
+  db: Queryable,
+  workspace_id: string,
+  filters: LineFilters,
+  page: { after: string | null; looks_at: number },
+): Promise<{ lines: ReplayedLine[]; next: string | null }> {
+  const parameters = new Parameters();
+  const looked_at = lookedAt(parameters, workspace_id, filters, { ...page, limit: page.looks_at });
+  const conditions = conditionsOf(filters, parameters, '0');
+  const agents = filters.agent_ids === undefined ? 'l.*' : `l.*, ${AGENT_OF} as agent_id`;
+  const result = await db.query<ReplayedLine & { last_looked_at: string | null; looked_at: number }>({
+    text: `with looked_at as (${looked_at}),
+      ends as (select min(line_id) as last_looked_at, count(*) as looked_at from looked_at)
+      select ${REPLAYED}, e.* from ends e left join (select ${agents} from looked_at l) as l
+        on ${conditions.length === 0 ? 'true' : conditions.join(' and ')}
+      order by l.line_id desc`,
+    values: parameters.values,
+  });
+  const [first] = result.rows;
+  const is_last = first === undefined || first.looked_at < page.looks_at;
+  const lines = result.rows.flatMap(({ last_looked_at: _, looked_at: __, ...line }) =>
+    line.line_id === null ? [] : [line],
+  );
+  return { lines, next: is_last ? null : first.last_looked_at };
 }
 
 /** Returns these lines with whose they are, and whether they were asked for, in the order of their ids. */

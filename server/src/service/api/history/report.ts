@@ -14,12 +14,14 @@ import { loadEntriesOfAgent } from '../../../engine/storage/merchant-entries.ts'
 import { readReplayedLines } from '../../history/replay/load-lines.ts';
 import type { Known } from '../../history/replay/replay-job.ts';
 import type { ReplayThread } from '../../history/replay/replay-thread.ts';
-import { type Handler, type Route, serve } from '../../http/route.ts';
+import { type Call, type Handler, type Route, serve } from '../../http/route.ts';
+import type { Turns } from '../../scheduling/turns.ts';
 
 export interface ReportRouteOptions {
   db: pg.Pool;
   lists_db: pg.Pool;
   replays: Pick<ReplayThread, 'run'>;
+  turns: Turns;
 }
 
 const KEEP_SHARE = 0.97;
@@ -45,6 +47,13 @@ export function makeReportRoutesOfLines(options: ReportRouteOptions): Route[] {
   ];
 }
 
+/** Aborted when the request ends: a job that nobody waits for any more is stopped. */
+function endOf({ onEnd }: Pick<Call, 'onEnd'>): AbortSignal {
+  const ended = new AbortController();
+  onEnd(() => ended.abort());
+  return ended.signal;
+}
+
 async function findAgent(db: pg.Pool, workspace_id: string, ref: string): Promise<Agent> {
   const agent = await getAgent(db, workspace_id, ref);
   if (agent === undefined) throw new ApiError('not_found', 'No such agent.');
@@ -53,7 +62,7 @@ async function findAgent(db: pg.Pool, workspace_id: string, ref: string): Promis
 
 /** The agent that a filter names, and the lines of the filter. */
 async function select(
-  { db, lists_db }: ReportRouteOptions,
+  { db, lists_db, turns }: ReportRouteOptions,
   workspace_id: string,
   { agent: ref, imports, feed, currency, from, to }: Filter,
 ): Promise<{ agent: Agent | null; pages: ReturnType<typeof readReplayedLines> }> {
@@ -66,7 +75,7 @@ async function select(
     ...(to === undefined ? {} : { to }),
     ...(ref === 'none' ? { agent_ids: [] } : agent === null ? {} : { agent_ids: [agent.agent_id] }),
   };
-  return { agent, pages: readReplayedLines(lists_db, workspace_id, filters) };
+  return { agent, pages: readReplayedLines(lists_db, workspace_id, filters, turns.pause) };
 }
 
 /** Everything that people said of an agent's merchants and questions; nothing without an agent. */
@@ -80,12 +89,14 @@ async function knowledgeOf(db: pg.Pool, workspace_id: string, agent: Agent | nul
 
 function handleReplay(options: ReportRouteOptions): Handler<typeof routes.replayHistory> {
   const { db, replays } = options;
-  return async ({ caller: { workspace_id }, body: { authority: draft, filter = {} } }) => {
+  return async (call) => {
+    const { workspace_id } = call.caller;
+    const { authority: draft, filter = {} } = call.body;
     const { agent, pages } = await select(options, workspace_id, filter);
     const missing = missingList(draft, agent?.directory_version ?? 0);
     if (missing !== null) throw invalidField(`authority.${missing.field}`, missing.problem);
     const known = await knowledgeOf(db, workspace_id, agent);
-    const result = await replays.run({ kind: 'replay', draft, known }, pages);
+    const result = await replays.run({ kind: 'replay', draft, known }, pages, endOf(call));
     return { status: 200, body: { saved: false, ...result } };
   };
 }
@@ -111,7 +122,9 @@ async function baseOf(
 
 function handleProposal(options: ReportRouteOptions): Handler<typeof routes.proposeFromHistory> {
   const { db, replays } = options;
-  return async ({ caller: { workspace_id }, body }) => {
+  return async (call) => {
+    const { caller, body } = call;
+    const { workspace_id } = caller;
     const { filter = {}, keep_share = KEEP_SHARE, reviews_per_week = REVIEWS_PER_WEEK } = body;
     const agent = body.agent === undefined ? null : await findAgent(db, workspace_id, body.agent);
     const base = await baseOf(db, workspace_id, { agent, purpose: body.purpose });
@@ -124,21 +137,24 @@ function handleProposal(options: ReportRouteOptions): Handler<typeof routes.prop
     const default_currency = filter.currency ?? current?.currency ?? DEFAULT_CURRENCY;
     const aims = { keep_share, reviews_per_week };
     const job = { kind: 'proposal' as const, current, purpose, default_currency, aims, known };
-    const proposal = await replays.run(job, pages);
+    const proposal = await replays.run(job, pages, endOf(call));
     return { status: 200, body: { saved: false, base: base.version, ...proposal } };
   };
 }
 
 function handleAnomalies(options: ReportRouteOptions): Handler<typeof routes.listAnomalies> {
   const { db, replays } = options;
-  return async ({ caller: { workspace_id }, query: { threshold_minor, import: of_import, ...filter } }) => {
+  return async (call) => {
+    const { workspace_id } = call.caller;
+    const { threshold_minor, import: of_import, ...filter } = call.query;
     const imports = of_import === undefined ? {} : { imports: [of_import] };
     const { agent, pages } = await select(options, workspace_id, { ...filter, ...imports });
     const row = agent === null ? undefined : await getAuthority(db, workspace_id, agent.agent_id, null);
     const { review_threshold_minor, per_transaction_limit_minor } =
       row === undefined ? {} : parseAuthority(row);
     const threshold = threshold_minor ?? review_threshold_minor ?? per_transaction_limit_minor ?? null;
-    const data = await replays.run({ kind: 'anomalies', threshold_minor: threshold }, pages);
+    const job = { kind: 'anomalies' as const, threshold_minor: threshold };
+    const data = await replays.run(job, pages, endOf(call));
     return { status: 200, body: { data, next_cursor: null } };
   };
 }

@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ReplayedLine } from '@purser/rules/history/replay-lines';
 import { expect, test } from 'vitest';
-import { ReplayThread } from './replay-thread.ts';
+import { makeJobs } from './replay-jobs.ts';
+import { type FromThread, ReplayThread } from './replay-thread.ts';
 
 const ANOMALIES = { kind: 'anomalies', threshold_minor: null } as const;
 
@@ -58,4 +60,56 @@ test('a thread that runs out of memory fails its jobs and not the process, and t
   })();
   await expect(thread.run(ANOMALIES, many)).rejects.toThrow('The thread of replays ended');
   expect(await thread.run(ANOMALIES, pagesOf(TWICE))).toHaveLength(1);
+});
+
+test('a job that nobody waits for any more fails with the reason, its lines are not read on, and the next one works', async () => {
+  const thread = new ReplayThread({ merchants: [] });
+  const left = new AbortController();
+  const reason = new Error('the client is gone');
+  const read: number[] = [];
+  const pages = (async function* () {
+    for (let n = 0; n < 5; n++) {
+      read.push(n);
+      if (n === 2) left.abort(reason);
+      yield [lineAt(n)];
+    }
+  })();
+  await expect(thread.run(ANOMALIES, pages, left.signal)).rejects.toBe(reason);
+  expect(read).toEqual([0, 1, 2]);
+  await expect(thread.run(ANOMALIES, pagesOf(TWICE), left.signal)).rejects.toBe(reason);
+  const late = new AbortController();
+  const lines = Array.from({ length: 5_000 }, (_, n) => lineAt(n));
+  const running = thread.run(ANOMALIES, pagesOf(lines), late.signal);
+  late.abort(reason);
+  await expect(running).rejects.toBe(reason);
+  expect(await thread.run(ANOMALIES, pagesOf(TWICE))).toHaveLength(1);
+});
+
+test('in the thread a job that is dropped ends at its next turn, and others go on', async () => {
+  const answers: FromThread[] = [];
+  const endless = makeJobs(
+    async (_, lines, goOn) => {
+      while (lines.length < 2) await goOn();
+      return lines.length;
+    },
+    nextTurn,
+    (answer) => answers.push(answer),
+  );
+  endless({ id: 1, job: ANOMALIES });
+  endless({ id: 1, lines: [lineAt(1)] });
+  endless({ id: 1, ends: 'whole' });
+  endless({ id: 2, job: ANOMALIES });
+  endless({ id: 2, ends: 'dropped' });
+  endless({ id: 3, job: ANOMALIES });
+  endless({ id: 3, lines: TWICE });
+  await nextTurn();
+  endless({ id: 1, ends: 'dropped' });
+  endless({ id: 3, ends: 'whole' });
+  while (answers.length < 2) await nextTurn();
+  expect(answers).toEqual(
+    expect.arrayContaining([
+      { id: 1, error: new Error('The job was dropped.') },
+      { id: 3, result: 2 },
+    ]),
+  );
 });

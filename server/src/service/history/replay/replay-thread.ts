@@ -8,11 +8,11 @@ export interface ThreadData {
   merchants: readonly OwnMerchant[];
 }
 
-/** A message to the thread: a job, then its lines in parts, then the end of them. A job whose lines are not whole is dropped. */
+/** A message to the thread: a job, then its lines in parts, then the end of them. A job that is dropped stops at its next turn. */
 export type ToThread = { id: number } & (
   | { job: ReplayJob }
   | { lines: readonly ReplayedLine[] }
-  | { is_whole: boolean }
+  | { ends: 'whole' | 'dropped' }
 );
 
 /** The thread's answer to a job. */
@@ -54,11 +54,16 @@ export class ReplayThread {
     this.#max_heap_mib = max_heap_mib;
   }
 
-  /** Does a job. `pages`: its lines in any order. Rejects with the error of the pages or of the job. */
+  /**
+   * Does a job. `pages`: its lines in any order. Rejects with the error of the pages or of the job, and with the reason of the
+   * signal, which stops it: nobody waits for its result.
+   */
   async run<Kind extends ReplayJob['kind']>(
     job: Extract<ReplayJob, { kind: Kind }>,
     pages: AsyncIterable<readonly ReplayedLine[]>,
+    signal?: AbortSignal,
   ): Promise<ReplayResults[Kind]> {
+    signal?.throwIfAborted();
     const running = this.#started();
     const { worker, jobs } = running;
     this.#last_id += 1;
@@ -67,18 +72,22 @@ export class ReplayThread {
     const answer = new Promise<unknown>((resolve, reject) => jobs.set(id, { resolve, reject }));
     // Noted at once: the thread may end while lines are read.
     answer.catch(() => {});
+    const stop = () => jobs.get(id)?.reject(signal?.reason);
+    signal?.addEventListener('abort', stop);
     try {
       post({ id, job });
       for await (const lines of pages) {
+        signal?.throwIfAborted();
         if (!jobs.has(id)) break;
         post({ id, lines });
       }
-      post({ id, is_whole: true });
+      post({ id, ends: 'whole' });
       return (await answer) as ReplayResults[Kind];
     } catch (error) {
-      post({ id, is_whole: false });
+      post({ id, ends: 'dropped' });
       throw error;
     } finally {
+      signal?.removeEventListener('abort', stop);
       jobs.delete(id);
       if (jobs.size === 0) this.#endLater(running);
     }
