@@ -1,4 +1,11 @@
 import { expect } from 'vitest';
+import {
+  ap2Mandate,
+  mandateKey,
+  REFERENCE,
+  range,
+  withBinding,
+} from '../../server/tests/support/mandates.ts';
 import { freshKey, makeKey, spend } from '../../server/tests/support/running-service.ts';
 import { issuerKey, signedAllowance } from '../../server/tests/support/signed-allowances.ts';
 import { takesMinutes } from '../../server/tests/support/until.ts';
@@ -134,4 +141,31 @@ test('report says what standing approvals would have answered', async () => {
     new RegExp(`^Answered ahead:\n {2}${standing.id}  Servers\\S*  ${agent}  2 requests  EUR 190.00$`, 'm'),
   );
   expect(out).not.toContain('\u202e');
+});
+
+test('allowances presents a mandate with the agent’s key, and shows what the payer has to check', async () => {
+  const agent = await makeAgent();
+  const { body: made } = await s.call('POST', '/v1/api-keys', { body: { name: 'own', agent_id: agent } });
+  const [payer, own] = [mandateKey(), mandateKey()];
+  const issuing = { name: 'Payers', format: 'AP2', jwk: payer.jwk, currency: 'EUR', max_amount_minor: 1_000 };
+  await s.call('POST', '/v1/allowance-issuers', { body: issuing });
+  const card = { id: 'abe3c', type: 'card', description: 'network 1234' };
+  const pisp = { legal_name: 'Example Ltd.', brand_name: 'ExamplePay', domain_name: 'example.com' };
+  const constraints = [
+    range(900, 'EUR'),
+    { type: 'payment.allowed_payment_instruments', allowed: [card] },
+    { type: 'payment.allowed_pisps', allowed: [pisp] },
+    REFERENCE,
+  ];
+  const { text } = ap2Mandate(payer, own, { constraints });
+  const signed = withBinding(text, { aud: s.workspace_id, by: own });
+  const presented = await run(['allowances', 'present', '-'], {
+    env: { PURSER_BASE_URL: s.url, PURSER_API_KEY: made.key },
+    input: `${signed}\n`,
+  });
+  expect(presented).toMatchObject({ code: 0, err: '' });
+  expect(presented.out).toContain('  Mandate: AP2, for the payer to check\n');
+  expect(presented.out).toContain(`  Checkout: ${REFERENCE.conditional_transaction_id}\n`);
+  expect(presented.out).toContain('  Instruments: card abe3c\n');
+  expect(presented.out).toContain('  Providers: ExamplePay (example.com)\n');
 });

@@ -1,3 +1,11 @@
+import {
+  ap2Mandate,
+  inAll,
+  mandateKey,
+  REFERENCE,
+  range,
+  withBinding,
+} from '../../../server/tests/support/mandates.ts';
 import { expectAccessible, expectNoSidewaysScroll } from '../support/axe.ts';
 import { expect, test } from '../support/test.ts';
 import { AUTHORITY } from '../support/workspace.ts';
@@ -141,4 +149,54 @@ test('the shadow report says what a standing approval would have answered, and l
   await expect(page.getByRole('heading', { level: 1, name: 'Decisions' })).toBeVisible();
   await expect(page.getByText('EUR 30.00').first()).toBeVisible();
   await expect(page.getByText('EUR 5.00')).toHaveCount(0);
+});
+
+test('the page of a mandate shows what the payer has to check', async ({ page, workspace }) => {
+  await workspace.agent({ mode: 'ENFORCE', authority: OPEN });
+  const { key } = await workspace.call('POST', '/v1/api-keys', { name: 'own', agent_id: 'infra-bot' });
+  const [payer, own] = [mandateKey(), mandateKey()];
+  await workspace.call('POST', '/v1/allowance-issuers', {
+    name: 'Payers',
+    format: 'AP2',
+    jwk: payer.jwk,
+    currency: 'EUR',
+    max_amount_minor: 100_000,
+  });
+  const allowed = Array.from({ length: 12 }, (_, i) => ({
+    id: `card-${i}-${'0123456789abcdef'.repeat(12)}`,
+    type: 'card',
+    description: `network ··· 12${i}`,
+  }));
+  const pisp = {
+    legal_name: 'Example Payments Ltd.',
+    brand_name: 'ExamplePay',
+    domain_name: 'examplepay.com',
+  };
+  const { text } = ap2Mandate(payer, own, {
+    constraints: [
+      range(2_000, 'EUR'),
+      inAll(50, 'EUR'),
+      { type: 'payment.agent_recurrence', frequency: 'MONTHLY', max_occurrences: 12 },
+      { type: 'payment.allowed_payment_instruments', allowed },
+      { type: 'payment.allowed_pisps', allowed: [pisp] },
+      REFERENCE,
+    ],
+  });
+  const signed = withBinding(text, { aud: workspace.id, by: own });
+  const { id, parent } = await workspace.call(
+    'POST',
+    '/v1/allowances/present',
+    { signed },
+    { 'x-api-key': key },
+  );
+  await page.goto(`/console/allowances/${id}`);
+  const card = page.getByRole('region', { name: 'Mandate' });
+  for (const shown of ['Agent Payments Protocol (AP2)', REFERENCE.conditional_transaction_id, 'ExamplePay'])
+    await expect(card).toContainText(shown);
+  await expect(page.getByRole('region', { name: 'Origin' })).toContainText('Signed by a payer');
+  await expectAccessible(page, 'a mandate');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectNoSidewaysScroll(page, 'a mandate on a phone');
+  await page.getByRole('link', { name: parent }).click();
+  await expect(page.getByRole('region', { name: 'Parts' }).getByRole('link')).toHaveCount(1);
 });

@@ -174,6 +174,9 @@ function originOf({ source, created_by, created_at, request, decided, revoked, .
 
 const FORMATS = { AP2: 'Agent Payments Protocol (AP2)', VI: 'Verifiable Intent' } as const;
 
+/** One below the other, since their texts may have commas. */
+const inLines = (values: readonly string[]) => values.map((value) => <div key={value}>{visible(value)}</div>);
+
 /** The facts that the payer has to check. */
 function mandateOf({ format, reference, instruments, pisps }: NonNullable<Allowance['mandate']>): Fact[] {
   const instrument = ({ id, type, description }: NonNullable<typeof instruments>[number]) =>
@@ -183,8 +186,8 @@ function mandateOf({ format, reference, instruments, pisps }: NonNullable<Allowa
   return [
     ['Format', FORMATS[format]],
     ['Checkout', reference === null ? 'Any' : <code key="c">{visible(reference)}</code>],
-    ['Instruments', instruments === null ? 'Any' : listed(instruments.map(instrument))],
-    ['Providers', pisps === null ? 'Any' : listed(pisps.map(provider))],
+    ['Instruments', instruments === null ? 'Any' : inLines(instruments.map(instrument))],
+    ['Providers', pisps === null ? 'Any' : inLines(pisps.map(provider))],
   ];
 }
 
