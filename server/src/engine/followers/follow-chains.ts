@@ -14,9 +14,15 @@ export interface Follower {
   max_events: number;
   /**
    * Aggregates the events after `after` and up to `upto`, within the transaction that advances the watermark. Returns the
-   * last event that it processed, which is after `after`, and before `upto` where the page would cost too much.
+   * last event that it processed, which is after `after`, and before `upto` where the page would cost too much. `pause` lets
+   * other work come in.
    */
-  fold(client: Client, workspace_id: string, range: { after: number; upto: number }): Promise<number>;
+  fold(
+    client: Client,
+    workspace_id: string,
+    range: { after: number; upto: number },
+    pause: Pause,
+  ): Promise<number>;
 }
 
 /** An event that was skipped, and why. */
@@ -43,16 +49,14 @@ async function followPage(
   pool: pg.Pool,
   follower: Follower,
   workspace_id: string,
-  max_events: number,
+  { max_events, pause = () => {} }: { max_events: number; pause?: Pause | undefined },
 ): Promise<boolean> {
   return inTransaction(pool, { reading: false }, async (client) => {
     const after = await lockWatermark(client, follower.name, workspace_id);
     const head = await getHead(client, workspace_id);
     if (after === undefined || head === undefined || head.seq <= after) return false;
-    const upto = await follower.fold(client, workspace_id, {
-      after,
-      upto: Math.min(head.seq, after + max_events),
-    });
+    const range = { after, upto: Math.min(head.seq, after + max_events) };
+    const upto = await follower.fold(client, workspace_id, range, pause);
     await moveWatermark(client, follower.name, workspace_id, after, upto);
     return upto < head.seq;
   });
@@ -87,11 +91,11 @@ export async function followNext(
   pool: pg.Pool,
   follower: Follower,
   workspace_id: string,
-  options: { max_events?: number; onSkip: (skipped: SkippedEvent) => void },
+  options: { max_events?: number; onSkip: (skipped: SkippedEvent) => void; pause?: Pause | undefined },
 ): Promise<boolean> {
   for (let max_events = options.max_events ?? follower.max_events; ; ) {
     try {
-      return await followPage(pool, follower, workspace_id, max_events);
+      return await followPage(pool, follower, workspace_id, { max_events, pause: options.pause });
     } catch (error) {
       if (!isFaultOfEvents(error)) throw error;
       if (max_events > 1) {
@@ -166,7 +170,7 @@ export function makeFollowerRound(options: {
   max_pages: number;
   max_full_pages?: number;
   log: Logger;
-  /** Lets other work come in before each page. */
+  /** Lets other work come in before each page, and within it. */
   pause?: Pause;
 }): () => Promise<void> {
   const { pool, follower, max_pages, log, pause } = options;
@@ -181,7 +185,7 @@ export function makeFollowerRound(options: {
     find: (page) => findLaggingWorkspaces(pool, name, page),
     async next(workspace_id, max) {
       await pause?.();
-      return followNext(pool, follower, workspace_id, { max_events: max, onSkip });
+      return followNext(pool, follower, workspace_id, { max_events: max, onSkip, pause });
     },
     max_events,
     max_pages,

@@ -1,7 +1,6 @@
 import type { Follower } from '../followers/follow-chains.ts';
 import { loadSearchTexts, putSearchTexts } from './search-rows.ts';
 
-/** A page of requests is parsed and folded in one go, during which every other request of the process waits. */
 const MAX_EVENTS = 200;
 /** Pages of all workspaces, so that a round ends soon enough for a stop. */
 export const MAX_PAGES_PER_ROUND = 50;
@@ -16,9 +15,9 @@ export const MAX_FULL_PAGES_PER_ROUND = 4;
 export const indexTexts: Follower = {
   name: 'search',
   max_events: MAX_EVENTS,
-  async fold(client, workspace_id, range) {
+  async fold(client, workspace_id, range, pause) {
     const texts = await loadSearchTexts(client, workspace_id, range);
-    if (texts.length > 0) await putSearchTexts(client, workspace_id, texts);
+    if (texts.length > 0) await putSearchTexts(client, workspace_id, texts, pause);
     return range.upto;
   },
 };

@@ -1,6 +1,7 @@
 import { majorUnits } from '@purser/contract/money';
 import { actionIn, taskIn } from '@purser/rules/domain/decision-document';
 import { foldText, gramsOf } from '@purser/rules/values/folded-text';
+import type { Pause } from '@purser/rules/values/slices';
 import type { Client, Queryable } from '../storage/database.ts';
 import { actionOf, taskOf } from '../storage/decisions.ts';
 
@@ -128,13 +129,21 @@ export async function loadSearchTexts(
 /** Longer texts are cut: compatibility forms can be many times as long as what was written. */
 const MAX_FOLDED = 10_000;
 
-/** Stores texts so that they are found. */
+/** Stores texts so that they are found. A long one takes a millisecond; `pause` lets other work come in before each. */
 export async function putSearchTexts(
   client: Client,
   workspace_id: string,
   texts: readonly SearchText[],
+  pause: Pause = () => {},
 ): Promise<void> {
-  const folded = texts.map(({ parts }) => parts.map(foldText).join('\n').slice(0, MAX_FOLDED));
+  const folded: string[] = [];
+  const grams: string[] = [];
+  for (const { parts } of texts) {
+    await pause();
+    const text = parts.map(foldText).join('\n').slice(0, MAX_FOLDED);
+    folded.push(text);
+    grams.push(`{${gramsOf(workspace_id, text).join(',')}}`);
+  }
   const column = (name: 'decision_id' | 'record_id' | 'agent_id' | 'kind') => texts.map((each) => each[name]);
   await client.query({
     name: 'put_search_texts',
@@ -150,7 +159,7 @@ export async function putSearchTexts(
       column('agent_id'),
       column('kind'),
       folded,
-      folded.map((each) => `{${gramsOf(workspace_id, each).join(',')}}`),
+      grams,
     ],
   });
 }
