@@ -18,6 +18,7 @@ import { measureLongHistory } from './reading.ts';
 import { type BenchReport, renderPage, renderReport } from './render.ts';
 import type { Group } from './result.ts';
 import { measureSearch } from './search.ts';
+import { measureTurns } from './turns.ts';
 import { measureWays } from './ways.ts';
 import { measureWebhooks } from './webhooks.ts';
 
@@ -26,6 +27,7 @@ const GROUPS: readonly Group[] = [
   { name: 'decisions', title: 'Decisions', measure: measureDecisions },
   { name: 'limits', title: 'Limits over time', measure: measureLimits },
   { name: 'ways', title: 'The other hot ways', measure: measureWays },
+  { name: 'turns', title: 'Turns', measure: measureTurns },
   { name: 'webhooks', title: 'Webhooks', measure: measureWebhooks },
   { name: 'notices', title: 'Channels', measure: measureNotices },
   { name: 'inbox', title: 'The inbox', measure: measureInbox },

@@ -62,7 +62,7 @@ async function makeDecisions(
   return made;
 }
 
-const toTheEnd = (count: number) => ({
+export const toTheEnd = (count: number) => ({
   warm_up_ms: 0,
   measured_ms: Number.POSITIVE_INFINITY,
   max_requests: count,
@@ -91,7 +91,7 @@ async function useUp(
   return bench.load(CLIENTS, requests, toTheEnd(decisions.length));
 }
 
-const readOf = (key: string, pathOf: (n: number) => string): Requests => ({
+export const readOf = (key: string, pathOf: (n: number) => string): Requests => ({
   good_status: 200,
   make: (n) => requestText('GET', pathOf(n), key),
 });

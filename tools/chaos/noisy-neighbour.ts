@@ -1,9 +1,8 @@
 import { Agent, request } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Honest, honestWork } from '../bench/honest.ts';
 import { makeWorkspaces } from '../bench/workspaces.ts';
-import { makeJsonClient } from '../demo/json-client.ts';
-import { percentilesOf } from '../demo/totals.ts';
 import { watchMachine } from './quiet-machine.ts';
 import { between } from './random.ts';
 import { type Finding, makeStage, type ScenarioContext, type Stage } from './stage.ts';
@@ -16,8 +15,13 @@ const MAX_RATIO = 2;
  */
 const NOT_TELLING_BELOW_MS = 150;
 const DECISIONS_WITH_MUCH_TEXT = 60;
+/** How often quiet and flood take turns. */
+const TURNS = 5;
 /** Much less than a refusal asks for, and enough that the flood's clients are not the slow part. */
 const PAUSE_AFTER_REFUSAL_MS = 50;
+
+/** No two requests of floods have the same idempotency key. */
+let next_number = 0;
 
 interface Flood {
   clients: number;
@@ -99,54 +103,23 @@ const FLOOD_MAKERS: Readonly<Record<string, (random: () => number) => Flood>> = 
 /** The names of the floods, in the order in which they run. */
 export const FLOODS = Object.keys(FLOOD_MAKERS);
 
-/** What the honest tenant does, one request after another; durations in ms, and what was not answered well. */
-async function honestWork(stage: Stage, until_ms: number, name: string) {
-  const [target] = stage.agents as [Stage['agents'][number]];
-  const agent = makeJsonClient(stage.base_url, target.agent_key);
-  const latencies_ms: number[] = [];
-  const failures = new Map<string, number>();
-  try {
-    for (let n = 0; performance.now() < until_ms; n++) {
-      const spend = {
-        action: {
-          type: 'purchase',
-          merchant: 'Acme',
-          amount_minor: 100,
-          currency: 'EUR',
-          description: 'Screws',
-        },
-      };
-      const answers = [
-        await agent.send('POST', '/v1/decisions', spend, { 'idempotency-key': `honest-${name}-${n}` }),
-        await stage.client.send('GET', '/v1/workspace'),
-        await stage.client.send('GET', '/v1/decisions?limit=10'),
-      ];
-      for (const { status, took_ms } of answers) {
-        latencies_ms.push(took_ms);
-        if (status > 299) failures.set(String(status), (failures.get(String(status)) ?? 0) + 1);
-      }
-    }
-  } finally {
-    agent.close();
-  }
-  return { ...percentilesOf(latencies_ms), failures };
-}
-
-/** Asks with all its clients for as long as `work` takes. */
-async function flooded<T>(stage: Stage, key: string, flood: Flood, work: () => Promise<T>) {
+/** Asks with all its clients for as long as `work` takes, and counts the answers by status. */
+async function flooded(
+  stage: Stage,
+  { key, flood, answers }: { key: string; flood: Flood; answers: Map<number, number> },
+  work: () => Promise<void>,
+) {
   let is_over = false;
-  const answers = new Map<number, number>();
   const agent = new Agent({ keepAlive: true, maxSockets: flood.clients });
-  let asked = 0;
   const asking = Array.from({ length: flood.clients }, async () => {
     while (!is_over) {
-      const status = await ask(stage, agent, key, flood, asked++);
+      const status = await ask(stage, agent, key, flood, next_number++);
       answers.set(status, (answers.get(status) ?? 0) + 1);
       if (status === 503) await wait(PAUSE_AFTER_REFUSAL_MS);
     }
   });
   try {
-    return { result: await work(), answers };
+    await work();
   } finally {
     is_over = true;
     await Promise.allSettled(asking);
@@ -174,13 +147,21 @@ export async function noisyNeighbour(context: ScenarioContext): Promise<Finding>
       if (flood === undefined) throw new Error(`There is no flood of ${name}.`);
       // The clients share one process: how late that is itself is part of what they measure.
       const lateness = monitorEventLoopDelay({ resolution: 10 });
-      const quiet = await honestWork(stage, performance.now() + measured_ms, `${name}-quiet`);
-      lateness.enable();
-      const { result: during, answers } = await flooded(stage, noisy.admin_key, flood, () =>
-        honestWork(stage, performance.now() + measured_ms, name),
-      );
-      lateness.disable();
-      context.signal.throwIfAborted();
+      const answers = new Map<number, number>();
+      const quiet = new Honest();
+      const during = new Honest();
+      // In turn, so that what else the machine does meanwhile falls on both.
+      for (let turn = 0; turn < TURNS; turn++) {
+        const { base_url, client, agents } = stage;
+        const by = { base_url, client, agent_key: agents[0]?.agent_key ?? '' };
+        const work = (round: string, measured: Honest) =>
+          honestWork(by, performance.now() + measured_ms / TURNS, `${round}-${turn}`, measured);
+        await work(`${name}-quiet`, quiet);
+        lateness.enable();
+        await flooded(stage, { key: noisy.admin_key, flood, answers }, () => work(name, during));
+        lateness.disable();
+        context.signal.throwIfAborted();
+      }
       const late_ms = Math.max(0, lateness.percentile(95) / 1e6 - 10);
       const ratio = during.p95 / quiet.p95;
       const told = [...answers].map(([status, count]) => `${count} x ${status}`).join(', ');
