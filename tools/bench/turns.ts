@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { untilPostgresIsGone } from '@purser/embedded-postgres';
+import { Honest, honestWork } from '../demo/honest.ts';
 import { describeError } from '../demo/json-client.ts';
 import { makeDataDirectory, startServing } from '../demo/purser-process.ts';
-import { type Bench, requestText } from './bench.ts';
-import { Honest, honestWork } from './honest.ts';
+import { type Bench, type Loaded, requestText } from './bench.ts';
 import { runLoad } from './load.ts';
 import { shownNumber } from './render.ts';
-import type { GroupResult } from './result.ts';
+import type { GroupResult, ResultTable } from './result.ts';
 import { BENCH_AUTHORITY, makeSpendBody } from './spend-bodies.ts';
 import { medianOf } from './statistics.ts';
 import { readOf, toTheEnd } from './ways.ts';
@@ -136,6 +136,54 @@ async function measureStarts({ purser, plan, signal, say }: Bench) {
   return started;
 }
 
+/** The measurements that `measureTurns` makes. */
+interface Measured {
+  decisions: number;
+  pages: Loaded;
+  alone: Awaited<ReturnType<typeof measureAlone>>;
+  beside: Awaited<ReturnType<typeof measureBeside>>;
+  starts: Awaited<ReturnType<typeof measureStarts>>;
+}
+
+function tablesOf({ decisions, pages, alone, beside, starts }: Measured): ResultTable[] {
+  const shown = (value: number | null) => (value === null ? '–' : shownNumber(value));
+  return [
+    {
+      title: 'Long work',
+      columns: ['what', 'wall ms', 'CPU ms service', 'CPU ms PostgreSQL'],
+      rows: [
+        [
+          `simulation of ${decisions}, alone`,
+          shownNumber(alone.wall_ms),
+          shown(alone.service_ms),
+          shown(alone.postgres_ms),
+        ],
+        [
+          `page of ${Math.min(PAGE, decisions)} decisions`,
+          shownNumber(medianOf(pages.latencies_ms)),
+          shown(pages.service_cpu_ms),
+          shown(pages.postgres_cpu_ms),
+        ],
+      ],
+    },
+    {
+      title: "Another workspace's requests, p95",
+      columns: ['round', 'quiet ms', 'beside a simulation ms', 'ratio'],
+      rows: beside.map(({ quiet_ms, beside_ms }, i) => [
+        String(i + 1),
+        shownNumber(quiet_ms),
+        shownNumber(beside_ms),
+        shownNumber(beside_ms / quiet_ms),
+      ]),
+    },
+    {
+      title: `${CLIENTS} clients right after a start`,
+      columns: ['start', 'decisions', 'refused'],
+      rows: starts.map(({ good, refused }, i) => [String(i + 1), String(good), refused]),
+    },
+  ];
+}
+
 /** Measures the processor time of long work, its effect on others, and refusals right after a start. */
 export async function measureTurns(bench: Bench): Promise<GroupResult> {
   const { plan, purser, say } = bench;
@@ -159,43 +207,8 @@ export async function measureTurns(bench: Bench): Promise<GroupResult> {
   const starts = await measureStarts(bench);
   const sumOf = (of: (start: (typeof starts)[number]) => number) =>
     starts.reduce((sum, start) => sum + of(start), 0);
-  const shown = (value: number | null) => (value === null ? '–' : shownNumber(value));
   return {
-    tables: [
-      {
-        title: 'Long work',
-        columns: ['what', 'wall ms', 'CPU ms service', 'CPU ms PostgreSQL'],
-        rows: [
-          [
-            `simulation of ${decisions}, alone`,
-            shownNumber(alone.wall_ms),
-            shown(alone.service_ms),
-            shown(alone.postgres_ms),
-          ],
-          [
-            `page of ${Math.min(PAGE, decisions)} decisions`,
-            shownNumber(medianOf(pages.latencies_ms)),
-            shown(pages.service_cpu_ms),
-            shown(pages.postgres_cpu_ms),
-          ],
-        ],
-      },
-      {
-        title: "Another workspace's requests, p95",
-        columns: ['round', 'quiet ms', 'beside a simulation ms', 'ratio'],
-        rows: beside.map(({ quiet_ms, beside_ms }, i) => [
-          String(i + 1),
-          shownNumber(quiet_ms),
-          shownNumber(beside_ms),
-          shownNumber(beside_ms / quiet_ms),
-        ]),
-      },
-      {
-        title: `${CLIENTS} clients right after a start`,
-        columns: ['start', 'decisions', 'refused'],
-        rows: starts.map(({ good, refused }, i) => [String(i + 1), String(good), refused]),
-      },
-    ],
+    tables: tablesOf({ decisions, pages, alone, beside, starts }),
     goals: [
       {
         name: 'Simulation alone, to its processor time',

@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Honest, honestWork } from '../bench/honest.ts';
 import { makeWorkspaces } from '../bench/workspaces.ts';
+import { Honest, honestWork } from '../demo/honest.ts';
 import { watchMachine } from './quiet-machine.ts';
 import { between } from './random.ts';
 import { type Finding, makeStage, type ScenarioContext, type Stage } from './stage.ts';

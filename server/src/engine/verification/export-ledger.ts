@@ -47,7 +47,7 @@ export async function* exportLedger(
   const { since, keys, checkpoint_dir, is_withheld, pause } = options;
   // The checkpoints are read before the head, so that one ahead of the head proves that the chain was truncated.
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MAX_CHECKPOINTS);
-  const notes = await loadNotes(pool, workspace_id, files, keys, since);
+  const notes = await loadNotes(pool, workspace_id, files, { keys, since, pause });
   const exported_at = new Date(await readClock(pool)).toISOString();
   const head = (await getHead(pool, workspace_id)) ?? GENESIS;
   const [start] =
@@ -134,12 +134,12 @@ async function loadNotes(
   db: Queryable,
   workspace_id: string,
   files: readonly { note: string }[],
-  keys: readonly VerifyingKey[],
-  since: number,
+  { keys, since, pause }: { keys: readonly VerifyingKey[]; since: number; pause: Pause | undefined },
 ): Promise<{ seq: number; note: string }[]> {
   const rows = await loadCheckpoints(db, workspace_id, MAX_CHECKPOINTS);
   const notes = new Map<string, { seq: number; note: string }>();
   for (const { note } of [...rows, ...files]) {
+    await pause?.();
     const said = openCheckpoint(note, keys);
     if (said?.workspace_id === workspace_id && said.seq >= since) notes.set(note, { seq: said.seq, note });
   }

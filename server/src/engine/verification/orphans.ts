@@ -1,4 +1,5 @@
 import type { LedgerEvent, LedgerHead } from '@purser/rules/domain/ledger';
+import type { Pause } from '@purser/rules/values/slices';
 import type { Queryable } from '../storage/database.ts';
 import type { ApprovalsWalk } from './approvals.ts';
 import {
@@ -44,6 +45,8 @@ export interface Walk {
   /** Ids behind those, which altered events name: their rows belong to events, which are reported themselves. */
   named_ahead: Record<WalkedTable, Set<string>>;
   previous: LedgerHead;
+  /** Lets other work come in; throws if the verification is over. */
+  pause: Pause;
   occurred_ms: number;
   approvals: ApprovalsWalk;
   /** True if all audit records so far are as they were sealed. */

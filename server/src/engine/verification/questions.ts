@@ -40,16 +40,19 @@ interface PageRows {
 }
 
 /** The parts of a verification that the questions use. */
-type Verified = Pick<Walk, 'db' | 'workspace_id' | 'findings'>;
+type Verified = Pick<Walk, 'db' | 'workspace_id' | 'findings' | 'pause'>;
 
 const nameOf = ({ agent_id, question_id }: Pick<QuestionRow, 'agent_id' | 'question_id'>) =>
   `question ${question_id} of ${agent_id}`;
 
 /** Loads these decisions, some at a time: their documents may be long. */
-async function* documentsOf({ db, workspace_id }: Verified, ids: readonly string[]) {
+async function* documentsOf({ db, workspace_id, pause }: Verified, ids: readonly string[]) {
   for (let rest = [...ids].sort(); rest.length > 0; ) {
     const found = await loadOriginalDocuments(db, workspace_id, rest);
-    for (const { document } of found) yield decodeDecision(document);
+    for (const { document } of found) {
+      await pause();
+      yield decodeDecision(document);
+    }
     const last = found.at(-1)?.decision_id;
     rest = last === undefined ? [] : rest.filter((id) => id > last);
   }

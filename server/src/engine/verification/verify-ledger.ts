@@ -72,7 +72,7 @@ export interface VerifyOptions {
   checkpoint_dir: string;
   /** The names that lessons are stored by. */
   names: SpendNames;
-  /** Lets other work come in before each page. */
+  /** Lets other work come in before each page, each checkpoint and each document that is read. */
   pause?: Pause;
 }
 
@@ -99,7 +99,11 @@ export async function verifyLedger(
     const clock_ms = await readClock(client);
     const head = await getHead(client, workspace_id);
     const findings = makeFindings();
-    const checkpoints = await loadAllCheckpoints(client, workspace_id, files, keys, findings);
+    const pause = () => {
+      alive();
+      return options.pause?.();
+    };
+    const checkpoints = await loadAllCheckpoints(client, workspace_id, files, keys, { findings, pause });
     const start = await startingPoint(client, workspace_id, since, findings);
     await checkpoints.checkEarlier(client, since);
     const walk: Walk = {
@@ -125,11 +129,9 @@ export async function verifyLedger(
       occurred_ms: 0,
       approvals: { history: new SigningHistory(workspace_id, null), is_whole: since === 0, findings },
       is_vouched_for: true,
+      pause,
     };
-    const events_checked = await walkChain(walk, clients, () => {
-      alive();
-      return options.pause?.();
-    });
+    const events_checked = await walkChain(walk, clients);
     await closeBeside();
     const last = walk.previous;
     checkHead(findings, head, last, walk.occurred_ms, clock_ms);
@@ -193,7 +195,7 @@ interface LinkedPage extends Page {
  * Walks along the chain with several concurrent pages: each is read and rebuilt by itself, and linked to the one before
  * it in order. Returns the number of events.
  */
-async function walkChain(walk: Walk, clients: readonly Client[], alive: Pause): Promise<number> {
+async function walkChain(walk: Walk, clients: readonly Client[]): Promise<number> {
   const { workspace_id } = walk;
   let events_checked = 0;
   let [is_over, pages] = [false, 0];
@@ -227,7 +229,7 @@ async function walkChain(walk: Walk, clients: readonly Client[], alive: Pause): 
     if (begin !== after && Number.isSafeInteger(begin)) base = begin - number * EVENTS_AT_ONCE;
     const events = await (begin === after && guessed !== null ? guessed : load(begin));
     if (events.length === 0) is_over = true;
-    await alive();
+    await walk.pause();
     events_checked += events.length;
     const intact = events.map(isIntact);
     return { events, intact, spans: spansOf(walk, events, intact), end: events.at(-1)?.seq ?? begin };

@@ -1,5 +1,5 @@
-import { type JsonClient, makeJsonClient } from '../demo/json-client.ts';
-import { percentilesOf } from '../demo/totals.ts';
+import { type JsonClient, makeJsonClient } from './json-client.ts';
+import { percentilesOf } from './totals.ts';
 
 /** Measurements of a workspace that does little: durations in ms, and what was not answered well. */
 export class Honest {
