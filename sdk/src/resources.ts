@@ -409,7 +409,7 @@ export class Allowances extends Resource {
   update(id: string, body: t.UpdateAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
     return this.call('PATCH', '/v1/allowances/:id', { params: { id }, body, options });
   }
-  /** Makes the allowance that an issuer signed; the same JWT again returns it. */
+  /** Makes the allowance that an issuer, or a payer's mandate, signed; presented again it is the same one. */
   present(body: t.PresentAllowanceRequest, options?: Options): APIPromise<t.Allowance> {
     const shape = shapes.allowance;
     return this.call('POST', '/v1/allowances/present', { body, repeatable: true, shape, options });

@@ -173,7 +173,7 @@ export const ERRORS = {
   },
   allowance_invalid: {
     status: 422,
-    when: 'The signed allowance is not good: the message names its signature, header, claim, time or issuer. Nothing was kept.',
+    when: 'The signed allowance or mandate is not good: the message names its signature, header, claim, constraint, time or issuer. Nothing was kept.',
     retry: false,
   },
   budget_frozen: {

@@ -145,8 +145,15 @@ export function disclosedClaims(sd_jwt: SdJwt, { may_list = false } = {}): Json 
   const { name, payload, disclosures } = sd_jwt;
   const by_digest = new Map(disclosures.map((each) => [each.digest, each]));
   if (by_digest.size < disclosures.length) throw invalidAllowance(`${name}: has a disclosure twice.`);
-  const used = new Set<string>();
+  const opened = new Set<string>();
+  const listed = new Set<string>();
   const wrong = () => invalidAllowance(`${name}: a disclosure is not one of what was signed.`);
+  // Each once, as the standard has it: pieces that name others twice over would grow without end.
+  const once = ({ digest, value }: Disclosure): unknown => {
+    if (opened.has(digest)) throw wrong();
+    opened.add(digest);
+    return open(value, false);
+  };
   const open = (value: unknown, is_outermost: boolean): unknown => {
     if (Array.isArray(value)) return value.map(element);
     return isObject(value) ? members(value, is_outermost) : value;
@@ -158,8 +165,7 @@ export function disclosedClaims(sd_jwt: SdJwt, { may_list = false } = {}): Json 
     const found = by_digest.get(digest);
     if (found === undefined) return value;
     if (found.key !== null) throw wrong();
-    used.add(digest);
-    return open(found.value, false);
+    return once(found);
   };
   const members = (value: Json, is_outermost: boolean): Json => {
     const { [MEMBERS]: digests, ...plain } = value;
@@ -169,18 +175,18 @@ export function disclosedClaims(sd_jwt: SdJwt, { may_list = false } = {}): Json 
     const hidden: unknown[] = [];
     for (const digest of digests) {
       const found = by_digest.get(digest);
-      if (found !== undefined) used.add(digest);
       if (found?.key == null) {
         if (found !== undefined && !(may_list && is_outermost)) throw wrong();
         hidden.push(digest);
+        listed.add(digest);
         continue;
       }
       if (made.has(found.key) || found.key === ELEMENT || found.key === MEMBERS) throw wrong();
-      made.set(found.key, open(found.value, false));
+      made.set(found.key, once(found));
     }
     return Object.fromEntries(hidden.length === 0 ? made : [...made, [MEMBERS, hidden]]);
   };
   const claims = members(payload, true);
-  if (used.size < disclosures.length) throw wrong();
+  if (disclosures.some(({ digest }) => !opened.has(digest) && !listed.has(digest))) throw wrong();
   return claims;
 }

@@ -9,6 +9,7 @@ import {
   type MandateKey,
   type MandateOptions,
   mandateKey,
+  type Piece,
   piece,
   presented,
   REFERENCE,
@@ -24,6 +25,9 @@ import {
   startTestService,
 } from '../support/running-service.ts';
 import { makeClient } from '../support/service-test.ts';
+import { takesMinutes } from '../support/until.ts';
+
+takesMinutes(20);
 
 /** MANDATE_RUNS makes a longer run. */
 const RUNS = Number(process.env.MANDATE_RUNS);
@@ -149,6 +153,15 @@ describe('an AP2 mandate', () => {
       expect([again.status, again.headers.get('idempotent-replay')], again.text).toEqual([200, 'true']);
       expect(again.body).toEqual(first.body);
     }
+    // An administrator can lower what the payer signed, and not raise it.
+    for (const [changes, status] of [
+      [{ amount_minor: 20_001 }, 400],
+      [{ expires_at: new Date(Date.now() + 30 * 86_400_000).toISOString() }, 400],
+      [{ amount_minor: 19_000, name: 'Shoes' }, 200],
+    ] as const) {
+      const changed = await s.call('PATCH', `/v1/allowances/${first.body.id}`, { body: changes });
+      expect(changed.status, changed.text).toBe(status);
+    }
     // It is consumed once, whichever merchant.
     expect((await decide(agent, first.body.id, { merchant: 'Other Merchant' })).reason_code).toBe(
       'OUTSIDE_ALLOWANCE',
@@ -178,6 +191,14 @@ describe('an AP2 mandate', () => {
     });
     const hidden_exp = piece(now + 60, 'exp');
     const constraint = piece(range(10));
+    // Sixty pieces, each of which names the next one twice.
+    const twice: (Piece & { nested: object })[] = [];
+    for (let i = 0, nested: object = { name: 'M' }; i < 60; i++) {
+      const made = piece(nested);
+      nested = { a: [made.element, made.element] };
+      twice.push({ ...made, nested });
+    }
+    const doubled = make(agent, { constraints: [{ ...range(5), more: twice.at(-1)?.nested }, REFERENCE] });
     const before = (await walk('/v1/allowances')).length;
     const [head, body, signature] = good.jwt.split('.') as [string, string, string];
     const cases: [string, string][] = [
@@ -243,6 +264,11 @@ describe('an AP2 mandate', () => {
         'cnf',
       ],
       [withNextBinding(good.text, { aud: s.workspace_id, by: agent.own }).slice(0, -1), 'key binding'],
+      [bind(presented(doubled.jwt, [...twice, doubled.content]), agent), 'not one of what was signed'],
+      [
+        `${withNextBinding(good.text, { aud: s.workspace_id, by: agent.own }, twice.at(-1)?.nested)}${twice.map(({ text }) => `${text}~`).join('')}`,
+        'not one',
+      ],
       // The constraints.
       ...(
         [

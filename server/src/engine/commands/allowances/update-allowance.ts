@@ -27,6 +27,7 @@ export const updateAllowance: Command<UpdateAllowanceInput, Allowance> = {
     const after: Allowance = { ...before, ...changes };
     const { amount_minor, expires_at } = changes;
     const wrong =
+      (before.source === 'MANDATE' ? whyOverSigned(before, after) : null) ??
       (amount_minor === undefined || parent === null ? null : overParent(parent, after)) ??
       (expires_at === undefined ? null : expiryProblem(expires_at, parent, set.now_ms));
     if (wrong !== null) return refuse('invalid_request', wrong.join(': '));
@@ -36,3 +37,12 @@ export const updateAllowance: Command<UpdateAllowanceInput, Allowance> = {
     return done(after);
   },
 };
+
+/** The problem with more, or longer, than is left of what a payer signed; null if there is none. */
+function whyOverSigned(before: Allowance, after: Allowance): ['amount_minor' | 'expires_at', string] | null {
+  if (after.amount_minor > before.amount_minor)
+    return ['amount_minor', `is more than the ${before.amount_minor} of the mandate`];
+  return Date.parse(after.expires_at) > Date.parse(before.expires_at)
+    ? ['expires_at', `is after the mandate's, ${before.expires_at}`]
+    : null;
+}
