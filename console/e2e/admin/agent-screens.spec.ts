@@ -63,10 +63,10 @@ test('an agent’s screens show only that agent', async ({ page, workspace }) =>
 
 test('an agent’s screens have empty states', async ({ page, workspace }) => {
   await workspace.agent();
-  await workspace.agent({ slug: 'travel' });
+  await workspace.agent({ slug: 'travel', name: 'Travel desk' });
   await workspace.spend();
   for (const [path, heading, said] of [
-    ['decisions', 'Decisions', 'travel'],
+    ['decisions', 'Decisions', 'Travel desk'],
     ['keys', 'Keys', 'No keys yet'],
     ['report', 'Shadow report', 'No Shadow decisions in this period'],
   ] as const) {

@@ -62,7 +62,7 @@ test('an allowance is created with a key that is shown once, used, split and rev
 
   await page.reload();
   const row = page.getByRole('row', { name: /Load test/ });
-  for (const shown of ['Open', 'infra-bot', 'EUR 50.00 of 120.50', 'per month (UTC)', 'Used 1 time'])
+  for (const shown of ['Open', 'Infrastructure bot', 'EUR 50.00 of 120.50', 'per month (UTC)', 'Used 1 time'])
     await expect(row).toContainText(shown);
   await expectAccessible(page, 'allowances');
   await row.getByRole('link', { name: 'Load test' }).click();
@@ -140,7 +140,8 @@ test('the shadow report says what a standing approval would have answered, and l
   expect((await workspace.spend({ amount_minor: 500 })).standing_approval).toBeUndefined();
   await page.goto('/console/report');
   const row = page.getByRole('region', { name: 'Answered ahead' }).getByRole('row', { name: /Nightly/ });
-  for (const shown of ['[U+202E]', 'infra-bot', '2', 'EUR 50.00']) await expect(row).toContainText(shown);
+  for (const shown of ['[U+202E]', 'Infrastructure bot', '2', 'EUR 50.00'])
+    await expect(row).toContainText(shown);
   await page.setViewportSize({ width: 390, height: 844 });
   await expectNoSidewaysScroll(page, 'what was answered ahead on a phone');
   await expectAccessible(page, 'what was answered ahead');

@@ -97,7 +97,7 @@ test('unsaved input is restored after a reload until it is saved or discarded', 
   await expect(kept).toBeVisible();
   await expect(page.getByLabel('Objective')).toHaveValue('Half a thought');
   expect(warned, 'the browser warns of what a closed tab would lose').toEqual(['beforeunload']);
-  await page.getByRole('link', { name: '← infra-bot' }).click();
+  await page.getByRole('link', { name: '← Infrastructure bot' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Infrastructure bot' })).toBeVisible();
   await page.goBack();
   await expect(page.getByLabel('Note')).toHaveValue('because');

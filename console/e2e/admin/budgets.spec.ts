@@ -43,7 +43,7 @@ test('a budget can be created below another, and errors appear beside their fiel
   await expect(rows).toHaveCount(2);
   await expect(rows.last()).toContainText('Marketing, all of it');
   await expect(rows.last()).toContainText('EUR 0.00 of 6,000.00');
-  await expect(rows.last()).toContainText('part of company');
+  await expect(rows.last()).toContainText('part of The company');
   await expectAccessible(page, 'budgets');
 });
 
@@ -78,25 +78,28 @@ test('an agent spends from the budget in its policy, but not while it is frozen'
   await workspace.spend({ amount_minor: 5_440 });
   await page.goto('/console/budgets');
   const row = (slug: string) =>
-    page.getByRole('list', { name: 'Budgets' }).getByRole('listitem').filter({ hasText: slug });
-  await expect(row('The company')).toContainText('EUR 54.40 of 10,000.00');
-  await expect(row('part of company')).toContainText('EUR 54.40 of 6,000.00');
+    page
+      .getByRole('list', { name: 'Budgets' })
+      .getByRole('listitem')
+      .filter({ has: page.getByRole('button', { name: `Edit ${slug}`, exact: true }) });
+  await expect(row('company')).toContainText('EUR 54.40 of 10,000.00');
+  await expect(row('marketing')).toContainText('EUR 54.40 of 6,000.00');
 
   await page.getByRole('button', { name: 'Freeze company' }).click();
   const dialog = page.getByRole('dialog');
   await expect(dialog).toContainText('This also stops the budgets below it: marketing');
   await dialog.getByRole('button', { name: 'Freeze' }).click();
-  await expect(row('The company')).toContainText('Frozen');
+  await expect(row('company')).toContainText('Frozen');
   const denied = await workspace.spend({ amount_minor: 1_200 });
   expect(denied.reason_codes).toContain('BUDGET_FROZEN');
   await page.getByRole('button', { name: 'Unfreeze company' }).click();
   await dialog.getByRole('button', { name: 'Unfreeze' }).click();
-  await expect(row('The company')).not.toContainText('Frozen');
+  await expect(row('company')).not.toContainText('Frozen');
   expect((await workspace.spend({ amount_minor: 1_300 })).decision).toBe('ALLOW');
 
   await page.getByRole('button', { name: 'Edit marketing' }).click();
   await dialog.getByLabel('Limit').fill('50');
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await expect(row('part of company')).toContainText('EUR 67.40 of 50.00');
+  await expect(row('marketing')).toContainText('EUR 67.40 of 50.00');
   expect((await workspace.spend({ amount_minor: 1_400 })).reason_codes).toContain('BUDGET_EXCEEDED');
 });

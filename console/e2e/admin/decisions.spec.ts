@@ -37,7 +37,7 @@ test('a count links to that many decisions', async ({ page, workspace }) => {
   await workspace.spend({ merchant: 'Too dear', amount_minor: 90_000, agent: 'travel' });
   await page.goto('/console/decisions');
   const counts = page.getByRole('navigation', { name: 'Counts' });
-  await counts.getByRole('link', { name: 'infra-bot 2' }).click();
+  await counts.getByRole('link', { name: 'Infrastructure bot 2' }).click();
   await expect(rows(page)).toHaveCount(2);
   await counts.getByRole('link', { name: 'Allow 2' }).click();
   await expect(page).toHaveURL(/agent=infra-bot&decision=ALLOW|decision=ALLOW&agent=infra-bot/);

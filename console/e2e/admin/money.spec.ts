@@ -24,7 +24,7 @@ test('charts show amounts, say their values by keyboard, and have a table behind
   await expect(row).toContainText('EUR 52.50');
   await expect(row).toContainText('new');
   await largest.getByRole('button', { name: 'Agent' }).click();
-  await expect(largest.getByRole('row', { name: /infra-bot/ })).toContainText('EUR 52.50');
+  await expect(largest.getByRole('row', { name: /Infrastructure bot/ })).toContainText('EUR 52.50');
   await expectAccessible(page, 'overview with amounts');
 });
 

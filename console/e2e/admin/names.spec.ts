@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { expectSettled } from '../support/axe.ts';
 import { fill } from '../support/fill.ts';
 import { expect, test } from '../support/test.ts';
 
@@ -84,5 +85,48 @@ test('the navigation links to every screen and marks the current one', async ({ 
     await expect(page.getByRole('heading', { level: 1, name, exact: true })).toBeVisible();
     await expect(navigation.getByRole('link', { name })).toHaveAttribute('aria-current', 'page');
     await expect(page).toHaveTitle(new RegExp(`^${name}`));
+  }
+});
+
+/** Lists that name other things. Those of agents and budgets themselves also show their slugs. */
+const LISTS: readonly (readonly [path: string, heading: string, names: readonly string[]])[] = [
+  ['/', 'Overview', ['Infrastructure bot', 'Travel desk']],
+  ['/decisions', 'Decisions', ['Travel desk', 'No rules yet']],
+  ['/reviews', 'Inbox', ['Infrastructure bot']],
+  ['/reviews?tab=requests', 'Inbox', []],
+  ['/allowances', 'Allowances', ['Travel desk']],
+  ['/budgets', 'Budgets', ['Procurement of office supplies and equipment for Gulf']],
+  ['/report', 'Shadow report', ['Travel desk']],
+  ['/coverage', 'Coverage', []],
+  ['/rails', 'Rails', ['Travel desk']],
+  ['/keys', 'Keys', ['Travel desk']],
+  ['/audit', 'Audit', ['Travel desk', 'Trip to Kyoto', '127.0.0.1:9']],
+  ['/ledger', 'Ledger', ['Travel desk', 'Trip to Kyoto']],
+];
+const KNOWN_ID = /\b(agt|key|usr|bud|alw|wh|rail|imp|inv)_[0-9A-Z]{26}\b/;
+
+test('no list shows an id or a slug whose name is known', async ({ page, workspace }) => {
+  await fill(workspace);
+  const { call } = workspace;
+  const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+  const of_travel = { agent: 'travel', currency: 'JPY', amount_minor: 9_000, expires_at };
+  await call('POST', '/v1/allowances', { ...of_travel, name: 'Trip to Kyoto', purpose: 'Trains' });
+  await call('POST', '/v1/api-keys', { name: 'Of the desk', agent_id: 'travel' });
+  await call('PUT', `/v1/instruments/${encodeURIComponent('stripe_issuing:ic_1')}`, { agent: 'travel' });
+  for (const [path, heading, names] of LISTS) {
+    await page.goto(`/console${path}`);
+    await expectSettled(page, heading);
+    const main = page.getByRole('main');
+    for (const name of names) await expect(main, path).toContainText(name);
+    // What changed is a record of the fields, slugs among them.
+    const shown = () =>
+      main.evaluate((all) => {
+        const copy = all.cloneNode(true) as HTMLElement;
+        for (const each of copy.querySelectorAll('details, option, [href="/console/budgets"] ~ code'))
+          each.remove();
+        return copy.textContent ?? '';
+      });
+    await expect.poll(shown, `${path} shows ids`).not.toMatch(KNOWN_ID);
+    if (path !== '/budgets') expect(await shown(), `${path} shows slugs`).not.toMatch(/\btravel\b|no-rules/);
   }
 });

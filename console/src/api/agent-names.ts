@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { purser } from './client.ts';
 
 /** The fields of an agent that lists of choices need. */
-export interface AgentName {
+export interface NamedAgent {
   id: string;
   slug: string;
   name: string;
@@ -17,7 +17,7 @@ const MAX_AGENTS = 200;
 export function useAgentNames(options: { enabled?: boolean } = {}) {
   const query = useQuery({
     queryKey: ['agents', 'names'],
-    queryFn: async (): Promise<AgentName[]> => {
+    queryFn: async (): Promise<NamedAgent[]> => {
       const { data } = await purser.agents.list({ limit: MAX_AGENTS });
       return data.map(({ id, slug, name, status, budgets }) => ({
         id,

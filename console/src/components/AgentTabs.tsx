@@ -1,5 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import { AgentName } from './AgentName.tsx';
 import { Tabs } from './Page.tsx';
 
 /** The screens of an agent. `full` tells a link apart from one of the main navigation. */
@@ -49,7 +50,11 @@ export function usePlace(at: 'decisions' | 'keys' | 'report'): Place {
   return {
     path: `/agents/${slug}/${at}`,
     fixed: { agent: slug },
-    above: <Link to={`/agents/${slug}`}>← {slug}</Link>,
+    above: (
+      <Link to={`/agents/${slug}`}>
+        ← <AgentName of={{ slug }} />
+      </Link>
+    ),
     tabs: <AgentTabs slug={slug} at={at} />,
   };
 }

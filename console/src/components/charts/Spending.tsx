@@ -6,6 +6,8 @@ import { purser } from '../../api/client.ts';
 import { formatMoney } from '../../lib/money.ts';
 import { utcDay } from '../../lib/time.ts';
 import { visible } from '../../lib/visible.ts';
+import { AgentName } from '../AgentName.tsx';
+import { BudgetName } from '../BudgetName.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 import { Card, Loading } from '../Page.tsx';
 import { Table } from '../Table.tsx';
@@ -88,10 +90,16 @@ export default function SpendingCard({ agent }: { agent?: string }) {
                   wrap: true,
                   cell: (each) =>
                     query.data?.by === 'budget' ? (
-                      <Link to="/budgets">{each.name}</Link>
+                      <Link to="/budgets">
+                        <BudgetName slug={each.name} />
+                      </Link>
                     ) : (
                       <Link to="/decisions" search={search(each)}>
-                        {visible(each.name)}
+                        {query.data?.by === 'agent' ? (
+                          <AgentName of={{ slug: each.name }} />
+                        ) : (
+                          visible(each.name)
+                        )}
                       </Link>
                     ),
                 },

@@ -6,6 +6,7 @@ import { firesIn, limitInWords, limitName, pastInWords } from '../../lib/reviews
 import { visible, visibleText } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import { Badge, StateBadge } from '../Badge.tsx';
+import { BudgetName } from '../BudgetName.tsx';
 import { Clamped } from '../Clamped.tsx';
 import { ErrorNotice } from '../Notice.tsx';
 import { Card, Loading } from '../Page.tsx';
@@ -155,7 +156,15 @@ function Limits({ sheet: { limits, currency } }: { sheet: SheetData }) {
         const { text, share } = limitInWords(limit, currency);
         return (
           <li key={`${limit.kind} ${limit.name}`}>
-            <span>{limitName(limit)}</span>
+            <span>
+              {limit.kind === 'shared_budget' ? (
+                <>
+                  Shared budget <BudgetName slug={limit.name} />
+                </>
+              ) : (
+                limitName(limit)
+              )}
+            </span>
             <span className="figures">{text}</span>
             {share !== null && (
               <span className={styles.bar} aria-hidden="true">

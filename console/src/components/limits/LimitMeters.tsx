@@ -1,6 +1,8 @@
 import type { CountedLimit, LimitStanding } from '@purser/sdk';
 import { formatMoney, majorUnits } from '../../lib/money.ts';
+import { BudgetName } from '../BudgetName.tsx';
 import decision from '../decision/decision.module.css';
+import { NamedLink } from '../SubjectLink.tsx';
 import styles from './limits.module.css';
 import { Meter } from './Meter.tsx';
 
@@ -52,7 +54,7 @@ export function LimitMeters<Each extends Shown>({
             </>
           ) : (
             <strong>
-              {limit.name}
+              <LimitName limit={limit} />
               {subjectInWords(limit, nameOf(limit))}
               {limit.kind === 'shared_budget' && <span className={decision.where}> shared budget</span>}
             </strong>
@@ -72,4 +74,9 @@ export function LimitMeters<Each extends Shown>({
       ))}
     </ul>
   );
+}
+
+function LimitName({ limit: { kind, name } }: { limit: Pick<Shown, 'kind' | 'name'> }) {
+  if (kind === 'shared_budget') return <BudgetName slug={name} />;
+  return kind === 'allowance' ? <NamedLink type={kind} id={name} to={`/allowances/${name}`} /> : name;
 }

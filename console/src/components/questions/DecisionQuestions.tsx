@@ -1,5 +1,6 @@
 import type { Decision, Question } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
+import { AgentName } from '../AgentName.tsx';
 import { AnswerBadge, AnsweredBy, QuestionText } from './Question.tsx';
 import styles from './questions.module.css';
 import { YesAndNo } from './Settles.tsx';
@@ -43,7 +44,9 @@ export function DecisionQuestions({ decision }: { decision: Decision }) {
       </dl>
       {decision.review_state === 'PENDING' && <YesAndNo decision={decision} />}
       <p>
-        <Link to={`/agents/${agent.slug}/answers`}>See all answers for {agent.slug}</Link>
+        <Link to={`/agents/${agent.slug}/answers`}>
+          See all answers for <AgentName of={agent} />
+        </Link>
       </p>
     </>
   );

@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useMay } from '../../api/queries.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { Author } from '../../components/Author.tsx';
 import { AllowanceUse } from '../../components/allowances/AllowanceUse.tsx';
 import { allowanceName, canEnd, usedTimes } from '../../components/allowances/allowances.ts';
@@ -13,6 +14,7 @@ import { Button } from '../../components/Button.tsx';
 import { LatestDecisions } from '../../components/decision/LatestDecisions.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Facts, Loading, Page } from '../../components/Page.tsx';
+import { NamedLink } from '../../components/SubjectLink.tsx';
 import { Table } from '../../components/Table.tsx';
 import { Id, Time } from '../../components/Value.tsx';
 import { formatMoney } from '../../lib/money.ts';
@@ -115,7 +117,11 @@ function usageOf(allowance: Allowance): Fact[] {
   return [
     agent === null
       ? ['Agent', 'Any']
-      : given('Agent', agent, ({ slug }) => <Link to={`/agents/${slug}`}>{slug}</Link>),
+      : given('Agent', agent, ({ slug }) => (
+          <Link to={`/agents/${slug}`}>
+            <AgentName of={{ slug }} />
+          </Link>
+        )),
     ['In all', `${usedTimes(allowance)}, ${formatMoney(total.used_minor, currency)}`],
     given('Last used', last_used_at, (at) => <Time at={at} />),
     ['Expires', <Time key="e" at={expires_at} exact />],
@@ -134,8 +140,10 @@ function boundsOf(allowance: Allowance): Fact[] {
     given('Purpose', purpose, visible),
     given('Items', expected_items, listed),
     answers.length === 0 ? null : ['Answers ahead', answers.map(reasonWords).join(', ')],
-    given('Part of', allowance.parent, (id) => <Link to={`/allowances/${id}`}>{id}</Link>),
-    given('Budget', allowance.budget, ({ slug }) => <Link to="/budgets">{slug}</Link>),
+    given('Part of', allowance.parent, (id) => (
+      <NamedLink type="allowance" id={id} to={`/allowances/${id}`} />
+    )),
+    given('Budget', allowance.budget, ({ id }) => <NamedLink type="budget" id={id} to="/budgets" />),
     labels.length === 0 ? null : ['Labels', listed(labels)],
   ];
 }

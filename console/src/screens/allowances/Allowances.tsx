@@ -2,10 +2,11 @@ import { ALLOWANCE_STATUSES } from '@purser/contract/values/allowances';
 import type { Allowance, ListAllowancesQuery } from '@purser/sdk';
 import { Link, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { type AgentName, useAgentNames } from '../../api/agent-names.ts';
+import { type NamedAgent, useAgentNames } from '../../api/agent-names.ts';
 import { purser } from '../../api/client.ts';
 import { type PageQuery, useList } from '../../api/lists.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { AllowanceLink } from '../../components/allowances/AllowanceLink.tsx';
 import { AllowanceUse } from '../../components/allowances/AllowanceUse.tsx';
 import { usedTimes } from '../../components/allowances/allowances.ts';
@@ -19,6 +20,7 @@ import { Card, Empty, Loading, Page } from '../../components/Page.tsx';
 import { type Column, LoadMore, Table } from '../../components/Table.tsx';
 import { Time } from '../../components/Value.tsx';
 import { pick, type Search } from '../../lib/search.ts';
+import { visible } from '../../lib/visible.ts';
 import { words } from '../../lib/words.ts';
 
 const AllowanceForm = lazy(() => import('./AllowanceForm.tsx'));
@@ -41,9 +43,9 @@ const CSV: CsvColumns<Allowance> = [
 ];
 
 /** The names differ from the fields of a new allowance, so that each is unique while that dialog is open. */
-const filtersOf = (agents: readonly AgentName[]): readonly Filter[] => [
+const filtersOf = (agents: readonly NamedAgent[]): readonly Filter[] => [
   { param: 'status', name: 'Status', options: ALLOWANCE_STATUSES.map((each) => [each, words(each)]) },
-  { param: 'agent', name: 'For', options: agents.map(({ slug }) => [slug, slug]) },
+  { param: 'agent', name: 'For', options: agents.map(({ slug, name }) => [slug, visible(name)]) },
   {
     param: 'automatic',
     name: 'Answers reviews',
@@ -133,7 +135,14 @@ function columnsOf(may_end: boolean): readonly Column<Allowance>[] {
     {
       name: 'Agent',
       short: true,
-      cell: ({ agent }) => (agent === null ? 'Any' : <Link to={`/agents/${agent.slug}`}>{agent.slug}</Link>),
+      cell: ({ agent }) =>
+        agent === null ? (
+          'Any'
+        ) : (
+          <Link to={`/agents/${agent.slug}`}>
+            <AgentName of={agent} />
+          </Link>
+        ),
     },
     { name: 'Used', cell: (each) => <AllowanceUse allowance={each} /> },
     { name: 'Spends', cell: usedTimes },

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { type PageQuery, useList } from '../../api/lists.ts';
 import { invalidate } from '../../api/live.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { type Filter, Filters } from '../../components/Filters.tsx';
@@ -69,7 +70,11 @@ export default function Answers() {
   return (
     <Page
       title="Answers"
-      above={<Link to={`/agents/${slug}`}>← {slug}</Link>}
+      above={
+        <Link to={`/agents/${slug}`}>
+          ← <AgentName of={{ slug }} />
+        </Link>
+      }
       lead="What this agent’s requests left in doubt, and what reviewers answered. Each question is asked until somebody answers it."
       actions={<ExportCsv name={`answers-${slug}`} columns={CSV} fetch={fetchPage} />}
     >

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
 import { useDraftSamples } from '../../api/samples.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { ErrorNotice } from '../../components/Notice.tsx';
 import { Card, Loading, Page, Tabs } from '../../components/Page.tsx';
@@ -38,7 +39,11 @@ export default function AuthorityEditor() {
     <Page
       title="Policy"
       width="wide"
-      above={<Link to={`/agents/${slug}`}>← {slug}</Link>}
+      above={
+        <Link to={`/agents/${slug}`}>
+          ← <AgentName of={{ slug }} />
+        </Link>
+      }
       lead="What the agent may spend, and on what. Every save creates a new version; earlier versions stay on record."
     >
       <AgentTabs slug={slug} at="authority" />

@@ -8,6 +8,7 @@ import { purser } from '../../api/client.ts';
 import { invalidate } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
 import { StateBadge } from '../../components/Badge.tsx';
+import { BudgetName } from '../../components/BudgetName.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
 import { BurnDown } from '../../components/charts/BurnDown.tsx';
@@ -161,7 +162,7 @@ function Row({
           {name !== slug && <code>{slug}</code>}
           {parent !== null && (
             <span className={styles.soft}>
-              {name !== slug && ' · '}part of {parent}
+              {name !== slug && ' · '}part of <BudgetName slug={parent} />
             </span>
           )}
         </div>

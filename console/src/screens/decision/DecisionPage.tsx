@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ComponentProps, useState } from 'react';
 import { purser } from '../../api/client.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { Author } from '../../components/Author.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -152,7 +153,7 @@ function Whole({ decision, above }: { decision: Decision; above: React.ReactNode
                 [
                   'Agent',
                   <Link key="a" to={`/agents/${agent.slug}`}>
-                    {agent.slug}
+                    <AgentName of={agent} />
                   </Link>,
                 ],
                 ['Action type', action.type],

@@ -2,6 +2,7 @@ import type { Decision, DecisionListQuery } from '@purser/sdk';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { usePlace } from '../../components/AgentTabs.tsx';
 import { DecisionBadges, StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
@@ -35,7 +36,9 @@ const COLUMNS: readonly Column<Decision>[] = [
     cell: (each) => (
       <>
         <Link to={`/decisions/${each.decision_id}`}>{visible(each.action.merchant)}</Link>
-        <span className={styles.agent}>{each.agent.slug}</span>
+        <span className={styles.agent}>
+          <AgentName of={each.agent} />
+        </span>
       </>
     ),
   },

@@ -1,5 +1,6 @@
 import type { Decision } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
+import { AgentName } from '../../components/AgentName.tsx';
 import type { Place } from '../../components/AgentTabs.tsx';
 import type { Search } from '../../lib/search.ts';
 import { reasonWords, words } from '../../lib/words.ts';
@@ -67,7 +68,8 @@ export function Facets({
                 aria-current={is_set ? 'true' : undefined}
                 activeOptions={{ exact: true, includeSearch: true }}
               >
-                {inWords(value)} <b>{count.toLocaleString('en-US')}</b>
+                {param === 'agent' ? <AgentName of={{ slug: value }} /> : inWords(value)}{' '}
+                <b>{count.toLocaleString('en-US')}</b>
               </Link>
             );
           })}

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useCoverage, useLinesIn } from '../../api/coverage.ts';
 import { useAgentChoices } from '../../api/history.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { Badge, type Tone } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { SelectField } from '../../components/Field.tsx';
@@ -37,7 +38,7 @@ export default function Coverage() {
   const [agent, setAgent] = useState('');
   const [state, setState] = useState<State>('NEVER_ASKED');
   const agents = useAgentChoices();
-  const choices = (agents.data ?? []).map(({ slug }) => [slug, slug] as const);
+  const choices = (agents.data ?? []).map(({ slug, name }) => [slug, visible(name)] as const);
   return (
     <Page
       title="Coverage"
@@ -117,7 +118,7 @@ function Totals({ agent }: { agent: string }) {
             rows={by_agent}
             keyOf={(each) => `${each.agent.id} ${each.currency}`}
             columns={[
-              { name: 'Agent', heading: true, cell: (each: AgentSums) => each.agent.slug },
+              { name: 'Agent', heading: true, cell: (each: AgentSums) => <AgentName of={each.agent} /> },
               ...(SUMS as readonly Column<AgentSums>[]),
             ]}
           />
@@ -158,7 +159,7 @@ const COLUMNS: readonly Column<Line>[] = [
   {
     name: 'Agent',
     short: true,
-    cell: ({ agent }) => (agent === null ? '–' : <span title={agent.slug}>{agent.slug}</span>),
+    cell: ({ agent }) => (agent === null ? '–' : <AgentName of={agent} />),
   },
   { name: 'Feed', short: true, cell: (each) => <span title={each.feed}>{each.feed}</span> },
   {

@@ -5,6 +5,7 @@ import { purser } from '../../api/client.ts';
 import { useImports } from '../../api/history.ts';
 import { invalidate } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Confirm } from '../../components/Confirm.tsx';
@@ -45,7 +46,7 @@ const COLUMNS: readonly Column<Import>[] = [
   {
     name: 'Agent',
     short: true,
-    cell: ({ agent }) => (agent === null ? '–' : <span title={agent.slug}>{agent.slug}</span>),
+    cell: ({ agent }) => (agent === null ? '–' : <AgentName of={agent} />),
   },
   { name: 'Status', cell: (each) => <StateBadge state={each.status} title={each.failure?.message} /> },
   { name: 'Taken', number: true, cell: (each) => formatCount(each.lines.taken) },

@@ -46,7 +46,7 @@ export default function HistoryReport() {
   const simulating = useAction(async (of: Proposal) => {
     setReplay(await purser.history.replay({ authority: of.authority, filter: { agent } }));
   });
-  const choices = (agents.data ?? []).map(({ slug }) => [slug, slug] as const);
+  const choices = (agents.data ?? []).map(({ slug, name }) => [slug, visible(name)] as const);
   return (
     <Page
       title="What would have happened"

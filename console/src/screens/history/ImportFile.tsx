@@ -13,6 +13,7 @@ import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { Field, SelectField, TextField } from '../../components/Field.tsx';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { useAction } from '../../lib/hooks/use-action.ts';
+import { visible } from '../../lib/visible.ts';
 import styles from './History.module.css';
 
 /** Fields of a line, as people name them. */
@@ -124,7 +125,7 @@ function Confirmation({
     void invalidate('imports');
     onClose();
   });
-  const choices = (agents.data ?? []).map(({ slug }) => [slug, slug] as const);
+  const choices = (agents.data ?? []).map(({ slug, name }) => [slug, visible(name)] as const);
   return (
     <>
       <p>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { resolveLine, useNearDecisions } from '../../api/coverage.ts';
 import { workspaceQuery } from '../../api/queries.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { AreaField, SelectField } from '../../components/Field.tsx';
@@ -78,7 +79,8 @@ function Requests({
   if (query.data !== undefined && near.length === 0)
     return (
       <Notice>
-        {line.agent?.slug} made no request around that time, so nothing can be matched with this payment.
+        {line.agent !== null && <AgentName of={line.agent} />} made no request around that time, so nothing
+        can be matched with this payment.
       </Notice>
     );
   const options = near.map(

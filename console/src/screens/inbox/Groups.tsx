@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { purser } from '../../api/client.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { Button } from '../../components/Button.tsx';
 import { QuestionText } from '../../components/questions/Question.tsx';
 import type { Search } from '../../lib/search.ts';
@@ -49,7 +50,9 @@ function Group({ question, agent: only_agent }: { question: PendingQuestion; age
     >
       <strong>{pending} requests ask the same</strong>
       <span className={styles.asks}>{visible(sentence)}</span>
-      <span className={styles.meta}>{agent.slug}</span>
+      <span className={styles.meta}>
+        <AgentName of={agent} />
+      </span>
     </Link>
   );
 }

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { memo, useEffect, useRef } from 'react';
+import { AgentName } from '../../components/AgentName.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Countdown, Money, Time } from '../../components/Value.tsx';
 import { approvalsInWords, type Row } from '../../lib/reviews/rows.ts';
@@ -61,7 +62,9 @@ export const InboxRow = memo(function InboxRow({
         <span className={styles.meta}>
           {is_refused && <strong>Not recorded · </strong>}
           {is_aside && <span className={styles.whole}>{'Set aside · '}</span>}
-          <span className={styles.agent}>{agent.slug}</span>
+          <span className={styles.agent}>
+            <AgentName of={agent} />
+          </span>
           <span>
             {' · '}
             {reasonWords(reason_code)}

@@ -4,6 +4,7 @@ import { purser } from '../../api/client.ts';
 import { useList } from '../../api/lists.ts';
 import { invalidate } from '../../api/live.ts';
 import { useMay, useMe, WHY_NOT } from '../../api/queries.ts';
+import { AgentName, useAgentLabel } from '../../components/AgentName.tsx';
 import { RecordedAs } from '../../components/Author.tsx';
 import styles from '../../components/allowances/allowances.module.css';
 import { allowanceName, allowancePeriod } from '../../components/allowances/allowances.ts';
@@ -23,6 +24,7 @@ import { InboxTabs } from './InboxTabs.tsx';
 
 /** The allowances that agents request and nobody has decided. */
 export default function Requests() {
+  const labelOf = useAgentLabel();
   const list = useList<Allowance>(
     ['allowances', 'requests'],
     (page) => purser.allowances.list({ status: ['REQUESTED'], ...page }),
@@ -41,7 +43,7 @@ export default function Requests() {
         </Card>
       )}
       {list.rows.map((each) => (
-        <Card key={each.id} title={titleOf(each)}>
+        <Card key={each.id} title={titleOf(each, labelOf)}>
           <Request allowance={each} />
         </Card>
       ))}
@@ -50,10 +52,10 @@ export default function Requests() {
   );
 }
 
-function titleOf(allowance: Allowance): string {
+function titleOf(allowance: Allowance, labelOf: (agent: string) => string): string {
   const { name, agent, amount_minor, currency } = allowance;
   const what = name === null ? '' : `: ${allowanceName(allowance)}`;
-  return `${agent?.slug ?? 'Any agent'} requests ${formatMoney(amount_minor, currency)}${what}`;
+  return `${agent === null ? 'Any agent' : labelOf(agent.slug)} requests ${formatMoney(amount_minor, currency)}${what}`;
 }
 
 /** Why this person may not decide it. Undefined if they may. */
@@ -68,6 +70,7 @@ function useWhyNot({ request }: Allowance): string | undefined {
 function Request({ allowance }: { allowance: Allowance }) {
   const { id, currency, amount_minor, expires_at, request } = allowance;
   const why = useWhyNot(allowance);
+  const labelOf = useAgentLabel();
   const before = {
     purpose: visible(request?.purpose ?? ''),
     amount: toInput(amount_minor, currency),
@@ -107,7 +110,12 @@ function Request({ allowance }: { allowance: Allowance }) {
   });
   const error = form.error ?? denying.error;
   return (
-    <form onSubmit={form.onSubmit} noValidate className={styles.form} aria-label={titleOf(allowance)}>
+    <form
+      onSubmit={form.onSubmit}
+      noValidate
+      className={styles.form}
+      aria-label={titleOf(allowance, labelOf)}
+    >
       <Facts of={factsOf(allowance)} />
       {error !== null && <ErrorNotice error={error} title="Your decision was not recorded." />}
       <AreaField
@@ -159,7 +167,7 @@ function factsOf({ id, agent, request, ...more }: Allowance) {
       : ([
           'Agent',
           <Link key="a" to={`/agents/${agent.slug}`}>
-            {agent.slug}
+            <AgentName of={agent} />
           </Link>,
         ] as const),
     request === null ? null : (['Decide', <Countdown key="d" until={request.decide_by} />] as const),

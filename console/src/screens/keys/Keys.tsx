@@ -1,7 +1,7 @@
 import type { ApiKey, ListApiKeysQuery } from '@purser/sdk';
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type AgentName, useAgentNames } from '../../api/agent-names.ts';
+import { type NamedAgent, useAgentNames } from '../../api/agent-names.ts';
 import { purser } from '../../api/client.ts';
 import { useHiddenCount } from '../../api/hidden-count.ts';
 import { type PageQuery, useList } from '../../api/lists.ts';
@@ -25,6 +25,7 @@ import { useNow } from '../../lib/hooks/use-now.ts';
 import { withEach } from '../../lib/pages.ts';
 import { pick, type Search } from '../../lib/search.ts';
 import { relative } from '../../lib/time.ts';
+import { visible } from '../../lib/visible.ts';
 import { words } from '../../lib/words.ts';
 import styles from './Keys.module.css';
 import { KINDS } from './kinds.ts';
@@ -33,14 +34,14 @@ import { NewKey } from './NewKey.tsx';
 const SOON_MS = 14 * 86_400_000;
 
 /** The names differ from the fields of a new key, so that each is unique while that dialog is open. */
-function filtersOf(agents: readonly AgentName[]): readonly Filter[] {
+function filtersOf(agents: readonly NamedAgent[]): readonly Filter[] {
   return [
     {
       param: 'kind',
       name: 'Type',
       options: [...KINDS.map((each) => [each.kind, each.name] as const), ['custom', 'Custom']],
     },
-    { param: 'agent', name: 'For', options: agents.map((each) => [each.slug, each.slug]) },
+    { param: 'agent', name: 'For', options: agents.map(({ slug, name }) => [slug, visible(name)]) },
     {
       param: 'status',
       name: 'Status',
@@ -182,7 +183,7 @@ function KeyList({ place }: { place: Place }) {
 }
 
 function columnsOf(
-  agents: ReadonlyMap<string, AgentName>,
+  agents: ReadonlyMap<string, NamedAgent>,
   revoke: (key: ApiKey) => void,
 ): readonly Column<ApiKey>[] {
   return [
@@ -244,18 +245,22 @@ function Creator({ of: { created_by } }: { of: ApiKey }) {
   );
 }
 
-function Holder({ of, agents }: { of: ApiKey; agents: ReadonlyMap<string, AgentName> }) {
+function Holder({ of, agents }: { of: ApiKey; agents: ReadonlyMap<string, NamedAgent> }) {
   const me = useMe();
   if (of.agent_id !== null) {
-    const slug = agents.get(of.agent_id)?.slug ?? of.agent_id;
+    const { slug, name } = agents.get(of.agent_id) ?? { slug: of.agent_id, name: of.agent_id };
     return (
       <Link to={`/agents/${slug}`} title={slug}>
-        {slug}
+        {visible(name)}
       </Link>
     );
   }
   if (of.principal_id === null) return <span title="No principal">–</span>;
-  return <span title={of.principal_id}>{of.principal_id === me.principal_id ? 'You' : of.principal_id}</span>;
+  return of.principal_id === me.principal_id ? (
+    <span title={of.principal_id}>You</span>
+  ) : (
+    <Author principal_id={of.principal_id} key_id={null} />
+  );
 }
 
 function Expiry({ at }: { at: string }) {

@@ -6,6 +6,7 @@ import { purser } from '../../api/client.ts';
 import { type PageQuery, useList } from '../../api/lists.ts';
 import { invalidate } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { AgentTabs } from '../../components/AgentTabs.tsx';
 import { Author, RecordedAs } from '../../components/Author.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
@@ -57,7 +58,11 @@ export default function Merchants() {
   return (
     <Page
       title="Merchants"
-      above={<Link to={`/agents/${slug}`}>← {slug}</Link>}
+      above={
+        <Link to={`/agents/${slug}`}>
+          ← <AgentName of={{ slug }} />
+        </Link>
+      }
       lead="Merchants that people allow or block for this agent. They stay when its policy changes. Limits and prohibitions still apply to allowed merchants."
     >
       <AgentTabs slug={slug} at="merchants" />

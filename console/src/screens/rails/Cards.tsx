@@ -4,6 +4,7 @@ import { purser } from '../../api/client.ts';
 import { useAgentChoices, useInstruments } from '../../api/history.ts';
 import { invalidate } from '../../api/live.ts';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Actions, Dialog } from '../../components/Dialog.tsx';
 import { SelectField, TextField } from '../../components/Field.tsx';
@@ -12,10 +13,11 @@ import { Card, Empty, Loading } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { useForm } from '../../lib/hooks/use-form.ts';
 import { formatCount } from '../../lib/money.ts';
+import { visible } from '../../lib/visible.ts';
 
 const COLUMNS: readonly Column<Instrument>[] = [
   { name: 'Instrument', heading: true, wrap: true, cell: (each) => each.instrument },
-  { name: 'Agent', cell: (each) => each.agent?.slug ?? 'Nobody’s' },
+  { name: 'Agent', cell: ({ agent }) => (agent === null ? 'Nobody’s' : <AgentName of={agent} />) },
   { name: 'Lines', number: true, cell: (each) => formatCount(each.lines) },
 ];
 
@@ -86,7 +88,10 @@ function Assign({ instrument, onClose }: { instrument: string; onClose: () => vo
     },
     { check: (values) => (values.instrument.trim() === '' ? { instrument: 'is required' } : {}) },
   );
-  const choices = [['', 'Nobody'] as const, ...(agents.data ?? []).map(({ slug }) => [slug, slug] as const)];
+  const choices = [
+    ['', 'Nobody'] as const,
+    ...(agents.data ?? []).map(({ slug, name }) => [slug, visible(name)] as const),
+  ];
   return (
     <Dialog title="Assign an instrument" onClose={onClose}>
       <form onSubmit={form.onSubmit} noValidate style={{ display: 'grid', gap: '1rem' }}>

@@ -2,6 +2,7 @@ import type { ShadowReport } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMay, WHY_NOT } from '../../api/queries.ts';
+import { AgentName } from '../../components/AgentName.tsx';
 import { Button } from '../../components/Button.tsx';
 import { Card } from '../../components/Page.tsx';
 import { AnswerDialog } from '../../components/questions/AnswerDialog.tsx';
@@ -69,7 +70,7 @@ function Proposed({
     <li className={styles.proposed}>
       <div>
         <p className={styles.sub}>
-          {visible(merchant)} · {words(kind)} · {agent.slug} ·{' '}
+          {visible(merchant)} · {words(kind)} · <AgentName of={agent} /> ·{' '}
           <Link to="/decisions" search={{ ...filters, agent: agent.slug, question_id }}>
             asked {asked === 1 ? 'once' : `${asked} times`}
           </Link>

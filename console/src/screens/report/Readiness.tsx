@@ -1,5 +1,6 @@
 import type { ShadowReport } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
+import { AgentName } from '../../components/AgentName.tsx';
 import { Notice } from '../../components/Notice.tsx';
 import { Card } from '../../components/Page.tsx';
 import type { Search } from '../../lib/search.ts';
@@ -140,7 +141,7 @@ function Warnings({ warnings }: { warnings: ShadowReport['readiness']['warnings'
             <span className={styles.ways}>
               {agents.map((slug) => (
                 <Link key={slug} to={`/agents/${slug}/authority`}>
-                  {agents.length === 1 ? 'Edit policy' : slug}
+                  {agents.length === 1 ? 'Edit policy' : <AgentName of={{ slug }} />}
                 </Link>
               ))}
             </span>

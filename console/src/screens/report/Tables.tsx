@@ -1,5 +1,6 @@
 import type { ShadowReport } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
+import { AgentName } from '../../components/AgentName.tsx';
 import { allowanceName } from '../../components/allowances/allowances.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Share } from '../../components/charts/kinds.tsx';
@@ -143,8 +144,8 @@ export function ByAgent({ report, search }: { report: ShadowReport; search: Sear
             heading: true,
             short: true,
             cell: (each) => (
-              <Link to="/report" search={{ ...search, agent: each.agent.slug }} title={each.agent.slug}>
-                {each.agent.slug}
+              <Link to="/report" search={{ ...search, agent: each.agent.slug }}>
+                <AgentName of={each.agent} />
               </Link>
             ),
           },
@@ -200,7 +201,7 @@ export function ByStandingApproval({ report, filters }: { report: ShadowReport; 
               <Link to={`/allowances/${allowance.id}`}>{allowanceName(allowance)}</Link>
             ),
           },
-          { name: 'Agent', short: true, cell: ({ agent }) => agent.slug },
+          { name: 'Agent', short: true, cell: ({ agent }) => <AgentName of={agent} /> },
           {
             name: 'Decisions',
             number: true,
