@@ -4,14 +4,10 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { until } from '../../server/tests/support/until.ts';
-import {
-  type FakeProvider,
-  STREAM_KINDS,
-  type StreamKind,
-  startFakeProvider,
-} from './support/fake-provider.ts';
+import { type FakeProvider, startFakeProvider } from './support/fake-provider.ts';
 import { type ServedPurser, serveFakePurser } from './support/fake-purser.ts';
 import { ask, calling, startTestGateway, type TestGateway } from './support/gateway.ts';
+import { STREAM_KINDS, type StreamKind } from './support/provider-answers.ts';
 
 const ANSWERS = Number(process.env.GATEWAY_RUNS);
 
