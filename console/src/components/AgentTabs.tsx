@@ -1,6 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { AgentName } from './AgentName.tsx';
+import { AgentName } from './names/AgentName.tsx';
 import { Tabs } from './Page.tsx';
 
 /** The screens of an agent. `full` tells a link apart from one of the main navigation. */

@@ -6,9 +6,9 @@ import { firesIn, limitInWords, limitName, pastInWords } from '../../lib/reviews
 import { visible, visibleText } from '../../lib/visible.ts';
 import { reasonWords } from '../../lib/words.ts';
 import { Badge, StateBadge } from '../Badge.tsx';
-import { BudgetName } from '../BudgetName.tsx';
 import { Clamped } from '../Clamped.tsx';
 import { ErrorNotice } from '../Notice.tsx';
+import { BudgetName } from '../names/BudgetName.tsx';
 import { Card, Loading } from '../Page.tsx';
 import { Time } from '../Value.tsx';
 import { Request } from './Request.tsx';

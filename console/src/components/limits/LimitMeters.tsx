@@ -1,8 +1,8 @@
 import type { CountedLimit, LimitStanding } from '@purser/sdk';
 import { formatMoney, majorUnits } from '../../lib/money.ts';
-import { BudgetName } from '../BudgetName.tsx';
 import decision from '../decision/decision.module.css';
-import { NamedLink } from '../SubjectLink.tsx';
+import { BudgetName } from '../names/BudgetName.tsx';
+import { NamedLink } from '../names/SubjectLink.tsx';
 import styles from './limits.module.css';
 import { Meter } from './Meter.tsx';
 

@@ -1,6 +1,6 @@
 import type { Decision, Question } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
-import { AgentName } from '../AgentName.tsx';
+import { AgentName } from '../names/AgentName.tsx';
 import { AnswerBadge, AnsweredBy, QuestionText } from './Question.tsx';
 import styles from './questions.module.css';
 import { YesAndNo } from './Settles.tsx';

@@ -1,7 +1,7 @@
 import type { Decision } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
-import { AgentName } from '../../components/AgentName.tsx';
 import type { Place } from '../../components/AgentTabs.tsx';
+import { AgentName } from '../../components/names/AgentName.tsx';
 import type { Search } from '../../lib/search.ts';
 import { reasonWords, words } from '../../lib/words.ts';
 import styles from './Decisions.module.css';

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { memo, useEffect, useRef } from 'react';
-import { AgentName } from '../../components/AgentName.tsx';
 import { StateBadge } from '../../components/Badge.tsx';
+import { AgentName } from '../../components/names/AgentName.tsx';
 import { Countdown, Money, Time } from '../../components/Value.tsx';
 import { approvalsInWords, type Row } from '../../lib/reviews/rows.ts';
 import type { Search } from '../../lib/search.ts';

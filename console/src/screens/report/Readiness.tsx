@@ -1,7 +1,7 @@
 import type { ShadowReport } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
-import { AgentName } from '../../components/AgentName.tsx';
 import { Notice } from '../../components/Notice.tsx';
+import { AgentName } from '../../components/names/AgentName.tsx';
 import { Card } from '../../components/Page.tsx';
 import type { Search } from '../../lib/search.ts';
 import styles from './Report.module.css';

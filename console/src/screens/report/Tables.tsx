@@ -1,10 +1,10 @@
 import type { ShadowReport } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
-import { AgentName } from '../../components/AgentName.tsx';
 import { allowanceName } from '../../components/allowances/allowances.ts';
 import { StateBadge } from '../../components/Badge.tsx';
 import { Share } from '../../components/charts/kinds.tsx';
 import { Notice } from '../../components/Notice.tsx';
+import { AgentName } from '../../components/names/AgentName.tsx';
 import { Card } from '../../components/Page.tsx';
 import { type Column, Table } from '../../components/Table.tsx';
 import { Money, Time } from '../../components/Value.tsx';

@@ -1,5 +1,5 @@
-import { useBudgets } from '../api/budgets.ts';
-import { visible } from '../lib/visible.ts';
+import { useBudgets } from '../../api/budgets.ts';
+import { visible } from '../../lib/visible.ts';
 
 /** The name of a shared budget, with its slug as the tooltip. */
 export function BudgetName({ slug }: { slug: string }) {

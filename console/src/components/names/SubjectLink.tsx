@@ -1,8 +1,8 @@
 import type { LedgerEvent } from '@purser/sdk';
 import { Link } from '@tanstack/react-router';
-import { useNameOf } from '../api/names.ts';
-import { visible } from '../lib/visible.ts';
-import { words } from '../lib/words.ts';
+import { useNameOf } from '../../api/names.ts';
+import { visible } from '../../lib/visible.ts';
+import { words } from '../../lib/words.ts';
 
 const PATHS: Record<string, (id: string) => string> = {
   decision: (id) => `/decisions/${id}`,

@@ -1,5 +1,5 @@
-import { useAgentNames } from '../api/agent-names.ts';
-import { visible } from '../lib/visible.ts';
+import { useAgentNames } from '../../api/agent-names.ts';
+import { visible } from '../../lib/visible.ts';
 
 /** Returns what names an agent by its slug or id for people: its name, or else what it was given. */
 export function useAgentLabel(): (agent: string) => string {
