@@ -15,6 +15,7 @@ import {
   type RunningService,
   startTestService,
 } from '../support/running-service.ts';
+import { distributedTables, isOneTask, isOverAll, recordStatements } from '../support/statements.ts';
 
 const MARKER = 'Zqmarker';
 const ALL = ['admin', 'review', 'read', 'authorize', 'consume'];
@@ -60,6 +61,7 @@ const as = (tenant: World, method: string, path: string, body?: unknown) =>
     ...(body === undefined ? {} : { body }),
   });
 
+const sent = recordStatements();
 beforeAll(async () => {
   s = await startTestService({ plan: 'enterprise' });
   here = await makeWorld(s, s);
@@ -118,7 +120,10 @@ beforeAll(async () => {
   foreign_records = await recordsOf(there.workspace_id);
   expect(foreign_ids.size).toBeGreaterThan(15);
 });
-afterAll(() => s.stop());
+afterAll(async () => {
+  sent.stop();
+  await s.stop();
+});
 
 /** An import of the other workspace and its line. */
 async function imported(): Promise<{ import: string; line: string }> {
@@ -533,4 +538,13 @@ test('the other workspace is unchanged after all of these requests', async () =>
   expect([agent.name, agent.authority_version, agent.status]).toEqual([`${MARKER} name`, 1, 'active']);
   expect((await as(there, 'GET', '/v1/ledger/verify')).body.valid).toBe(true);
   expect((await s.call('GET', '/v1/ledger/verify')).body.valid).toBe(true);
+});
+
+test('every statement of these routes is one task of Citus: it names the workspace at each table of the workers', async () => {
+  const distributed = await distributedTables({ query: s.sql } as never);
+  const of_service = [...sent.texts].filter((text) =>
+    /^\s*(?:select|insert|update|delete|with)\b/.test(text),
+  );
+  expect(of_service.length).toBeGreaterThan(100);
+  expect(of_service.filter((text) => !isOverAll(text) && !isOneTask(text, distributed))).toEqual([]);
 });

@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { placeOf } from '../../src/engine/citus/local-tables.ts';
 import {
@@ -8,24 +7,18 @@ import {
   spend,
   startTestService,
 } from '../support/running-service.ts';
+import { recordStatements } from '../support/statements.ts';
 
-/** Every statement that the service sent, as its text. */
-const statements = new Set<string>();
-const query = pg.Client.prototype.query;
+/** Every statement that the service sends. */
+const sent = recordStatements();
 let s: RunningService;
 
 beforeAll(async () => {
-  pg.Client.prototype.query = function capture(this: pg.Client, ...given: unknown[]) {
-    const [config] = given as [string | { text?: string }];
-    const text = typeof config === 'string' ? config : config?.text;
-    if (text !== undefined) statements.add(text);
-    return (query as (...all: unknown[]) => unknown).apply(this, given);
-  } as never;
   s = await startTestService({ env: { REVIEW_TTL_SECONDS: '1' } });
 });
 afterAll(async () => {
   await s.stop();
-  pg.Client.prototype.query = query;
+  sent.stop();
 });
 
 /** A person may be a member of several workspaces, and is looked for before it is known in which one. */
@@ -166,7 +159,7 @@ test('every statement on a table of workspaces names workspace_id', async () => 
       where n.nspname = 'public' and relkind in ('r', 'p')`)
   ).rows.map((row) => row.relname as string);
   const ofWorkspaces = tables.filter((table) => !OF_NO_WORKSPACE.includes(table));
-  const touching = [...statements].filter(
+  const touching = [...sent.texts].filter(
     (text) =>
       /^\s*(select|insert|update|delete|with)\b/i.test(text) &&
       !/\bpg_(class|constraint|index|trigger)\b/.test(text) &&

@@ -14,8 +14,6 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadChains } from '../../src/engine/allowances/allowance-rows.ts';
-import { placeOf } from '../../src/engine/citus/local-tables.ts';
-import { forOneWorkspace } from '../../src/engine/citus/one-workspace.ts';
 import { createAllowances } from '../../src/engine/commands/allowances/create-allowances.ts';
 import { createIssuer } from '../../src/engine/commands/allowances/create-issuer.ts';
 import { presentAllowance } from '../../src/engine/commands/allowances/present-allowance.ts';
@@ -103,6 +101,7 @@ import { makeAuthenticator } from '../support/authenticator.ts';
 import { TRUSTING_CLOCK } from '../support/clock.ts';
 import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore, stopClock } from '../support/running-service.ts';
+import { distributedTables, isOneTask } from '../support/statements.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(5);
@@ -1400,20 +1399,7 @@ test(
 );
 
 test('every statement of a batch is one task of Citus: it names the workspace at each table of the workers', async () => {
-  const found = await superuser.query<{ name: string }>(
-    "select relname::text as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
-  );
-  const distributed = new Set(
-    found.rows.flatMap(({ name }) => (placeOf(name) === 'distributed' ? name : [])),
-  );
+  const distributed = await distributedTables(superuser);
   expect(statements.size).toBeGreaterThan(60);
-  for (const text of statements) {
-    if (text.startsWith('with w0 as')) continue;
-    const sent = forOneWorkspace(text)?.text ?? text;
-    const tables = [...sent.matchAll(/\b(?:from|join|update|using)\s+(\w+)/g)].filter(([, name = '']) =>
-      distributed.has(name),
-    );
-    const compared = [...sent.matchAll(/\bworkspace_id = \$\d+/g)];
-    expect(compared.length, sent).toBeGreaterThanOrEqual(tables.length);
-  }
+  expect([...statements].filter((text) => !isOneTask(text, distributed))).toEqual([]);
 });

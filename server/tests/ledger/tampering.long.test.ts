@@ -126,16 +126,19 @@ test('an answer that was turned round, and one that decisions would not see, are
 
 test('a person’s other e-mail is reported at the newest event of the membership', async () => {
   const at = await seqOf('members');
-  try {
+  const [{ user_id, email }] = (
     await sql(
-      "update users set email = 'mallory@example.com' where user_id = (select user_id from members where workspace_id = W order by removed_at is null, user_id limit 1)",
-    );
+      `select user_id, email from users where user_id = (select user_id from members
+        where workspace_id = W order by removed_at is null, user_id limit 1)`,
+    )
+  ).rows;
+  const setEmail = (to: string) => sql(`update users set email = '${to}' where user_id = '${user_id}'`);
+  try {
+    await setEmail('mallory@example.com');
     const found = await history().verify();
     expect([found.first_break_seq, ...kindsAt(found, at)]).toEqual([at, 'ROW_MISMATCH']);
   } finally {
-    await sql(
-      "update users u set email = (select state::json->'member'->>'email' from audit_records a where a.target_id = u.user_id limit 1) where email = 'mallory@example.com'",
-    );
+    await setEmail(email);
   }
 });
 

@@ -1,4 +1,5 @@
 import type { QuestionKind } from '@purser/contract/purpose/questions';
+import type { PostgresConnection } from '@purser/embedded-postgres';
 import { OPERATOR, SYSTEM } from '@purser/rules/domain/audit';
 import { HISTORY_NAMES as names } from '@purser/rules/purpose/history';
 import {
@@ -40,6 +41,8 @@ export interface FullHistory {
   middle_seq: number;
   last_seq: number;
   sql: RunningService['sql'];
+  /** As the role that owns the database. */
+  connection: PostgresConnection;
   verify(options?: Partial<VerifyOptions>, workspace_id?: string): ReturnType<typeof verifyLedger>;
   stop(): Promise<void>;
 }
@@ -512,6 +515,7 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
     middle_seq,
     last_seq,
     sql: s.sql,
+    connection: s.database.connection,
     verify: (options = {}, of = workspace_id) =>
       verifyLedger(core.ledger_db, of, {
         since: 0,

@@ -1,7 +1,9 @@
 import type { LedgerBreak } from '@purser/rules/domain/ledger';
 import { knownMerchantKey } from '@purser/rules/policy/known-merchants';
+import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { type FullHistory, makeFullHistory } from './full-history.ts';
+import { breakIn, type Intruder } from './shards.ts';
 
 /** Tables that no event covers: conveniences, sums of other rows, and messages that are still to be sent. */
 const NO_HISTORY = [
@@ -302,6 +304,7 @@ export const where = (table: string, row: string) =>
 /** A database in which everything happened, for the tests of a file to spoil, verify and restore. */
 export function spoiledHistory() {
   let h: FullHistory;
+  let intruder: Intruder;
   let columns: Column[];
   const tables = () => [...new Set(columns.map((each) => each.table))];
   beforeAll(async () => {
@@ -309,15 +312,20 @@ export function spoiledHistory() {
     const { rows } = await h.sql(
       `select table_name as table, column_name as column,
          case udt_name when '_int4' then 'integer[]' else data_type end as type, is_nullable = 'YES' as nullable
-       from information_schema.columns where table_schema = 'public' order by table_name, ordinal_position`,
+       from information_schema.columns
+       where table_schema = 'public' and table_name !~ '^citus_|_[0-9]{6}' order by table_name, ordinal_position`,
     );
     columns = rows.filter((row) => !NO_HISTORY.includes(row.table));
-    for (const table of tables()) await h.sql(`create table kept_${table} as table ${table}`);
+    intruder = await breakIn(h.connection, h.workspace_id, h.sql);
+    for (const table of tables()) await intruder.sql(`create table kept_${table} as table ${table}`);
   });
-  afterAll(() => h.stop());
+  afterAll(async () => {
+    await intruder?.close();
+    await h.stop();
+  });
 
   /** `W` stands for the workspace. */
-  const sql = (text: string) => h.sql(text.replaceAll(/\bW\b/g, `'${h.workspace_id}'`));
+  const sql = (text: string) => intruder.sql(text.replaceAll(/\bW\b/g, `'${h.workspace_id}'`));
 
   /** Undoes statements. Of the tables, only those that they name can have changed. */
   async function restore(statements: readonly string[]): Promise<void> {
@@ -350,8 +358,11 @@ export function spoiledHistory() {
     },
     /** The event at which a spoiled row of a table has to be reported. */
     async seqOf(table: string, row = TABLES[table]?.row as string): Promise<number> {
+      // Two statements: on Citus the row may lie on another node than the events.
+      const found = await sql(`select to_json(t)::text as row from ${table} t where ${where(table, row)}`);
       const { rows } = await sql(
-        `select ${TABLES[table]?.seq} as seq from ${table} t where ${where(table, row).replace('ctid', 't.ctid')}`,
+        `select ${TABLES[table]?.seq} as seq
+         from json_populate_record(null::${table}, ${pg.escapeLiteral(found.rows[0].row)}) t`,
       );
       return Number(rows[0].seq);
     },

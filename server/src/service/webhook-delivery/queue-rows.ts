@@ -298,8 +298,8 @@ export async function clearQueue(db: Queryable, queue: EndpointName): Promise<bo
   const cleared = await db.query<{ count: number }>({
     name: 'clear_deliveries',
     text: `with cleared as (
-        delete from webhook_deliveries where (workspace_id, endpoint_id, due_at, event_id) in (
-          select workspace_id, endpoint_id, due_at, event_id from webhook_deliveries
+        delete from webhook_deliveries where workspace_id = $1 and endpoint_id = $2 and (due_at, event_id) in (
+          select due_at, event_id from webhook_deliveries
           where workspace_id = $1 and endpoint_id = $2 order by due_at, event_id limit $3)
         returning event_id),
       ended as (
