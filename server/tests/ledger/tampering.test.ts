@@ -21,7 +21,7 @@ test('a history with every kind of event is valid, and held against its checkpoi
   const types = await h.sql('select distinct type from ledger_events where workspace_id = $1', [
     h.workspace_id,
   ]);
-  expect(types.rows.length).toBe(60);
+  expect(types.rows.length).toBe(61);
 });
 
 /** From how many events on the first tier verifies; a thousand are all. */
