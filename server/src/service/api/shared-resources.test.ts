@@ -32,7 +32,10 @@ function makeTurns() {
     withTurns(route as Route, places, turns).handler as (call: Call) => Promise<Answer>;
   const usedBy = (workspace_id: string) =>
     turns.order.of(callOf(workspace_id).caller as never).workspace.used;
-  return { turns, places, serving, usedBy, now: () => at_ms };
+  const pass = (ms: number) => {
+    at_ms += ms;
+  };
+  return { turns, places, serving, usedBy, now: () => at_ms, pass };
 }
 
 /** Waits until nothing more happens by itself. */
@@ -162,6 +165,19 @@ test('an answer costs its bytes, however it is written, and a verification what 
   });
   await verify(callOf('ws_2'));
   expect(Math.round(beside.usedBy('ws_2'))).toBe(20);
+});
+
+test('what works behind for a report does not wait for the report itself', async () => {
+  const { turns, serving, now, pass } = makeTurns();
+  const handle = serving({
+    shares: 'reports',
+    async handler() {
+      for (let i = 0; i < 20; i++) await turns.background(() => pass(2));
+      return { status: 200 };
+    },
+  });
+  await handle(callOf('ws_1'));
+  expect(now()).toBeLessThan(60);
 });
 
 test('the chunks of a stream are background work: they wait while somebody waits for a request, and cost nothing', async () => {

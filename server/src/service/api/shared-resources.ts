@@ -36,7 +36,13 @@ const RESOURCES: Record<
 };
 
 /** Nobody's request waits for these in the sense of `Turns`: they come after all others. */
-const BACKGROUND: ReadonlySet<ResourceName> = new Set(['simulations', 'verifications', 'exports', 'imports']);
+const BACKGROUND: ReadonlySet<ResourceName> = new Set([
+  'reports',
+  'simulations',
+  'verifications',
+  'exports',
+  'imports',
+]);
 
 /** Makes the shared resources of a process, and registers them with the metrics. */
 export function makePlaces({
