@@ -29,6 +29,7 @@ const RUNS: Record<string, [first: number, all: number]> = {
   GATEWAY_RUNS: [60, 1_000],
   HISTORIES_RUNS: [1, 4],
   HOSTILE_RUNS: [60, 150],
+  IMPORT_KILL_ROUNDS: [1, 2],
   KNOWN_ROWS_RUNS: [3, 12],
   LEASE_RUNS: [10, 60],
   MANDATE_ROUNDS: [30, 100],

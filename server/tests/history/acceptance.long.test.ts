@@ -1,5 +1,7 @@
 import fc from 'fast-check';
+import type pg from 'pg';
 import { describe, expect } from 'vitest';
+import { checkLineLimit } from '../../src/service/history/take-file.ts';
 import { serviceTest } from '../support/service-test.ts';
 import { takesMinutes, until } from '../support/until.ts';
 import { makeHistory } from './made-history.ts';
@@ -119,6 +121,18 @@ describe('imports', () => {
     expect(done.lines).toMatchObject({ read: 2_000, taken: 1_800, bad: 200 });
     const found = await walk(`/v1/imports/${done.id}/problems`, { limit: 200 });
     expect(found.map(({ line_number }) => line_number)).toEqual([...bad]);
+  });
+
+  test('of more than 200,000 lines fail, and say so; a workspace with 2,000,000 lines takes no more', async () => {
+    const rows = Array.from({ length: 200_001 }, () => '2026-03-02,A,0');
+    const done = await importFile({ feed: 'many', mapping: MAPPING, body: csv(rows) });
+    expect(done).toMatchObject({
+      status: 'FAILED',
+      failure: { code: 'too_many_lines', line_number: 200_002 },
+      lines: { read: 200_000, taken: 0, skipped: 200_000 },
+    });
+    const full = { query: async () => ({ rows: [{ count: 2_000_000 }] }) } as unknown as pg.Pool;
+    await expect(checkLineLimit(full, 'ws_1')).rejects.toMatchObject({ code: 'line_limit' });
   });
 
   test('of 50,000 lines are taken whole, and a proposal from them keeps 97 % with at most two reviews a week', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { serviceTest } from '../support/service-test.ts';
+import { until } from '../support/until.ts';
 import { makeSender } from './sender.ts';
 
 const { test, s, get, post, walk, makeAgent, keyWith } = serviceTest({ plan: 'enterprise' });
@@ -24,6 +25,24 @@ describe('a file', () => {
     expect(again.body).toMatchObject({ status: 'DONE', lines: first.lines });
     const other = await importFile(file);
     expect(other.lines).toMatchObject({ read: 3, taken: 0, present: 3 });
+  });
+
+  test('says in its metric what became of each line', async () => {
+    const counted = async () => {
+      const { text } = await s.call('GET', '/metrics', { key: null });
+      return ['taken', 'present', 'skipped', 'bad'].map((result) =>
+        Number(new RegExp(`purser_import_lines_total\\{result="${result}"\\} (\\d+)`).exec(text)?.[1] ?? 0),
+      );
+    };
+    const before = await counted();
+    const body = csv(row('m'), row('n'), row('m'), row('o', '0.00'), row('p', 'abc'));
+    await importFile({ feed: 'metric', mapping: MAPPING, body });
+    const more = [2, 1, 1, 1];
+    // The text is made at most once a second.
+    await until(async () => {
+      const now = await counted();
+      return more.every((count, i) => now[i] === (before[i] ?? 0) + count);
+    });
   });
 
   test('without ids keeps equal rows apart, and overlaps give their union', async () => {

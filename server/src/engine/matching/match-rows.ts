@@ -243,8 +243,9 @@ export async function findMatchesWithoutLine(
 ): Promise<string[]> {
   const result = await db.query<{ line_id: string }>({
     name: 'find_matches_without_line',
-    text: `select m.line_id from line_matches m where m.workspace_id = $1
-      and not exists (select from lines l where l.workspace_id = $1 and l.line_id = m.line_id and l.kind = 'SPEND')
+    // Not as a join: without statistics, as after a first import, its plan compared each match with each line.
+    text: `select m.line_id from line_matches m where m.workspace_id = $1 and (select l.kind from lines l
+        where l.workspace_id = m.workspace_id and l.line_id = m.line_id) is distinct from 'SPEND'
       order by m.line_id limit $2`,
     values: [workspace_id, limit],
   });
