@@ -1,6 +1,7 @@
 import { readTerms } from '@purser/purpose-data';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { ATTACK_PATTERNS } from '../data/attack-patterns.ts';
 import { FieldText } from '../reading/spend-reading.ts';
 import { makeScreen } from './screen.ts';
 import { bitOf, OUTRIGHT, screened } from './screened.ts';
@@ -89,6 +90,21 @@ describe('the patterns of what a request says outright', () => {
         );
       }),
     );
+    expect(missed).toEqual([]);
+  });
+
+  test('find a phrase of each alternative of an attack', () => {
+    const missed = [...readTerms('attack-patterns')].flatMap(([, lines], i) => {
+      const { pattern } = ATTACK_PATTERNS[i] as (typeof ATTACK_PATTERNS)[number];
+      const phrases = lines.map((line) =>
+        fc.stringMatching(new RegExp(`^(?:${line.replaceAll('\\b', '')})$`, 'u')),
+      );
+      return phrases
+        .flatMap((phrase) =>
+          fc.sample(phrase, { numRuns: 5, seed: 7 }).map((text) => foldText(`paper ${text} 7`)),
+        )
+        .filter((folded) => folded.search(pattern) >= 0 && (screened(folded) & bitOf(pattern)) === 0);
+    });
     expect(missed).toEqual([]);
   });
 
