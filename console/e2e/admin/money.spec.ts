@@ -49,7 +49,7 @@ test('the shadow report shows amounts, and the largest amounts are divided by sh
   await workspace.call('POST', '/v1/agents/infra-bot/authority', { ...authority, budgets: ['team'] });
   await page.reload();
   await largest.getByRole('button', { name: 'Budget' }).click();
-  await expect(largest.getByRole('row', { name: /team/ })).toContainText('EUR 40.00');
+  await expect(largest.getByRole('row', { name: /Team/ })).toContainText('EUR 40.00');
   await expectAccessible(page, 'amounts by budget');
 });
 

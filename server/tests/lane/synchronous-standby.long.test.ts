@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '@purser/embedded-postgres';
+import { type EmbeddedPostgres, SUPERUSER, startEmbeddedPostgres } from '@purser/embedded-postgres';
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrate } from '../../src/engine/migration/migrate.ts';
 import {
@@ -42,6 +43,34 @@ async function waitFor(standby: string): Promise<void> {
   await node.sql(`alter system set synchronous_standby_names = '${standby}'`);
   await node.sql('select pg_reload_conf()');
   while ((await node.sql('show synchronous_standby_names')).rows[0].synchronous_standby_names !== standby);
+  // Another process of PostgreSQL tells the commits, and may read the setting later.
+  while (standby !== '' && !(await doesCommitWait()));
+}
+
+/** Commits, and ends it where it waits for a standby. */
+async function doesCommitWait(): Promise<boolean> {
+  const client = new pg.Client({ ...postgres.connection, ...SUPERUSER });
+  // It is ended while it waits.
+  client.on('error', () => undefined);
+  await client.connect();
+  const { pid } = (await client.query('select pg_backend_pid() as pid')).rows[0];
+  let is_done = false;
+  const done = client
+    .query("select pg_logical_emit_message(true, 'test', 'x')")
+    .catch(() => undefined)
+    .finally(() => {
+      is_done = true;
+    });
+  let has_waited = false;
+  while (!is_done && !has_waited) {
+    const ended = await node.sql(
+      `select pg_terminate_backend(pid) from pg_stat_activity where pid = ${pid} and wait_event = 'SyncRep'`,
+    );
+    has_waited = ended.rowCount === 1;
+  }
+  await done;
+  await client.end();
+  return has_waited;
 }
 
 beforeAll(async () => {

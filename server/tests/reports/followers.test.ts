@@ -161,3 +161,16 @@ describe('an event that cannot be added up', () => {
     expect(await countSkippedEvents(core.db)).toEqual(before);
   });
 });
+
+test('a workspace that is gone leaves nothing behind, whenever a follower finds it', async () => {
+  const onSkip = ({ error }: SkippedEvent) => {
+    throw error;
+  };
+  for (const follower of [aggregateFeedback, rollUpDecisions])
+    expect(await followNext(core.followers_db, follower, 'ws_gone', { onSkip })).toBe(false);
+  const left = await s.sql(
+    `select workspace_id from feedback_watermarks where workspace_id = 'ws_gone'
+     union all select workspace_id from report_watermarks where workspace_id = 'ws_gone'`,
+  );
+  expect(left.rows).toEqual([]);
+});

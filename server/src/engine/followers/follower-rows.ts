@@ -10,6 +10,9 @@ const WATERMARKS: Record<FollowerName, string> = {
   coverage: 'coverage_watermarks',
 };
 
+/** The tables that each transaction of a follower writes to. */
+export const WATERMARK_TABLES: readonly string[] = Object.values(WATERMARKS);
+
 /**
  * Workspaces with events beyond a follower's watermark, except those in `without`, at most `limit`. They are in the order of
  * their ids, beginning after `after` and wrapping around.
@@ -50,7 +53,7 @@ export async function getWatermark(
 
 /**
  * Locks a follower's watermark until the transaction ends, so that only one node processes a chain at a time, and returns
- * it. Undefined while another node holds the lock.
+ * it. Undefined while another node holds the lock, and for a workspace that was removed, of which nothing is written.
  */
 export async function lockWatermark(
   client: Client,
@@ -59,7 +62,8 @@ export async function lockWatermark(
 ): Promise<number | undefined> {
   await client.query({
     name: `begin_watermark_${follower}`,
-    text: `insert into ${WATERMARKS[follower]} (workspace_id, seq) values ($1, 0) on conflict do nothing`,
+    text: `insert into ${WATERMARKS[follower]} (workspace_id, seq)
+      select h.workspace_id, 0 from ledger_heads h where h.workspace_id = $1 on conflict do nothing`,
     values: [workspace_id],
   });
   const result = await client.query<{ seq: number }>({

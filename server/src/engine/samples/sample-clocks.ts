@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { WATERMARK_TABLES } from '../followers/follower-rows.ts';
 import { connectOnce, type DatabaseAddress, type Queryable } from '../storage/database.ts';
 
 /**
@@ -99,8 +100,11 @@ export async function removeSampleRows(address: DatabaseAddress, workspace_id: s
     await client.query(MOVE_SESSIONS, [workspace_id]);
     await removeAll(tables);
     await client.query('commit');
-    // A follower that read the head before it was gone may have added sums meanwhile.
+    // A follower that read the head before it was gone may still add rows. The lock waits for its transaction.
+    await client.query('begin');
+    await client.query(`lock table ${WATERMARK_TABLES.join(', ')} in share row exclusive mode`);
     await removeAll(tables);
+    await client.query('commit');
   } finally {
     await client.end();
   }
