@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useNameOf } from '../../api/names.ts';
 import { visible } from '../../lib/visible.ts';
 import { words } from '../../lib/words.ts';
+import styles from './SubjectLink.module.css';
 
 const PATHS: Record<string, (id: string) => string> = {
   decision: (id) => `/decisions/${id}`,
@@ -32,8 +33,8 @@ export function SubjectLink({
   const path = PATHS[type];
   const name = useNameOf({ type, id });
   return (
-    <>
-      <span style={{ color: 'var(--faint)' }}>{words(type)}</span>{' '}
+    <span className={styles.subject}>
+      <span className={styles.type}>{words(type)}</span>{' '}
       {path === undefined ? (
         <Unlinked id={id} name={name} />
       ) : (
@@ -41,7 +42,7 @@ export function SubjectLink({
           {name === undefined ? id : visible(name)}
         </Link>
       )}
-    </>
+    </span>
   );
 }
 
