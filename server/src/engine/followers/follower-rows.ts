@@ -10,7 +10,7 @@ const WATERMARKS: Record<FollowerName, string> = {
   coverage: 'coverage_watermarks',
 };
 
-/** The tables that each transaction of a follower writes to. */
+/** Every transaction of a follower writes to one of these tables. */
 export const WATERMARK_TABLES: readonly string[] = Object.values(WATERMARKS);
 
 /**
@@ -53,7 +53,7 @@ export async function getWatermark(
 
 /**
  * Locks a follower's watermark until the transaction ends, so that only one node processes a chain at a time, and returns
- * it. Undefined while another node holds the lock, and for a workspace that was removed, of which nothing is written.
+ * it. Undefined while another node holds the lock, and for a workspace that was removed: then nothing is written.
  */
 export async function lockWatermark(
   client: Client,
