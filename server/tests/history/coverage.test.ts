@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { followNext } from '../../src/engine/followers/follow-chains.ts';
 import { getWatermark } from '../../src/engine/followers/follower-rows.ts';
+import { countCoverage } from '../../src/engine/matching/coverage-report.ts';
 import { followLines } from '../../src/engine/matching/follow-lines.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
 import { makeReportUnmatched } from '../../src/service/workers/report-unmatched.ts';
@@ -407,4 +408,16 @@ test('the order in which files, decisions and reports arrive changes nothing', a
   }
   expect(results.size).toBe(1);
   await isValid();
+});
+
+test('the metric counts the lines of each state', async () => {
+  await makeAgent({}, { slug: 'counted' });
+  await ask('counted', 4_200);
+  await paid('counted', [line(4_200), line(9_900)]);
+  await compared();
+  const states = (await walk('/v1/lines', { limit: 200 })).map(({ coverage }: Shown) => coverage?.state);
+  const counted = await countCoverage(core.db);
+  expect(counted.length).toBeGreaterThan(2);
+  for (const { state, lines } of counted)
+    expect([state, Number(lines)]).toEqual([state, states.filter((each: string) => each === state).length]);
 });

@@ -155,6 +155,11 @@ describe('an event', () => {
     expect((await send(rail, padded(262_145))).status).toBe(400);
   });
 
+  test('counts against a limit of its own, 6,000 a minute of one address', async () => {
+    const reply = await send(await addRail('lithic'), lithicUpdated());
+    expect(reply.headers.get('ratelimit-policy')).toMatch(/q=6000;w=60/);
+  });
+
   test('of an unknown rail is no rail’s', async () => {
     const rail = { id: 'rail_00000000000000000000000000', kind: 'lithic' as const };
     expect((await send(rail, lithicUpdated())).status).toBe(404);
