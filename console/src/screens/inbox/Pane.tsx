@@ -15,7 +15,7 @@ import { Purpose } from '../../components/decision/Purpose.tsx';
 import { Remedies } from '../../components/decision/Remedies.tsx';
 import { ReviewBox } from '../../components/decision/ReviewBox.tsx';
 import { draftOf, dropDraft, useRefusedReviews } from '../../components/decision/review-drafts.ts';
-import { Sheet } from '../../components/decision/Sheet.tsx';
+import { Sheet, sheetQuery } from '../../components/decision/Sheet.tsx';
 import { useKeys } from '../../components/keys/use-keys.ts';
 import { ErrorNotice, Notice } from '../../components/Notice.tsx';
 import { Card, CardGrid, Loading } from '../../components/Page.tsx';
@@ -70,7 +70,9 @@ export function Pane({
   useKeys(Object.fromEntries(READING.map(([key, pages]) => [key, () => scroll(pages)])));
   // A failed refresh removes nothing: the reviewer may be writing.
   const failure = query.isError && <ErrorNotice error={query.error} onRetry={() => void query.refetch()} />;
-  if (decision === undefined) return failure || <Loading lines={10} />;
+  // The sheet comes with the rest, so that nothing moves under the reviewer's pointer.
+  const { isPending: awaits_sheet } = useQuery(sheetQuery(id));
+  if (decision === undefined || awaits_sheet) return failure || <Loading lines={10} />;
   const { action, agent, reservation, review_state, context } = decision;
   return (
     <article id="request" tabIndex={-1} className={styles.pane} aria-label={visible(action.merchant)}>
