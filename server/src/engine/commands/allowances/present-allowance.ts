@@ -24,6 +24,14 @@ export interface PresentAllowanceInput extends Presenter {
   above: readonly Allowance[];
 }
 
+/** The origin of an allowance that an issuer signed, no matter who presents it. */
+export const ofIssuer = (issuer_id: string, source: 'SIGNED' | 'MANDATE') => ({
+  source,
+  issuer_id,
+  created_by_key_id: null,
+  created_by_principal_id: principalOfIssuer(issuer_id),
+});
+
 /** Refuses a presenter that may not have an allowance with this agent and path; null: it may. */
 export function whyNotTheirs(
   { agent_id, bound_to }: Presenter,
@@ -111,12 +119,9 @@ export const presentAllowance: Command<PresentAllowanceInput, CreatedAllowance> 
     if (made.kind !== 'done') return asInvalid(made);
     const allowance: Allowance = {
       ...made.value.allowance,
-      source: 'SIGNED',
-      issuer_id,
+      ...ofIssuer(issuer_id, 'SIGNED'),
       external_id: jti,
       body_hash: claims_hash,
-      created_by_key_id: null,
-      created_by_principal_id: maker,
     };
     const too_many = whyNoStanding(set, [allowance]);
     if (too_many !== null) return { kind: 'refused', refusal: too_many };

@@ -8,7 +8,7 @@ import { type Command, type CommandResult, done, refuse } from '../../lane/comma
 import type { WorkingSet } from '../../lane/working-set.ts';
 import { type CreatedAllowance, makeOne, type One } from './create-allowances.ts';
 import { whyNotMade } from './new-allowance.ts';
-import { asInvalid, type Presenter, whyNotTheirs } from './present-allowance.ts';
+import { asInvalid, ofIssuer, type Presenter, whyNotTheirs } from './present-allowance.ts';
 import { addAllowance, newRow } from './record-allowance.ts';
 
 /** A time that a claim or a constraint sets, with its name. */
@@ -73,11 +73,10 @@ interface Made {
 function makeRows(
   set: WorkingSet,
   input: PresentMandateInput,
-  { issuer, agent_id }: { issuer: AllowanceIssuer; agent_id: string },
+  { issuer, above, agent_id }: { issuer: AllowanceIssuer; above: readonly Allowance[]; agent_id: string },
   origin: Origin,
 ): CommandResult<Made> {
   const { body, period, identities, mandate } = input;
-  const above = input.issuers.find((each) => each.issuer_id === issuer.issuer_id)?.above ?? [];
   const [parent = null] = above;
   if (above.length + (period === null ? 1 : 2) > MAX_ALLOWANCE_DEPTH)
     return refuse('allowance_invalid', `kid: the issuer’s parent has too many above it for this mandate.`);
@@ -95,12 +94,7 @@ function makeRows(
     origin,
   );
   if (made.kind !== 'done') return asInvalid(made);
-  const signed: Partial<Allowance> = {
-    source: 'MANDATE',
-    issuer_id: issuer.issuer_id,
-    created_by_key_id: null,
-    created_by_principal_id: maker,
-  };
+  const signed = ofIssuer(issuer.issuer_id, 'MANDATE');
   const presented = { external_id: identities[0], body_hash: identities[0] };
   const row = made.value.allowance;
   const terms = { ...termsOf(row), mandate };
@@ -156,7 +150,7 @@ export const presentMandate: Command<PresentMandateInput, CreatedAllowance> = {
     if (refused !== null) return refused;
     const wrong = whyNotNow(input, set.now_ms) ?? whyBeyond(issuer, input, agent_id);
     if (wrong !== null) return refuse('allowance_invalid', wrong);
-    const made = makeRows(set, input, { issuer, agent_id }, origin);
+    const made = makeRows(set, input, { issuer, above, agent_id }, origin);
     if (made.kind !== 'done') return made;
     const { whole, part } = made.value;
     addAllowance(set, whole, origin);
