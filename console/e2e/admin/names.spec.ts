@@ -118,7 +118,7 @@ test('no list shows an id or a slug whose name is known', async ({ page, workspa
     await expectSettled(page, heading);
     const main = page.getByRole('main');
     for (const name of names) await expect(main, path).toContainText(name);
-    // What changed is a record of the fields, slugs among them.
+    // A row of changes shows the fields of a record, slugs among them.
     const shown = () =>
       main.evaluate((all) => {
         const copy = all.cloneNode(true) as HTMLElement;

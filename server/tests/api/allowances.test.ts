@@ -1,13 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  freshKey,
-  makeKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
-import { makeClient } from '../support/service-test.ts';
+import { describe, expect, test } from 'vitest';
+import { AUTHORITY, freshKey, makeKey, spend } from '../support/running-service.ts';
+import { makeClient, twoNodes } from '../support/service-test.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(5);
@@ -16,20 +9,11 @@ takesMinutes(5);
 type Shown = any;
 
 /** Two nodes of one installation. */
-let s: RunningService;
-let beside: RunningService;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise' });
-  beside = await startTestService({ beside: s });
-});
-afterAll(async () => {
-  await beside.stop();
-  await s.stop();
-});
+const { s, beside } = twoNodes({ plan: 'enterprise' });
 
 // Nobody is asked about purpose or the month here.
 const OPEN = { ...AUTHORITY, on_purpose_unclear: 'ALLOW', monthly_budget_minor: 10_000_000 };
-const client = makeClient({ call: (...args) => s.call(...args) });
+const client = makeClient(s);
 const { get, post, makeAgent, walk } = client;
 const agentOf = (more: object = {}) => makeAgent({ ...OPEN, ...more }, { mode: 'ENFORCE' });
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();

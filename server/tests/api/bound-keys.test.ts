@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   AUTHORITY,
   fieldOf,
   freshKey,
   makeKey,
   type Reply,
-  type RunningService,
   refusal,
   spend,
-  startTestService,
 } from '../support/running-service.ts';
-import { makeClient } from '../support/service-test.ts';
+import { twoNodes } from '../support/service-test.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(5);
@@ -19,20 +17,10 @@ takesMinutes(5);
 type Shown = any;
 
 /** Two nodes of one installation. */
-let s: RunningService;
-let beside: RunningService;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise' });
-  beside = await startTestService({ beside: s });
-});
-afterAll(async () => {
-  await beside.stop();
-  await s.stop();
-});
+const { s, beside, get, post, makeAgent, walk } = twoNodes({ plan: 'enterprise' });
 
 // Nobody is asked about purpose or the month here.
 const OPEN = { ...AUTHORITY, on_purpose_unclear: 'ALLOW', monthly_budget_minor: 10_000_000 };
-const { get, post, makeAgent, walk } = makeClient({ call: (...args) => s.call(...args) });
 const agentOf = (more: object = {}) => makeAgent({ ...OPEN, ...more }, { mode: 'ENFORCE' });
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 const make = (more: object, key?: string): Promise<Shown> =>

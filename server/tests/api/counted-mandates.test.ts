@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   ap2Mandate,
   bare,
@@ -12,14 +12,9 @@ import {
   withBinding,
   withNextBinding,
 } from '../support/mandates.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
-import { makeClient } from '../support/service-test.ts';
+import { type PayingAgent, payingAgent } from '../support/paying-agent.ts';
+import { freshKey, type RunningService, spend } from '../support/running-service.ts';
+import { twoNodes } from '../support/service-test.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(10);
@@ -31,36 +26,15 @@ const DAY_MS = 86_400_000;
 const IN_MARCH = '2026-03-31T00:00:00.000Z';
 
 /** Two nodes of one installation, and the clock of its database. */
-let s: RunningService;
-let beside: RunningService;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise', stopped_at_ms: BEGIN_MS });
-  beside = await startTestService({ beside: s });
-});
-afterAll(async () => {
-  await beside.stop();
-  await s.stop();
-});
+const { s, beside, ...client } = twoNodes({ plan: 'enterprise', stopped_at_ms: BEGIN_MS });
+const { get, post, walk } = client;
 let now_ms = BEGIN_MS;
 const setClock = async (time_ms: number) => {
   now_ms = time_ms;
   await s.setClock(time_ms);
 };
 
-const { get, post, makeAgent, walk } = makeClient({ call: (...args) => s.call(...args) });
-const EASY = {
-  ...AUTHORITY,
-  currency: 'USD',
-  on_purpose_unclear: 'ALLOW',
-  monthly_budget_minor: 100_000_000,
-  per_transaction_limit_minor: 1_000_000,
-};
-async function agentOf() {
-  const slug = await makeAgent(EASY, { mode: 'ENFORCE' });
-  const { key } = await post('/v1/api-keys', { name: freshKey(), agent_id: slug });
-  return { slug, key, own: mandateKey() };
-}
-type Agent = Awaited<ReturnType<typeof agentOf>>;
+const agentOf = () => payingAgent(client);
 
 const provider = mandateKey();
 const bank = mandateKey();
@@ -71,15 +45,15 @@ beforeAll(async () => {
 });
 
 const exp = Date.parse(IN_MARCH) / 1000;
-const ap2 = (agent: Agent, constraints: object[], mandate: object = {}) =>
+const ap2 = (agent: PayingAgent, constraints: object[], mandate: object = {}) =>
   ap2Mandate(provider, agent.own, {
     constraints: [...constraints, REFERENCE],
     mandate: { exp, ...mandate },
     now_ms,
   }).text;
-const bind = (text: string, agent: Agent, more: { by?: MandateKey; at_ms?: number } = {}) =>
+const bind = (text: string, agent: PayingAgent, more: { by?: MandateKey; at_ms?: number } = {}) =>
   withBinding(text, { aud: s.workspace_id, by: more.by ?? agent.own, now_ms: more.at_ms ?? now_ms });
-const present = (signed: string, agent: Agent, on = s) =>
+const present = (signed: string, agent: PayingAgent, on = s) =>
   on.call('POST', '/v1/allowances/present', { body: { signed }, key: agent.key });
 const recurs = (frequency: string, more: object = {}) => ({
   type: 'payment.agent_recurrence',
@@ -88,7 +62,7 @@ const recurs = (frequency: string, more: object = {}) => ({
 });
 
 async function pay(
-  agent: Agent,
+  agent: PayingAgent,
   allowance: string,
   action: object,
   { on = s, key }: { on?: RunningService; key?: string } = {},
@@ -287,7 +261,7 @@ test('a key binding is good for 300 seconds before and after, by the database, a
 
 describe('a mandate of Verifiable Intent', () => {
   const user = mandateKey('user-key-1');
-  const make = (agent: Agent, options: Partial<Parameters<typeof viMandate>[3]> = {}) =>
+  const make = (agent: PayingAgent, options: Partial<Parameters<typeof viMandate>[3]> = {}) =>
     viMandate(bank, user, agent.own, {
       constraints: [range(30_000, 'USD', { min: 0, type: 'mandate.payment.amount_range' }), VI_REFERENCE],
       now_ms,
@@ -296,7 +270,7 @@ describe('a mandate of Verifiable Intent', () => {
   const VI_REFERENCE = { ...REFERENCE, type: 'mandate.payment.reference' };
   const agentKey = { header: { kid: 'agent-key-1' } };
   /** The chain as it is presented: bound to L2 alone, as L3 is. */
-  const chain = ({ l1, l2 }: ReturnType<typeof make>, agent: Agent, more: object = {}) => {
+  const chain = ({ l1, l2 }: ReturnType<typeof make>, agent: PayingAgent, more: object = {}) => {
     const binding = { aud: s.workspace_id, by: agent.own, now_ms, ...agentKey, ...more };
     return `${l1}~${withBinding(l2, binding)}`;
   };

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, sign } from 'node:crypto';
 import { SDJwtInstance } from '@sd-jwt/core';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   ap2Mandate,
   type Binding,
@@ -17,14 +17,9 @@ import {
   withBinding,
   withNextBinding,
 } from '../support/mandates.ts';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
-import { makeClient } from '../support/service-test.ts';
+import { type PayingAgent, payingAgent } from '../support/paying-agent.ts';
+import { freshKey, spend } from '../support/running-service.ts';
+import { twoNodes } from '../support/service-test.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(20);
@@ -33,51 +28,24 @@ takesMinutes(20);
 const RUNS = Number(process.env.MANDATE_RUNS);
 
 /** Two nodes of one installation. */
-let s: RunningService;
-let beside: RunningService;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise' });
-  beside = await startTestService({ beside: s });
-});
-afterAll(async () => {
-  await beside.stop();
-  await s.stop();
-});
+const { s, beside, ...client } = twoNodes({ plan: 'enterprise' });
+const { get, post, walk } = client;
 
-const { get, post, makeAgent, walk } = makeClient({ call: (...args) => s.call(...args) });
-const EASY = {
-  ...AUTHORITY,
-  currency: 'USD',
-  on_purpose_unclear: 'ALLOW',
-  monthly_budget_minor: 10_000_000,
-  per_transaction_limit_minor: 1_000_000,
-};
-
-/** An agent with its key for the service, and the one by which it is known to payers. */
-interface Agent {
-  slug: string;
-  key: string;
-  own: MandateKey;
-}
-async function agentOf(): Promise<Agent> {
-  const slug = await makeAgent(EASY, { mode: 'ENFORCE' });
-  const { key } = await post('/v1/api-keys', { name: freshKey(), agent_id: slug });
-  return { slug, key, own: mandateKey() };
-}
+const agentOf = () => payingAgent(client);
 
 const provider = mandateKey('agent-provider-key-1');
 const ISSUER = { name: 'Agent provider', format: 'AP2', currency: 'USD', max_amount_minor: 1_000_000 };
 const makeIssuer = (more: object = {}) =>
   post('/v1/allowance-issuers', { ...ISSUER, jwk: provider.jwk, ...more });
 
-const make = (agent: Agent, options: Partial<MandateOptions> = {}) =>
+const make = (agent: PayingAgent, options: Partial<MandateOptions> = {}) =>
   ap2Mandate(provider, agent.own, { constraints: [range(20_000), REFERENCE], ...options });
-const bind = (text: string, agent: Agent, more: Partial<Binding> = {}) =>
+const bind = (text: string, agent: PayingAgent, more: Partial<Binding> = {}) =>
   withBinding(text, { aud: s.workspace_id, by: agent.own, ...more });
 const present = (signed: string, key?: string, on = s) =>
   on.call('POST', '/v1/allowances/present', { body: { signed }, ...(key === undefined ? {} : { key }) });
 const valid = async () => expect((await get('/v1/ledger/verify')).breaks).toEqual([]);
-const decide = async (agent: Agent, allowance: string, action: object, on = s) =>
+const decide = async (agent: PayingAgent, allowance: string, action: object, on = s) =>
   (
     await on.call('POST', '/v1/decisions', {
       body: { ...spend(agent.slug, 100, { action: { currency: 'USD', ...action } }), allowance },

@@ -1,13 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  freshKey,
-  makeKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
-import { makeClient } from '../support/service-test.ts';
+import { describe, expect, test } from 'vitest';
+import { AUTHORITY, freshKey, makeKey, spend, startTestService } from '../support/running-service.ts';
+import { makeClient, twoNodes } from '../support/service-test.ts';
 import { takesMinutes, until } from '../support/until.ts';
 
 takesMinutes(5);
@@ -16,20 +9,11 @@ takesMinutes(5);
 type Shown = any;
 
 /** Two nodes of one installation. */
-let s: RunningService;
-let beside: RunningService;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'team' });
-  beside = await startTestService({ beside: s });
-});
-afterAll(async () => {
-  await beside.stop();
-  await s.stop();
-});
+const { s, beside } = twoNodes({ plan: 'team' });
 
 // Nobody is asked about purpose or the month here.
 const OPEN = { ...AUTHORITY, on_purpose_unclear: 'ALLOW', monthly_budget_minor: 10_000_000 };
-const client = makeClient({ call: (...args) => s.call(...args) });
+const client = makeClient(s);
 const { get, post, makeAgent, walk } = client;
 const patch = async (slug: string, body: object) => {
   const reply = await s.call('PATCH', `/v1/budgets/${slug}`, { body });

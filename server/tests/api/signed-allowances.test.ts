@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   AUTHORITY,
   freshKey,
@@ -8,22 +8,13 @@ import {
   spend,
   startTestService,
 } from '../support/running-service.ts';
-import { makeClient } from '../support/service-test.ts';
+import { makeClient, twoNodes } from '../support/service-test.ts';
 import { issuerKey, signedAllowance } from '../support/signed-allowances.ts';
 
 /** Two nodes of one installation. */
-let s: RunningService;
-let beside: RunningService;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise' });
-  beside = await startTestService({ beside: s });
-});
-afterAll(async () => {
-  await beside.stop();
-  await s.stop();
-});
+const { s, beside } = twoNodes({ plan: 'enterprise' });
 
-const client = makeClient({ call: (...args) => s.call(...args) });
+const client = makeClient(s);
 const { get, post, makeAgent, walk } = client;
 const EASY = { ...AUTHORITY, on_purpose_unclear: 'ALLOW', monthly_budget_minor: 10_000_000 };
 const agentOf = () => makeAgent(EASY, { mode: 'ENFORCE' });

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   AUTHORITY,
   fieldOf,
   freshKey,
   makeKey,
   type Reply,
-  type RunningService,
   refusal,
   spend,
-  startTestService,
 } from '../support/running-service.ts';
-import { makeClient } from '../support/service-test.ts';
+import { twoNodes } from '../support/service-test.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(5);
@@ -19,20 +17,12 @@ takesMinutes(5);
 type Shown = any;
 
 /** Two nodes of one installation. */
-let s: RunningService;
-let beside: RunningService;
+const { s, beside, get, post, makeAgent, walk } = twoNodes({ plan: 'enterprise' });
 let reviewer: string;
 beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise' });
-  beside = await startTestService({ beside: s });
   reviewer = (await makeKey(s, { scopes: ['review', 'read', 'admin'], principal_id: 'user:ada' })).key;
 });
-afterAll(async () => {
-  await beside.stop();
-  await s.stop();
-});
 
-const { get, post, makeAgent, walk } = makeClient({ call: (...args) => s.call(...args) });
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 const send = (path: string, body: object, key?: string, on = s): Promise<Reply> =>
   on.call('POST', path, { body, idempotency_key: freshKey(), ...(key === undefined ? {} : { key }) });

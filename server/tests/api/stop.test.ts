@@ -1,29 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  freshKey,
-  makeKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { AUTHORITY, freshKey, makeKey, type RunningService, spend } from '../support/running-service.ts';
+import { twoNodes } from '../support/service-test.ts';
 
 /** Two nodes of one installation. */
-let s: RunningService;
-let beside: RunningService;
+const { s, beside } = twoNodes({ plan: 'team' });
 let reviewer: string;
 let adapter: string;
 beforeAll(async () => {
-  s = await startTestService({ plan: 'team' });
-  beside = await startTestService({ beside: s });
   const authority = { ...AUTHORITY, on_purpose_unclear: 'ALLOW', review_threshold_minor: 5_000 };
   await post('/v1/agents', { slug: 'buyer', mode: 'ENFORCE', authority });
   reviewer = (await makeKey(s, { scopes: ['review', 'read'], principal_id: 'user:grace' })).key;
   adapter = (await makeKey(s, { scopes: ['consume'] })).key;
-});
-afterAll(async () => {
-  await beside.stop();
-  await s.stop();
 });
 
 const post = (path: string, body: unknown, key?: string) =>

@@ -5,7 +5,7 @@ import { checkLineLimit } from '../../src/service/history/take-file.ts';
 import { serviceTest } from '../support/service-test.ts';
 import { takesMinutes, until } from '../support/until.ts';
 import { makeHistory } from './made-history.ts';
-import { makeSender } from './sender.ts';
+import { CSV_MAPPING, makeSender } from './sender.ts';
 
 takesMinutes(10);
 
@@ -16,17 +16,6 @@ const { test, s, get, post, walk, makeAgent } = serviceTest({
 const { send, importFile } = makeSender(s);
 
 const NDJSON = 'application/x-ndjson';
-const MAPPING = {
-  delimiter: ',',
-  encoding: 'utf-8',
-  header_line: 1,
-  date_format: 'YYYY-MM-DD',
-  decimal: '.',
-  time_zone: null,
-  spend_sign: 'POSITIVE',
-  currency: 'EUR',
-  columns: { occurred_at: 'Date', amount: 'Amount', merchant: 'Name' },
-};
 const csv = (rows: readonly string[]) => `Date,Name,Amount\n${rows.map((row) => `${row}\n`).join('')}`;
 const ofFeed = async (feed: string) =>
   (
@@ -69,7 +58,7 @@ describe('imports', () => {
     );
     const feed = 'union';
     const make = async () =>
-      (await post('/v1/imports', { file_name: 'f', source: 'csv', feed, mapping: MAPPING })).id;
+      (await post('/v1/imports', { file_name: 'f', source: 'csv', feed, mapping: CSV_MAPPING })).id;
     const files = [
       rows,
       rows.slice(0, 1_800),
@@ -88,10 +77,10 @@ describe('imports', () => {
       await until(async () => (await get(`/v1/imports/${id}`)).status !== 'READING', 200);
     }
     for (const each of files) {
-      const done = await importFile({ feed, mapping: MAPPING, body: csv(each) });
+      const done = await importFile({ feed, mapping: CSV_MAPPING, body: csv(each) });
       expect(done).toMatchObject({ status: 'DONE', lines: { read: each.length, bad: 0 } });
     }
-    await importFile({ feed: 'whole', mapping: MAPPING, body: csv(rows) });
+    await importFile({ feed: 'whole', mapping: CSV_MAPPING, body: csv(rows) });
     expect(await ofFeed(feed)).toEqual(await ofFeed('whole'));
     expect((await get('/v1/ledger/verify')).breaks).toEqual([]);
   });
@@ -117,7 +106,7 @@ describe('imports', () => {
       return (breaks[((i / 10) % breaks.length) | 0] as (row: string[]) => string)(row);
     });
     expect(bad.size).toBe(200);
-    const done = await importFile({ feed: 'bad', mapping: MAPPING, body: csv(rows) });
+    const done = await importFile({ feed: 'bad', mapping: CSV_MAPPING, body: csv(rows) });
     expect(done.lines).toMatchObject({ read: 2_000, taken: 1_800, bad: 200 });
     const found = await walk(`/v1/imports/${done.id}/problems`, { limit: 200 });
     expect(found.map(({ line_number }) => line_number)).toEqual([...bad]);
@@ -125,7 +114,7 @@ describe('imports', () => {
 
   test('of more than 200,000 lines fail, and say so; a workspace with 2,000,000 lines takes no more', async () => {
     const rows = Array.from({ length: 200_001 }, () => '2026-03-02,A,0');
-    const done = await importFile({ feed: 'many', mapping: MAPPING, body: csv(rows) });
+    const done = await importFile({ feed: 'many', mapping: CSV_MAPPING, body: csv(rows) });
     expect(done).toMatchObject({
       status: 'FAILED',
       failure: { code: 'too_many_lines', line_number: 200_002 },

@@ -12,6 +12,19 @@ export interface TestFile {
   body: string | Buffer;
 }
 
+/** The mapping of a file with the columns Date, Name and Amount. */
+export const CSV_MAPPING = {
+  delimiter: ',',
+  encoding: 'utf-8',
+  header_line: 1,
+  date_format: 'YYYY-MM-DD',
+  decimal: '.',
+  time_zone: null,
+  spend_sign: 'POSITIVE',
+  currency: 'EUR',
+  columns: { occurred_at: 'Date', amount: 'Amount', merchant: 'Name' },
+};
+
 /** Sends files to a service, which may be started later. */
 export function makeSender(service: Pick<RunningService, 'call'>) {
   const { post, walk } = makeClient(service);

@@ -1,12 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
-import { makeClient } from '../support/service-test.ts';
+import { expect, test } from 'vitest';
+import { AUTHORITY, freshKey, type RunningService, spend } from '../support/running-service.ts';
+import { twoNodes } from '../support/service-test.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(30);
@@ -22,19 +16,9 @@ const BEGIN_MS = Date.UTC(2026, 2, 2, 9);
 const HOUR_MS = 3_600_000;
 
 /** Two nodes of one installation, and the clock of its database. */
-let s: RunningService;
-let beside: RunningService;
+const { s, beside, get, post, makeAgent } = twoNodes({ plan: 'enterprise', stopped_at_ms: BEGIN_MS });
 let now_ms = BEGIN_MS;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise', stopped_at_ms: BEGIN_MS });
-  beside = await startTestService({ beside: s });
-});
-afterAll(async () => {
-  await beside.stop();
-  await s.stop();
-});
 
-const { get, post, makeAgent } = makeClient({ call: (...args) => s.call(...args) });
 const OPEN = { ...AUTHORITY, on_purpose_unclear: 'ALLOW', monthly_budget_minor: 100_000_000 };
 const agentOf = () => makeAgent(OPEN, { mode: 'ENFORCE' });
 const at = (time_ms: number) => new Date(time_ms).toISOString();

@@ -1,30 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  AUTHORITY,
-  freshKey,
-  type RunningService,
-  spend,
-  startTestService,
-} from '../support/running-service.ts';
-import { makeClient } from '../support/service-test.ts';
+import { expect, test } from 'vitest';
+import { AUTHORITY, freshKey, spend } from '../support/running-service.ts';
+import { twoNodes } from '../support/service-test.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(5);
 
 /** Two nodes of one installation. */
-let s: RunningService;
-let beside: RunningService;
-beforeAll(async () => {
-  s = await startTestService({ plan: 'enterprise' });
-  beside = await startTestService({ beside: s });
-});
-afterAll(async () => {
-  await beside.stop();
-  await s.stop();
-});
+const { s, beside, get, post, makeAgent } = twoNodes({ plan: 'enterprise' });
 
-const { get, post, makeAgent } = makeClient({ call: (...args) => s.call(...args) });
 const OPEN = { ...AUTHORITY, on_purpose_unclear: 'ALLOW', monthly_budget_minor: 10_000_000 };
 const RUNS = Number(process.env.BUDGETS_RUNS);
 

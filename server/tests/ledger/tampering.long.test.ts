@@ -69,7 +69,7 @@ describe('an edit of any column is reported at its own event', () => {
         );
         if (same.rows[0].same) continue;
         const found = await tamper(`update ${table} set ${column} = ${to} where ${where(table, row)}`);
-        const told = [table, column, edit, found.valid, found.first_break_seq];
+        const result = [table, column, edit, found.valid, found.first_break_seq];
         // The head names the place after its last event as cut off.
         const places =
           table !== 'ledger_heads'
@@ -79,8 +79,8 @@ describe('an edit of any column is reported at its own event', () => {
               : column === 'stop'
                 ? [await seqOf('audit_records', "and action = 'workspace.resumed'")]
                 : [at];
-        expect(told.slice(0, 4)).toEqual([table, column, edit, false]);
-        expect([...told.slice(0, 3), places]).toEqual([table, column, edit, [found.first_break_seq]]);
+        expect(result.slice(0, 4)).toEqual([table, column, edit, false]);
+        expect([...result.slice(0, 3), places]).toEqual([table, column, edit, [found.first_break_seq]]);
         const kinds =
           table === 'ledger_heads'
             ? column === 'seq'

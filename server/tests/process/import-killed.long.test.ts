@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { CSV_MAPPING } from '../history/sender.ts';
 import { test } from '../support/program.ts';
 import { takesMinutes, until } from '../support/until.ts';
 
@@ -7,17 +8,6 @@ takesMinutes(20);
 
 const KILLS = Number(process.env.IMPORT_KILL_ROUNDS);
 const KEY = `sk_${'i'.repeat(24)}`;
-const MAPPING = {
-  delimiter: ',',
-  encoding: 'utf-8',
-  header_line: 1,
-  date_format: 'YYYY-MM-DD',
-  decimal: '.',
-  time_zone: null,
-  spend_sign: 'POSITIVE',
-  currency: 'EUR',
-  columns: { occurred_at: 'Date', amount: 'Amount', merchant: 'Name' },
-};
 // Equal rows are among them: two of each.
 const ROWS = Array.from({ length: 3_000 }, (_, i) => {
   const n = i % 1_500;
@@ -45,7 +35,7 @@ test('an import whose process is killed in the middle, again and again, gives ea
       return { status: answer.status, ...((await answer.json()) as object) };
     };
     const make = async (): Promise<string> => {
-      const made = { file_name: 'bank.csv', source: 'csv', feed: 'bank', mapping: MAPPING };
+      const made = { file_name: 'bank.csv', source: 'csv', feed: 'bank', mapping: CSV_MAPPING };
       return (await call('POST', '/v1/imports', JSON.stringify(made))).id;
     };
     const send = (id: string, rows: readonly string[]) =>

@@ -17,6 +17,7 @@ import { type VerifyOptions, verifyLedger } from '../../src/engine/verification/
 import type { Core } from '../../src/service/installation/runtime.ts';
 import { slackCodesOf } from '../../src/service/slack/slack-parts.ts';
 import { makeRailSender } from '../history/rail-sender.ts';
+import { CSV_MAPPING } from '../history/sender.ts';
 import { openBrowser, PASSWORD, setUp } from './browser.ts';
 import { ap2Mandate, inAll, mandateKey, REFERENCE, range, withBinding } from './mandates.ts';
 import { makeAsker } from './questions.ts';
@@ -442,19 +443,7 @@ export async function makeFullHistory(atMiddle?: (s: RunningService) => Promise<
   await core.lane.submit(workspace_id, reportUnmatched, { spends: [unmatched] }, by_system);
   for (const agent of ['shadow', 'enforce'])
     await ok(s, 'PUT', '/v1/instruments/sepa:main', { agent, from: '2026-01-01T00:00:00Z' });
-  const columns = { occurred_at: 'Date', amount: 'Amount', merchant: 'Name' };
-  const mapping = {
-    delimiter: ',',
-    encoding: 'utf-8',
-    header_line: 1,
-    date_format: 'YYYY-MM-DD',
-    decimal: '.',
-    time_zone: null,
-    spend_sign: 'POSITIVE',
-    currency: 'EUR',
-    columns,
-  };
-  await post('/v1/imports', { file_name: 'later.csv', source: 'csv', mapping });
+  await post('/v1/imports', { file_name: 'later.csv', source: 'csv', mapping: CSV_MAPPING });
 
   // Rails: one with a secret, one that is deleted, and an event.
   const cards = makeRailSender(s);

@@ -1,4 +1,4 @@
-import { test as base, expect } from 'vitest';
+import { afterAll, test as base, beforeAll, expect } from 'vitest';
 import {
   AUTHORITY,
   freshKey,
@@ -84,4 +84,19 @@ export function serviceTest(options: Parameters<typeof startTestService>[0] = {}
     return s;
   });
   return { test, s, ...makeClient(s) };
+}
+
+/** Two nodes of one installation for the tests of a file: each hook and test of it reaches them, and a client of the first. */
+export function twoNodes(options: Parameters<typeof startTestService>[0] = {}) {
+  const s = {} as RunningService;
+  const beside = {} as RunningService;
+  beforeAll(async () => {
+    Object.assign(s, await startTestService(options));
+    Object.assign(beside, await startTestService({ beside: s }));
+  });
+  afterAll(async () => {
+    await beside.stop();
+    await s.stop();
+  });
+  return { s, beside, ...makeClient(s) };
 }

@@ -31,7 +31,7 @@ const NO_HISTORY = [
   'notice_bursts',
   'slack_codes',
   'slack_connections',
-  // Of a person the e-mail is sealed with each membership; see below.
+  // Each membership seals the e-mail of its person; `tampering.long` edits one.
   'users',
   'user_identities',
   'user_passkeys',
@@ -126,7 +126,7 @@ export const TABLES: Record<
   },
   counters: {
     key: ['counter_id', 'subject', 'slot'],
-    // What duplicates are counted in names the newest of them.
+    // A counter of duplicates names the newest of them.
     row: 'and count > 0 order by decision_id is null, decision_id desc limit 1',
     seq: eventOf('t.decision_id'),
   },
