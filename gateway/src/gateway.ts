@@ -14,7 +14,10 @@ import { Purses } from './purses/purses.ts';
 
 export interface Gateway {
   url: string;
-  /** Waits 8 s for calls in flight, reports what was spent, and stops, at the latest after 10 s. */
+  /**
+   * Waits 8 s for calls in flight, cuts off the others, reports what was spent, and stops, at the latest after 10 s. A call that
+   * is cut off counts at its worst case.
+   */
   stop(): Promise<void>;
 }
 
@@ -109,9 +112,11 @@ export async function startGateway(config: Config, log: Log): Promise<Gateway> {
     async stop() {
       const began_ms = Date.now();
       await server.drain(began_ms + CALLS_MS);
+      // Cuts off the calls that are still open. They count before the purses are reported and the journal is closed.
+      await client.close();
+      await server.settled(began_ms + REPORTS_MS);
       const is_done = await purses.stop(began_ms + REPORTS_MS);
       if (!is_done) log('warn', 'Some leases are not reported yet; the next start reports them');
-      await client.close();
       unlock();
       log('info', 'stopped');
     },

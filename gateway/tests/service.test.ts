@@ -1,49 +1,129 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { makeKey } from '../../server/tests/support/running-service.ts';
 import { serviceTest } from '../../server/tests/support/service-test.ts';
 import { until } from '../../server/tests/support/until.ts';
 import { startFakeProvider } from './support/fake-provider.ts';
-import { ask, calling, startTestGateway } from './support/gateway.ts';
+import { ask, calling, PRICES, startTestGateway, type TestGateway } from './support/gateway.ts';
 
 const CANARY = 'canary-8f1c';
 
+type Asked = ReturnType<typeof ask>;
+
 const { test, s, get, post, makeAgent } = serviceTest({ plan: 'enterprise' });
 
-test('against the service itself: leases are decided, consumed and reported with their usage', async () => {
-  const slug = await makeAgent(
-    { currency: 'USD', monthly_budget_minor: 100, model_usage: {} },
-    { mode: 'ENFORCE' },
-  );
-  const { id } = await get(`/v1/agents/${slug}`);
-  const { key } = await makeKey(s, { agent_id: id });
+/** An agent in ENFORCE with this authority and a key, and a gateway before a fake provider, for the time of `use`. */
+async function withGateway(
+  authority: object,
+  use: (parts: {
+    slug: string;
+    gateway: TestGateway;
+    call: (wish: object, more?: object) => Asked;
+  }) => Promise<void>,
+  env: Record<string, string> = {},
+): Promise<void> {
+  const slug = await makeAgent({ currency: 'USD', model_usage: {}, ...authority }, { mode: 'ENFORCE' });
+  const { key } = await makeKey(s, { agent_id: (await get(`/v1/agents/${slug}`)).id });
   const { key: adapter } = await makeKey(s, { scopes: ['consume'] });
   const provider = await startFakeProvider();
   const gateway = await startTestGateway(s.url, provider, {
     PURSER_ADAPTER_KEY: adapter,
     LEASE_IDLE_SECONDS: '1',
+    ...env,
   });
+  const call = (wish: object, more: object = {}) =>
+    ask(gateway.url, '/v1/chat/completions', calling(wish, { max_tokens: 100, ...more }), { key });
   try {
-    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
-    const answer = await ask(
-      gateway.url,
-      '/v1/chat/completions',
-      calling({ output: 30 }, { max_tokens: 100 }),
-      { key },
-    );
-    expect(answer.status, answer.text).toBe(200);
-    expect(answer.headers.get('x-purser-remaining')).toMatch(/^0\.99\d{4} USD$/);
-    const decision_id = answer.headers.get('x-purser-decision');
-    const settled = await until(async () => {
-      const { data } = await get(`/v1/decisions/${decision_id}/outcomes`);
-      return data.length > 0 ? data : undefined;
-    });
-    expect(settled[0]).toMatchObject({ type: 'SPEND_EXECUTED', amount_minor: 1, source: 'PAYMENT_RAIL' });
-    expect(settled[0].usage).toMatchObject([{ model: 'test-model', calls: 1, output_tokens: 30 }]);
+    await use({ slug, gateway, call });
   } finally {
     await gateway.remove();
     await provider.stop();
   }
+}
+
+/** The outcomes of a lease, once there are some. */
+const outcomesOf = ({ headers }: Awaited<Asked>) =>
+  until(async () => {
+    const { data } = await get(`/v1/decisions/${headers.get('x-purser-decision')}/outcomes`);
+    return data.length > 0 ? data : undefined;
+  });
+
+test('against the service itself: leases are decided, consumed and reported with their usage', () =>
+  withGateway({ monthly_budget_minor: 100 }, async ({ gateway, call }) => {
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+    const answer = await call({ output: 30 });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.headers.get('x-purser-remaining')).toMatch(/^0\.99\d{4} USD$/);
+    const [outcome] = await outcomesOf(answer);
+    expect(outcome).toMatchObject({
+      type: 'SPEND_EXECUTED',
+      amount_minor: 1,
+      source: 'PAYMENT_RAIL',
+      flags: [],
+    });
+    expect(outcome.usage).toMatchObject([{ model: 'test-model', calls: 1, output_tokens: 30 }]);
+  }));
+
+test('prices in another currency are leased, counted and reported at the rate of the table', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'purser-prices-'));
+  const file = join(directory, 'rates.json');
+  // The price of a token has as many decimals as a table may have, and the yen has no minor unit.
+  const rate = { from: 'USD', to: 'JPY', rate: '151.23457', source: 'our bank', as_of: '2026-11-20' };
+  writeFileSync(file, JSON.stringify({ ...PRICES, rates: [rate] }));
+  await withGateway(
+    { currency: 'JPY', monthly_budget_minor: 500 },
+    async ({ slug, gateway, call }) => {
+      const answer = await call({ output: 800 }, { max_tokens: 1_000 });
+      expect(answer.status, answer.text).toBe(200);
+      const { prompt_tokens, prompt_tokens_details, completion_tokens } = JSON.parse(answer.text).usage;
+      const { cached_tokens: cached, cache_write_tokens: written } = prompt_tokens_details;
+      // Hundred thousandths of a dollar for a million tokens, times hundred thousandths of a yen.
+      const cost =
+        (BigInt(prompt_tokens - cached - written) * 200_000n +
+          BigInt(cached) * 50_000n +
+          BigInt(written) * 250_000n +
+          BigInt(completion_tokens) * 1_000_000n) *
+        15_123_457n;
+      // Billionths of a yen, rounded up.
+      const digits = String((cost + 10n ** 7n - 1n) / 10n ** 7n).padStart(10, '0');
+      const exact = `${digits.slice(0, -9)}.${digits.slice(-9)}`;
+      expect(answer.headers.get('x-purser-cost')).toBe(`${exact} JPY`);
+      await gateway.stop();
+      const [outcome] = await outcomesOf(answer);
+      expect(outcome).toMatchObject({
+        type: 'SPEND_EXECUTED',
+        amount_minor: Number(exact.split('.')[0]) + 1,
+        currency: 'JPY',
+      });
+      expect(outcome.usage).toMatchObject([
+        { amount: exact, price: { per_million: PRICES.models[0]?.per_million } },
+      ]);
+      const [budget] = (await get(`/v1/agents/${slug}`)).budgets;
+      expect(budget).toMatchObject({ currency: 'JPY', committed_minor: outcome.amount_minor, held_minor: 0 });
+      const left = answer.headers.get('x-purser-remaining');
+      expect(left).toMatch(/^49\d\.\d{4} JPY$/);
+    },
+    { PRICES_FILE: file },
+  );
+  rmSync(directory, { recursive: true });
 });
+
+test('what a call cost above its lease is in the outcome, which says so, and no further call is made', () =>
+  withGateway({ monthly_budget_minor: 10 }, async ({ slug, gateway, call }) => {
+    const answer = await call({ output: 5, lies: { completion_tokens: 40_000 } });
+    expect(answer.status, answer.text).toBe(200);
+    // No lease covers it, so no call is made.
+    const next = await call({ output: 5 });
+    expect([next.status, next.headers.get('x-purser-reason')]).toEqual([429, 'MIN_AMOUNT_UNREACHABLE']);
+    await gateway.stop();
+    const [outcome] = await outcomesOf(answer);
+    expect(outcome).toMatchObject({ type: 'SPEND_EXECUTED', amount_minor: 41, flags: ['OVER_AUTHORIZED'] });
+    const [budget] = (await get(`/v1/agents/${slug}`)).budgets;
+    expect(budget).toMatchObject({ committed_minor: 41, held_minor: 0, remaining_minor: 0 });
+    expect((await get('/v1/ledger/verify')).valid).toBe(true);
+  }));
 
 test('an allowance’s key calls models too, and its amount bounds them', async () => {
   const slug = await makeAgent(

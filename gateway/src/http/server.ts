@@ -117,26 +117,42 @@ async function serveOwn(
 export class GatewayServer {
   readonly http: Server;
   readonly #parts: ServerParts;
-  readonly #open = new Set<Promise<void>>();
+  readonly #open = new Map<ServerResponse, Promise<void>>();
+  #is_draining = false;
 
   constructor(parts: ServerParts) {
     this.#parts = parts;
     this.http = createServer({ requestTimeout: 0 }, (request, response) => this.#accept(request, response));
   }
 
-  /** Takes no more connections, and resolves once no call is open, at the latest at this time. */
+  /**
+   * Takes no more connections, and resolves once no call is open, at the latest at this time. A call that comes on an open
+   * connection meanwhile is the last one on it.
+   */
   async drain(until_ms: number): Promise<void> {
+    this.#is_draining = true;
     this.http.close();
+    for (const response of this.#open.keys()) response.shouldKeepAlive = false;
     this.http.closeIdleConnections();
-    const timeout = new Promise((resolve) => setTimeout(resolve, Math.max(0, until_ms - Date.now())).unref());
-    await Promise.race([Promise.allSettled(this.#open), timeout]);
+    await this.settled(until_ms);
     this.http.closeAllConnections();
   }
 
+  /** Resolves once every call has ended and is counted, at the latest at this time. */
+  async settled(until_ms: number): Promise<void> {
+    const timeout = new Promise((resolve) => setTimeout(resolve, Math.max(0, until_ms - Date.now())).unref());
+    await Promise.race([this.#noneOpen(), timeout]);
+  }
+
+  async #noneOpen(): Promise<void> {
+    while (this.#open.size > 0) await Promise.allSettled(this.#open.values());
+  }
+
   #accept(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#is_draining) response.shouldKeepAlive = false;
     const work = this.#serve(request, response);
-    this.#open.add(work);
-    void work.finally(() => this.#open.delete(work));
+    this.#open.set(response, work);
+    void work.finally(() => this.#open.delete(response));
     // A client that goes away is noticed where its answer is written.
     response.on('error', () => {});
     request.on('error', () => {});

@@ -17,6 +17,7 @@ const ENTRY = {
   source: 'https://example.com',
   as_of: '2026-11-20',
 };
+const RATE = { from: 'USD', to: 'EUR', rate: '0.93', source: 's', as_of: '2026-11-20' };
 const table = (...entries: object[]) => readPrices('{}', JSON.stringify({ models: entries }));
 const priced = (more: object) =>
   table({ ...ENTRY, ...more }).models[0] as NonNullable<ReturnType<typeof findPrice>>;
@@ -78,10 +79,8 @@ test.each<[string, unknown]>([
     { models: [{ ...ENTRY, above: { per_million: ENTRY.per_million } }] },
   ],
   ['models[1] must be the only entry of m', { models: [ENTRY, ENTRY] }],
-  [
-    'rates[0].rate must be',
-    { rates: [{ from: 'USD', to: 'EUR', rate: '0', source: 's', as_of: '2026-11-20' }] },
-  ],
+  ['rates[0].rate must be', { rates: [{ ...RATE, rate: '0' }] }],
+  ['rates[1] must be the only rate from USD to EUR', { rates: [RATE, { ...RATE, rate: '0.9' }] }],
   ['The file must be an object', []],
 ])('a bad file is refused: %s', (message, file) => {
   expect(problem(file)).toContain(message);
@@ -119,10 +118,7 @@ test('the highest price of a provider is at least that of each of its models', (
 });
 
 test('another currency needs a rate', () => {
-  const rates = readPrices(
-    '{}',
-    JSON.stringify({ rates: [{ from: 'USD', to: 'EUR', rate: '0.93', source: 's', as_of: '2026-11-20' }] }),
-  );
+  const rates = readPrices('{}', JSON.stringify({ rates: [RATE] }));
   expect(scaleTo(rates, 'USD', 'GBP')).toBeNull();
   expect(scaleTo(rates, 'EUR', 'USD')).toBeNull();
   const scale = scaleTo(rates, 'USD', 'EUR');

@@ -180,6 +180,12 @@ function readFile(text: string, from: ModelPrice['from']): PriceFile {
       if (names.has(`${provider} ${name}`)) fail(`models[${i}]`, `the only entry of ${name}`);
       names.add(`${provider} ${name}`);
     }
+  const pairs = new Set<string>();
+  for (const [i, { from, to }] of rates.entries()) {
+    const pair = `${from} to ${to}`;
+    if (pairs.has(pair)) fail(`rates[${i}]`, `the only rate from ${pair}`);
+    pairs.add(pair);
+  }
   return { models, rates };
 }
 

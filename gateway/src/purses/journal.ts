@@ -137,7 +137,9 @@ export class Journal {
     this.#bytes = Buffer.byteLength(text);
   }
 
+  /** Ends the journal. A later record throws: the number of a closed file may belong to another one. */
   close(): void {
     closeSync(this.#fd);
+    this.#fd = -1;
   }
 }

@@ -47,6 +47,8 @@ export interface BilledCall extends BilledTokens {
 export interface FakeProvider {
   url: string;
   calls: BilledCall[];
+  /** How many answers are held. */
+  readonly holding: number;
   /** Lets all answers end that are held. */
   release(): void;
   stop(): Promise<void>;
@@ -194,6 +196,9 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   return {
     url: `http://127.0.0.1:${port}`,
     calls,
+    get holding() {
+      return held.length;
+    },
     release() {
       for (const go of held) go();
       held = [];
