@@ -1,10 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { DATA_PARENT } from '../../../server/tests/support/memory.ts';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -25,7 +25,7 @@ function environment(data_dir: string, more: Record<string, string> = {}): NodeJ
 
 /** Runs `npm start` on an empty data directory and waits until it listens. */
 export async function startService(settings: Record<string, string> = {}): Promise<RunningService> {
-  const data_dir = await mkdtemp(join(tmpdir(), 'purser-browser-'));
+  const data_dir = await mkdtemp(join(DATA_PARENT, 'purser-browser-'));
   const child = spawn('npm', ['start', '--silent'], {
     cwd: ROOT,
     // A separate process group, so that npm and the service end together.

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { readConfig } from '../../src/service/config/config.ts';
 import { DataDirectoryInUse, openDataDirectory } from '../../src/service/installation/data-directory.ts';
 import { openDatabase } from '../../src/service/installation/open-database.ts';
+import { DATA_PARENT } from '../support/memory.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(5);
 
-const data_dir = mkdtempSync(join(tmpdir(), 'purser-open-'));
+const data_dir = mkdtempSync(join(DATA_PARENT, 'purser-open-'));
 afterAll(() => rmSync(data_dir, { recursive: true, force: true }));
 
 const config = readConfig({ DATA_DIR: data_dir });

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PostgresConnection, SUPERUSER, startEmbeddedPostgres } from '@purser/embedded-postgres';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/engine/migration/migrate.ts';
+import { DATA_PARENT, removeLeftData } from './memory.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -29,7 +29,8 @@ const quiet = { info: () => undefined, warn: () => undefined, error: console.err
 
 /** Starts one PostgreSQL with a migrated template for the whole test run; at its end stops it and removes its directory. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const parent_dir = await mkdtemp(join(tmpdir(), 'purser-tests-'));
+  removeLeftData();
+  const parent_dir = await mkdtemp(join(DATA_PARENT, 'purser-tests-'));
   const data_dir = join(parent_dir, 'data');
   await mkdir(data_dir, { mode: 0o700 });
   const postgres = await startEmbeddedPostgres({

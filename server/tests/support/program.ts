@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { untilPostgresIsGone } from '@purser/embedded-postgres';
 import { test as base } from 'vitest';
+import { DATA_PARENT } from './memory.ts';
 
 /** The built program, as an operator starts it. */
 export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -65,7 +65,7 @@ export const test = base.extend<ProgramFixtures>({
   emptyDirectory: async ({}, use) => {
     const dirs: string[] = [];
     await use(() => {
-      const dir = mkdtempSync(join(tmpdir(), 'purser-start-'));
+      const dir = mkdtempSync(join(DATA_PARENT, 'purser-start-'));
       dirs.push(dir);
       return dir;
     });
@@ -77,7 +77,7 @@ export const test = base.extend<ProgramFixtures>({
   preparedOnce: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern what a fixture needs.
     async ({}, use) => {
-      const dir = mkdtempSync(join(tmpdir(), 'purser-prepared-'));
+      const dir = mkdtempSync(join(DATA_PARENT, 'purser-prepared-'));
       const { code, stdout, stderr } = await startProgram(['migrate'], { DATA_DIR: dir }).ended;
       if (code !== 0) throw new Error(`no data directory was prepared: ${stdout}${stderr}`);
       await untilPostgresIsGone(dir);
