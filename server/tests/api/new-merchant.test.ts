@@ -154,7 +154,8 @@ test('what was paid before merchants were kept is found in the history, a page a
     workspace_id,
     kept[0].decision_id,
   ]);
-  await s.sql("update known_merchants set since = since + interval '1 hour', decision_id = 'dec_later'");
+  const later = new Date(new Date(kept[0].since).getTime() + 3_600_000);
+  await s.sql("update known_merchants set since = $1, decision_id = 'dec_later'", [later]);
   expect((await get('/v1/ledger/verify')).valid).toBe(false);
   await s.sql("insert into known_merchants_to_fill values ($1, '')", [workspace_id]);
   const core = makeTestCore(s.database.connection, s.checkpoint_dir);

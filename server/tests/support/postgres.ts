@@ -95,3 +95,23 @@ async function createOnCitus(nodes: string[]): Promise<TestDatabase> {
     },
   };
 }
+
+/**
+ * Makes a database look like one that Citus spread, to services that are started afterwards: they send each statement in its text
+ * for Citus, which PostgreSQL takes as well. Without effect where the databases of this run are on Citus.
+ */
+export async function lookLikeCitus({ connection }: TestDatabase): Promise<void> {
+  if (ON_CITUS) return;
+  const client = new pg.Client({ ...connection, user: SUPERUSER.user });
+  await client.connect();
+  await client
+    .query(
+      `set allow_system_table_mods = on;
+      create table pg_catalog.pg_dist_partition (logicalrelid regclass, partmethod "char");
+      insert into pg_catalog.pg_dist_partition values ('public.ledger_heads', 'h');
+      create table pg_catalog.pg_dist_node (nodeid integer, groupid integer, nodename text, nodeport integer,
+        noderole text, shouldhaveshards boolean);
+      grant select on pg_catalog.pg_dist_partition, pg_catalog.pg_dist_node to public`,
+    )
+    .finally(() => client.end());
+}

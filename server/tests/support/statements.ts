@@ -2,22 +2,39 @@ import pg from 'pg';
 import { placeOf } from '../../src/engine/citus/local-tables.ts';
 import { forOneWorkspace } from '../../src/engine/citus/one-workspace.ts';
 
-/** Records the text of every statement that this process sends, until `stop`. */
-export function recordStatements(): { texts: ReadonlySet<string>; stop(): void } {
-  const texts = new Set<string>();
+/** Calls `note` with the text of every statement that this process sends, and its connection. Returns how to end that. */
+function watchStatements(note: (text: string, client: pg.Client) => void): () => void {
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function capture(this: pg.Client, ...given: unknown[]) {
     const [config] = given as [string | { text?: string }];
     const text = typeof config === 'string' ? config : config?.text;
-    if (text !== undefined) texts.add(text);
+    if (text !== undefined) note(text, this);
     return (query as (...all: unknown[]) => unknown).apply(this, given);
   } as never;
-  return {
-    texts,
-    stop() {
-      pg.Client.prototype.query = query;
-    },
+  return () => {
+    pg.Client.prototype.query = query;
   };
+}
+
+/** Records the text of every statement that this process sends, until `stop`. */
+export function recordStatements(): { texts: ReadonlySet<string>; stop(): void } {
+  const texts = new Set<string>();
+  return { texts, stop: watchStatements((text) => texts.add(text)) };
+}
+
+/** Records the statements of each transaction that stores decisions, from its `begin` to its `commit`, until `stop`. */
+export function recordDecisions(): { batches: string[][]; stop(): void } {
+  const open = new Map<pg.Client, string[]>();
+  const batches: string[][] = [];
+  const stop = watchStatements((text, client) => {
+    if (text === 'begin') open.set(client, []);
+    const batch = open.get(client);
+    batch?.push(text);
+    if (text !== 'commit' || batch === undefined) return;
+    open.delete(client);
+    if (batch.some((each) => /\binsert into decisions\b/.test(each))) batches.push(batch);
+  });
+  return { batches, stop };
 }
 
 /** Returns the tables that the workers of Citus hold. */

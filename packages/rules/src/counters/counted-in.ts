@@ -19,7 +19,7 @@ export interface CountingState {
 }
 
 /** Counters of which one is told who was counted last. */
-const tellsLast = (counter_id: string) => counter_id.startsWith('dup_');
+export const tellsLast = (counter_id: string) => counter_id.startsWith('dup_');
 /** Counters that hold the pace of spending: what was refunded was spent all the same. */
 const isOfPace = (counter_id: string) => counter_id.startsWith('vel_') || tellsLast(counter_id);
 

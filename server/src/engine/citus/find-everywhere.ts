@@ -27,7 +27,8 @@ const literal = (value: string | number | readonly string[]): string => {
   return value.length === 0 ? "'{}'" : `array[${value.map(pg.escapeLiteral).join(', ')}]`;
 };
 
-const TABLES = /(?<=\b(?:from|join)\s+)\w+/g;
+/** The names after `from` and `join`: of tables, and of what else a select reads. */
+export const TABLES = /(?<=\b(?:from|join)\s+)\w+/g;
 
 /** Returns the tables of the workers that a statement names. */
 export function tablesOf(text: string): string[] {

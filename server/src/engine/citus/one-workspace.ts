@@ -64,7 +64,8 @@ const rendered = new Map<string, Rendered | null>();
 
 const renderedOf = (text: string) => valueIn(rendered, text, () => forOneWorkspace(text));
 
-type Statement = pg.QueryConfig & {
+/** A statement with its parameters, as the loaders and writers issue it. */
+export type WorkspaceStatement = pg.QueryConfig & {
   values: unknown[];
   /** Workspaces whose worker does not answer are left out, instead of failing it for all. */
   leaves_out_lost?: boolean;
@@ -77,7 +78,11 @@ function idsIn(value: unknown): readonly string[] {
 }
 
 /** The statement for one of its workspaces, with its own keys alone. */
-function forOne(statement: Statement, { text, groups, id_at }: Rendered, workspace_id: string): Statement {
+function forOne(
+  statement: WorkspaceStatement,
+  { text, groups, id_at }: Rendered,
+  workspace_id: string,
+): WorkspaceStatement {
   const values = [...statement.values];
   for (const [first, ...others] of groups) {
     const ids = idsIn(statement.values[first - 1]);
@@ -101,7 +106,7 @@ function joinAnswers(answers: readonly pg.QueryResult[]): pg.QueryResult {
 
 /** The answers of the workspaces; `isLost`: says of an error whether the workspace's worker does not answer. */
 async function answersOf(
-  { leaves_out_lost = false }: Statement,
+  { leaves_out_lost = false }: WorkspaceStatement,
   sent: readonly Promise<pg.QueryResult>[],
   isLost: (error: unknown) => boolean,
 ): Promise<pg.QueryResult> {
@@ -117,15 +122,15 @@ async function answersOf(
 }
 
 /** Returns the statements that do for one workspace each what this one does for all of its own; itself if it has none. */
-export function eachWorkspace(statement: Statement): [Statement, ...Statement[]] {
+export function eachWorkspace(statement: WorkspaceStatement): [WorkspaceStatement, ...WorkspaceStatement[]] {
   const found = renderedOf(statement.text);
   if (found === null) return [statement];
   const all = new Set(found.groups.flatMap(([first]) => idsIn(statement.values[first - 1])));
   // A statement that names its only workspace itself has no group; one without a key finds nothing, in whatever workspace.
   if (all.size === 0) all.add('');
   return [...all].map((workspace_id) => forOne(statement, found, workspace_id)) as [
-    Statement,
-    ...Statement[],
+    WorkspaceStatement,
+    ...WorkspaceStatement[],
   ];
 }
 
@@ -139,7 +144,7 @@ export function splitByWorkspace(client: { query: unknown }, isLost: (error: unk
   // Looked up at each call, as on a connection that nobody has changed.
   const send: Send = (...given) =>
     (Object.getPrototypeOf(client) as { query: Send }).query.apply(client, given);
-  client.query = (statement: Statement | string, ...rest: unknown[]) => {
+  client.query = (statement: WorkspaceStatement | string, ...rest: unknown[]) => {
     if (typeof statement === 'string' || statement.values === undefined) return send(statement, ...rest);
     const [first, ...others] = eachWorkspace(statement);
     if (others.length === 0 && statement.leaves_out_lost !== true) return send(first, ...rest);

@@ -76,7 +76,7 @@ const NEW_HEAD = { time_ms: 0, has_webhooks: false, has_channels: false, stop: n
 async function open(
   client: Client,
   parts: readonly BatchPart[],
-  options: { wait: boolean; known: KnownRows; clock: ClockWatch },
+  options: Pick<BatchOptions, 'wait' | 'known' | 'clock' | 'engine'>,
 ): Promise<Map<string, Opened>> {
   const asked_ms = options.clock.elapsed_ms();
   const workspace_ids = parts.map((part) => part.workspace_id);
@@ -86,7 +86,7 @@ async function open(
   }));
   const beginning = client.query({ text: 'begin' });
   const locking = lockHeads(client, workspace_ids, options);
-  const loading = sendLoads(client, wanted, options.known);
+  const loading = sendLoads(client, wanted, options);
   const [, locked] = (await settleAll<unknown>([beginning, locking, ...loading.sent])) as [
     unknown,
     Awaited<typeof locking>,

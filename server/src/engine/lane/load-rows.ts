@@ -1,5 +1,7 @@
+import type { Engine } from '../citus/engine.ts';
 import { batchTimes } from '../clock-watch.ts';
 import type { Needs } from '../needs/needs.ts';
+import { selectTogether } from '../one-task/one-select.ts';
 import type { Client } from '../storage/database.ts';
 import { withoutWorkspace } from '../storage/rows.ts';
 import type { LockedHead } from '../storage/workspaces.ts';
@@ -59,14 +61,18 @@ export interface Loading {
  * all where the head is another one; budgets also where holds have expired, which may count in months before those that are
  * known. Webhook endpoints and channels come then too, because only the heads tell which workspaces have any.
  */
-export function sendLoads(client: Client, wanted: readonly Wanted[], known: KnownRows): Loading {
+export function sendLoads(
+  client: Client,
+  wanted: readonly Wanted[],
+  { known, engine }: { known: KnownRows; engine?: Engine | undefined },
+): Loading {
   const rows = new Map<string, Loaded>();
   for (const { workspace_id } of wanted) rows.set(workspace_id, nothingLoaded());
   const listOf = (workspace_id: string, kind: keyof Loaded) => rows.get(workspace_id)?.[kind] as object[];
-  const load = async (kind: keyof Loaded, { rowsOf }: Load, keys: readonly Key[]) => {
+  const load = async (on: Client, kind: keyof Loaded, { rowsOf }: Load, keys: readonly Key[]) => {
     if (keys.length === 0) return;
     const found = await rowsOf(
-      client,
+      on,
       keys.map(({ workspace_id, fields }) => ({ ...fields, workspace_id })),
     );
     for (const row of found) listOf(row.workspace_id, kind).push(withoutWorkspace(row));
@@ -81,8 +87,10 @@ export function sendLoads(client: Client, wanted: readonly Wanted[], known: Know
     }
     return { kind, each, taken, unknown };
   });
-  const sent = plans.flatMap(({ kind, each, unknown }) =>
-    FLAG_OF.has(kind) ? [] : [load(kind, each, unknown)],
+  const issue = (send: (on: Client) => Promise<void>[]) =>
+    engine?.kind === 'citus' ? selectTogether(client, send) : send(client);
+  const sent = issue((on) =>
+    plans.flatMap(({ kind, each, unknown }) => (FLAG_OF.has(kind) ? [] : [load(on, kind, each, unknown)])),
   );
 
   async function finish(heads: readonly LockedHead[]): Promise<Map<string, Loaded>> {
@@ -105,9 +113,9 @@ export function sendLoads(client: Client, wanted: readonly Wanted[], known: Know
         const head = locked.get(workspace_id);
         return flag === undefined ? head !== undefined : head?.[flag] === true;
       };
-      return load(kind, each, keys.filter(wants));
+      return { kind, each, keys: keys.filter(wants) };
     });
-    await settleAll(late);
+    await settleAll(issue((on) => late.map(({ kind, each, keys }) => load(on, kind, each, keys))));
     return rows;
   }
   return { sent, finish };

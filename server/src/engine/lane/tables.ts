@@ -1,3 +1,4 @@
+import { tellsLast } from '@purser/rules/counters/counted-in';
 import type { StoredCounter } from '@purser/rules/counters/counters';
 import { type Counters, isExact } from '@purser/rules/counters/counters-in-memory';
 import type { LimitAlert } from '@purser/rules/counters/limit-alerts';
@@ -169,8 +170,7 @@ const LOADS = {
   counters: {
     ...load<WantedCounter, StoredCounter>(({ counters }) => counters ?? NONE, loadCounters, {
       // Hardly any spend is the duplicate of another, so what is counted for that is not asked for again.
-      keyOf: ({ counter_id, name, slots }) =>
-        counter_id.startsWith('dup_') || !isExact(slots) ? null : name,
+      keyOf: ({ counter_id, name, slots }) => (tellsLast(counter_id) || !isExact(slots) ? null : name),
       lengthOf: ({ slots }) => LENGTH_OF_COUNTER + slots.length * LENGTH_OF_SLOT,
       changed: ({ counters }) => counters.namesToInvalidate(),
       replaced: { rowsOf: ({ counters, now_ms }) => counters.knownAfter(now_ms), isSame: () => true },

@@ -1,6 +1,7 @@
 import type pg from 'pg';
+import { writeOnCitus } from '../one-task/one-update.ts';
 import type { Client } from '../storage/database.ts';
-import { type CountedStatement, sendCounted } from '../storage/rows.ts';
+import { type CountedStatement, numberedAfter } from '../storage/rows.ts';
 
 /** A prepared statement as the writers of `storage` send it; its text follows from its name. */
 interface Statement {
@@ -39,7 +40,7 @@ function joinTexts(statements: readonly Collected[]): string {
   let before = 0;
   const checks: string[] = [];
   const tables = statements.map((each, i) => {
-    const text = each.text.replaceAll(/\$(\d+)/g, (_, n: string) => `$${Number(n) + before}`);
+    const text = numberedAfter(before, each.text);
     before += each.values.length;
     if (!isCounted(each)) return `w${i} as (${text})`;
     before += 1;
@@ -86,10 +87,16 @@ export function sendWide(
   };
   const issued = write({ query } as unknown as Client);
   is_open = false;
-  const send = (statement: Collected) => {
-    if (!is_joining) return sendCounted(client, { writes: null, ...statement });
-    return client.query((isCounted(statement) ? join([statement]) : statement) as pg.QueryConfig);
-  };
+  if (!is_joining)
+    return [
+      ...issued,
+      ...writeOnCitus(
+        client,
+        apart.map((statement) => ({ writes: null, ...statement })),
+      ),
+    ];
+  const send = (statement: Collected) =>
+    client.query((isCounted(statement) ? join([statement]) : statement) as pg.QueryConfig);
   const all = apart.map(send);
   if (together.length > 0) all.push(client.query(join(together) as pg.QueryConfig));
   return [...issued, ...all];

@@ -39,7 +39,13 @@ export interface CountedStatement extends pg.QueryConfig {
   values: unknown[];
   /** Null where the number follows from what is stored already. */
   writes: number | null;
+  /** An upsert whose rows are mostly there already: on Citus it is tried as an update (`engine/one-task/one-update.ts`). */
+  mostly_there?: boolean | undefined;
 }
+
+/** The text of a statement with its parameters numbered after those of others. */
+export const numberedAfter = (before: number, text: string): string =>
+  text.replaceAll(/\$(\d+)/g, (_, n: string) => `$${Number(n) + before}`);
 
 /** A statement wrote another number of rows than it was sent. */
 export class WrongRowCount extends Error {
@@ -157,6 +163,7 @@ export function makeInsert<Row extends object>(
     conflict: readonly (keyof Row & string)[];
     update: readonly (keyof Row & string)[];
     where?: string;
+    mostly_there?: boolean;
   },
 ): (db: Queryable, parts: readonly WorkspaceRows<Row>[]) => Promise<void> {
   const names = Object.keys(columns) as (keyof Row & string)[];
@@ -180,7 +187,8 @@ export function makeInsert<Row extends object>(
     for (const [i, column] of names.entries()) {
       parameters.push((transports[i] as Transport).send(rows.map((row) => row[column])));
     }
-    return sendCounted(db, { name, text, values: parameters, writes: is_counted ? rows.length : null });
+    const writes = is_counted ? rows.length : null;
+    return sendCounted(db, { name, text, values: parameters, writes, mostly_there: upsert?.mostly_there });
   };
 }
 

@@ -174,6 +174,7 @@ export function putWebhookQueues(
   return sendCounted(client, {
     name: 'put_webhook_queues',
     writes: changes.length,
+    mostly_there: true,
     text: `insert into webhook_queues as q (workspace_id, endpoint_id, due_at, puts, failing_since)
       select r.workspace_id, r.endpoint_id, r.due_at, 1, null
       from unnest($1::text[], $2::text[], $3::timestamptz[]) as r(workspace_id, endpoint_id, due_at)

@@ -86,7 +86,11 @@ export async function loadAllBudgets(
 export const putBudgets = makeInsert<BudgetRow>(
   'budgets',
   { agent_id: 'text', period: 'text', currency: 'text', held_minor: 'bigint', committed_minor: 'bigint' },
-  { conflict: ['agent_id', 'period', 'currency'], update: ['held_minor', 'committed_minor'] },
+  {
+    conflict: ['agent_id', 'period', 'currency'],
+    update: ['held_minor', 'committed_minor'],
+    mostly_there: true,
+  },
 );
 
 /** Returns the counters that these decisions count in; missing ones are left out. */

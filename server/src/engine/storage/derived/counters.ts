@@ -1,3 +1,4 @@
+import { tellsLast } from '@purser/rules/counters/counted-in';
 import {
   type CounterKey,
   type CounterRow,
@@ -73,6 +74,8 @@ export function addToCounters(client: Client, parts: readonly WorkspaceRows<Coun
   return sendCounted(client, {
     name: 'add_to_counters',
     writes: rows.length,
+    // Hardly any spend is the duplicate of another.
+    mostly_there: !rows.some(({ counter_id }) => tellsLast(counter_id)),
     text: `insert into counters (workspace_id, counter_id, subject, slot, until, count, held_minor, committed_minor,
         decision_id)
       select r.workspace_id, r.counter_id, r.subject, r.slot, r.until, r.count, r.held_minor, r.committed_minor, r.decision_id

@@ -70,6 +70,7 @@ const put = makeInsert<StoredQuestion>(
   {
     conflict: ['agent_id', 'question_id'],
     update: ['asked', 'last_seq', 'last_asked_at', 'asked_for', 'answer'],
+    mostly_there: true,
   },
 );
 

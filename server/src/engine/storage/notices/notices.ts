@@ -33,7 +33,7 @@ export interface NoticeBurst {
 export const putNoticeBursts = makeInsert<NoticeBurst>(
   'notice_bursts',
   { agent_id: 'text', minute: 'bigint', requested: 'integer' },
-  { conflict: ['agent_id'], update: ['minute', 'requested'] },
+  { conflict: ['agent_id'], update: ['minute', 'requested'], mostly_there: true },
 );
 
 /** Returns the counts of these agents' requests: a row for each, so that a batch also knows of those without any. */
