@@ -206,13 +206,14 @@ export function decodeDecision(document: string): Decision {
  * Keys that a stored document is cut at where only a part of it is searched or shown. `storage/decisions.ts` cuts in SQL, because
  * PostgreSQL rejects JSON that holds what a customer may send, such as an escaped NUL. A JSON string holds no unescaped quote, so
  * a mark can only match a key. No object of a customer's comes before `context`, and every mark is looked for from the
- * beginning.
+ * beginning, but for `created_at`: none comes behind it, and it is looked for from the end.
  */
 export const DOCUMENT_MARKS = {
   assessment: '"purpose":{"assessment":"',
   action: ',"action":',
   task: ',"task":',
   trace: ',"trace":',
+  created_at: ',"created_at":',
 } as const;
 
 /** The action in the text that was cut out of a document; nothing where the document has another order than today's. */

@@ -1,4 +1,6 @@
+import type { Decision } from '@purser/contract/decisions';
 import type { Mode } from '@purser/rules/domain/agents';
+import { DOCUMENT_MARKS, decodeDecision } from '@purser/rules/domain/decision-document';
 import type { DecisionKind } from '@purser/rules/domain/decisions';
 import type { LedgerEvent } from '@purser/rules/domain/ledger';
 import type { Queryable } from '../storage/database.ts';
@@ -17,8 +19,8 @@ export interface ChainRow extends LedgerEvent {
   requested_amount_minor: number | null;
   /** The time that the decision counts by. */
   made_at: string | null;
-  /** The document of a spend that holds something else than the requested amount, or counts in limits over time; else null. */
-  held_document: string | null;
+  /** The core of a spend that holds something else than the requested amount, or counts in limits over time; else null. */
+  held_core: string | null;
   /** True if the decision's document may ask questions. */
   asks: boolean | null;
   /** The part of the document that names its allowance, where it may have one; else null. */
@@ -41,11 +43,10 @@ export async function loadChain(
     name: 'load_chain',
     text: `select e.seq, e.id, e.type, e.subject_type, e.subject_id, e.occurred_at, e.data_hash, e.prev_hash, e.hash,
         d.agent_id, d.decision, d.mode, d.currency, d.requested_amount_minor, d.created_at as made_at,
-        case when 'AMOUNT_LIMITED' = any(d.reason_codes) or strpos(d.document, ',"limits":[') > 0
-          then d.document end as held_document,
+        case when 'AMOUNT_LIMITED' = any(d.reason_codes) or strpos(coalesce(d.core, d.document), ',"limits":[') > 0
+          then coalesce(d.core, d.document) end as held_core,
         strpos(d.document, '"answered":null}') > 0 as asks,
-        case when strpos(d.document, ',"allowance":{"id":"alw_') > 0
-            or strpos(d.document, ',"standing_approval":{"id":"alw_') > 0
+        case when strpos(d.document, '":{"id":"alw_') > 0
           then substr(d.document, strpos(d.document, ',"min_amount_minor":'), 400) end as under,
         case when d.created_at <= e.occurred_at then sha256(convert_to(
           '{"agent_id":"' || d.agent_id
@@ -73,6 +74,45 @@ export async function loadChain(
     values: [workspace_id, page.after, page.limit],
   });
   return result.rows;
+}
+
+const { task, created_at } = DOCUMENT_MARKS;
+
+/** The parts of a document before the request's long texts and behind its context. */
+type OutlinedDecision = Omit<
+  Decision,
+  | 'task'
+  | 'trace'
+  | 'limitable'
+  | 'min_amount_minor'
+  | 'standing_approval'
+  | 'allowance'
+  | 'context'
+  | 'review'
+  | 'label'
+  | 'outcome_state'
+  | 'verified'
+>;
+
+/**
+ * Returns these decisions without the long texts of their requests and without what changes later, in no order. Those that are
+ * older than `live_at`, whose fields may have another order, are read whole.
+ */
+export async function loadOutlinedDecisions(
+  db: Queryable,
+  workspace_id: string,
+  decision_ids: readonly string[],
+): Promise<OutlinedDecision[]> {
+  const result = await db.query<{ outline: string }>({
+    name: 'load_outlined_decisions',
+    text: `select case when d.live_at is null then d.document else split_part(d.document, '${task}', 1)
+        || '${created_at}' || split_part(d.document, '${created_at}', -1) end as outline
+      from unnest($2::text[]) as w(decision_id)
+      cross join lateral (
+        select * from decisions d where d.workspace_id = $1 and d.decision_id = w.decision_id limit 1) as d`,
+    values: [workspace_id, decision_ids],
+  });
+  return result.rows.map(({ outline }) => decodeDecision(outline));
 }
 
 /** Tables whose ids ascend along the chain, with their id columns: events come in the order of the ids of their rows. */

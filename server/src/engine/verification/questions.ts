@@ -1,6 +1,4 @@
-import type { Decision } from '@purser/contract/decisions';
 import type { Label, Review } from '@purser/contract/records';
-import { decodeDecision } from '@purser/rules/domain/decision-document';
 import type { LedgerEvent } from '@purser/rules/domain/ledger';
 import {
   type AnswerGiven,
@@ -14,23 +12,27 @@ import {
   type QuestionRow,
   questionAfter,
 } from '@purser/rules/domain/question-history';
+import { pushTo } from '@purser/rules/values/maps';
 import { listAgents } from '../storage/agents.ts';
-import { loadDecisionCores, loadOriginalDocuments } from '../storage/decisions.ts';
+import { loadDecisionCores } from '../storage/decisions.ts';
 import {
   listAllQuestions,
   listEventsOfQuestion,
+  listFirstEvents,
   loadAnswersVersions,
   loadQuestionEvents,
   loadStoredQuestions,
   type StoredQuestion,
   storedQuestion,
 } from '../storage/derived/questions.ts';
-import { type ChainRow, countRows } from './chain-pages.ts';
+import { type ChainRow, countRows, loadOutlinedDecisions } from './chain-pages.ts';
 import type { Walk } from './orphans.ts';
 import type { SealedRow } from './sealed-rows.ts';
 
 const ROWS_AT_ONCE = 200;
 const EVENTS_AT_ONCE = 1_000;
+/** The events of each question that are read together with those of others. */
+const FIRST_EVENTS = 20;
 
 /** A page of the chain with the rows that were read and, by `seq`, the hashes of all rows. */
 interface PageRows {
@@ -40,23 +42,10 @@ interface PageRows {
 }
 
 /** The parts of a verification that the questions use. */
-type Verified = Pick<Walk, 'db' | 'workspace_id' | 'findings' | 'pause'>;
+type Verified = Pick<Walk, 'db' | 'workspace_id' | 'findings'>;
 
 const nameOf = ({ agent_id, question_id }: Pick<QuestionRow, 'agent_id' | 'question_id'>) =>
   `question ${question_id} of ${agent_id}`;
-
-/** Loads these decisions, some at a time: their documents may be long. */
-async function* documentsOf({ db, workspace_id, pause }: Verified, ids: readonly string[]) {
-  for (let rest = [...ids].sort(); rest.length > 0; ) {
-    const found = await loadOriginalDocuments(db, workspace_id, rest);
-    for (const { document } of found) {
-      await pause();
-      yield decodeDecision(document);
-    }
-    const last = found.at(-1)?.decision_id;
-    rest = last === undefined ? [] : rest.filter((id) => id > last);
-  }
-}
 
 /** A question as the decision says that asked it first. */
 type FirstAsked = Pick<StoredQuestion, 'kind' | 'merchant' | 'about' | 'sentence' | 'first_asked_at'>;
@@ -69,20 +58,24 @@ interface Expected {
 }
 
 /** Adds the questions that decisions asked. */
-async function addAsked(verified: Verified, events: readonly ChainRow[], expected: Expected): Promise<void> {
+async function addAsked(
+  { db, workspace_id }: Verified,
+  events: readonly ChainRow[],
+  expected: Expected,
+): Promise<void> {
   const seq_of = new Map(
     events.flatMap(({ seq, subject_id, asks }) => (asks === true ? [[subject_id, seq] as const] : [])),
   );
-  const take = (decision: Decision, seq: number) => {
+  if (seq_of.size === 0) return;
+  for (const decision of await loadOutlinedDecisions(db, workspace_id, [...seq_of.keys()])) {
     const asked = askedBy(decision.purpose);
+    const seq = seq_of.get(decision.decision_id) as number;
     for (const [i, event] of eventsOfDecision(decision, asked, seq).entries()) {
       expected.events.push(event);
       const question = asked[i] as (typeof asked)[number];
       expected.asked.push(newQuestion(decision.agent.id, question, decision.action.merchant, event));
     }
-  };
-  for await (const decision of documentsOf(verified, [...seq_of.keys()]))
-    take(decision, seq_of.get(decision.decision_id) as number);
+  }
 }
 
 /** Adds the answers of reviews and labels, and those that were given or forgotten by themselves. */
@@ -203,20 +196,24 @@ export async function checkQuestionEvents(walk: Walk, { events, rows, rebuilt }:
   walk.tally.has_right_questions &&= is_right;
 }
 
-/** A question as its events say; null where it has none. */
-async function sumOf({ db, workspace_id }: Verified, row: StoredQuestion): Promise<QuestionRow | null> {
+/** A question as its events say; at most `FIRST_EVENTS` of them were read. Null where it has none. */
+async function sumOf(
+  { db, workspace_id }: Verified,
+  row: StoredQuestion,
+  first: readonly QuestionEvent[],
+): Promise<QuestionRow | null> {
   const { about, asked_for, answer, ...rest } = row;
   let question: QuestionRow | null = null;
-  for (let after = 0; ; ) {
-    const events = await listEventsOfQuestion(db, workspace_id, row, { after, limit: EVENTS_AT_ONCE });
+  for (let [events, read] = [first, FIRST_EVENTS]; ; read = EVENTS_AT_ONCE) {
     for (const event of events) {
       const { seq, at } = event;
       const begin = { ...rest, about: null, asked: 0, first_seq: seq, first_asked_at: at };
       question ??= { ...begin, asked_for: { minor: {}, payee_ids: [] }, answer: null };
       question = questionAfter(question, event);
-      after = seq;
     }
-    if (events.length < EVENTS_AT_ONCE) return question;
+    const last = events.at(-1);
+    if (last === undefined || events.length < read) return question;
+    events = await listEventsOfQuestion(db, workspace_id, row, { after: last.seq, limit: EVENTS_AT_ONCE });
   }
 }
 
@@ -225,9 +222,12 @@ async function checkSums(verified: Verified, last_seq: number): Promise<void> {
   const { db, workspace_id, findings } = verified;
   for (let after = { agent_id: '', question_id: '' }; ; ) {
     const rows = await listAllQuestions(db, workspace_id, { after, limit: ROWS_AT_ONCE });
+    const first = new Map<string, QuestionEvent[]>();
+    for (const event of await listFirstEvents(db, workspace_id, rows, FIRST_EVENTS))
+      pushTo(first, nameOf(event), event);
     for (const row of rows) {
       after = row;
-      const question = await sumOf(verified, row);
+      const question = await sumOf(verified, row, first.get(nameOf(row)) ?? []);
       if (question === null) {
         findings.addOrphan(`The row of ${nameOf(row)} is in no event.`);
         continue;

@@ -1,6 +1,6 @@
-import type { Decision } from '@purser/contract/decisions';
 import type { CounterRow } from '@purser/rules/counters/counters';
 import type { BudgetRow } from '@purser/rules/domain/budget';
+import { decodeCore } from '@purser/rules/domain/decision-document';
 import { apply, beginHistory, type PlacedEvent } from '@purser/rules/domain/decision-history';
 import {
   budgetImpact,
@@ -64,11 +64,11 @@ function count(tally: ChainTally, counts: BudgetRow, seq: number): void {
 
 /**
  * Counts the hold of a decision that has no records. The requested amount was held unless the spend was capped; the held
- * amount is then only in the document, as are the limits over time that it counts in.
+ * amount is then only in the core, as are the limits over time that it counts in.
  */
 export function countUnchanged(tally: ChainTally, event: ChainRow): void {
   if (event.decision === 'DENY') return;
-  const decision = event.held_document === null ? null : (JSON.parse(event.held_document) as Decision);
+  const decision = event.held_core === null ? null : decodeCore(event.held_core);
   const held_minor = decision?.reservation.amount_minor ?? (event.requested_amount_minor as number);
   if (decision !== null) tally.counters.add(countersOfUnchanged(decision));
   const { agent_id, currency, made_at } = event;

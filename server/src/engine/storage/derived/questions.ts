@@ -223,6 +223,30 @@ export async function listEventsOfQuestion(
   return result.rows;
 }
 
+/** Returns the first events of each of these questions, at most `limit` of each, in its order of the chain. */
+export async function listFirstEvents(
+  db: Queryable,
+  workspace_id: string,
+  wanted: readonly QuestionRef[],
+  limit: number,
+): Promise<QuestionEvent[]> {
+  const result = await db.query<QuestionEvent & { workspace_id: string }>({
+    name: 'list_first_events_of_questions',
+    text: `select e.* from unnest($2::text[], $3::text[]) as w(agent_id, question_id)
+      cross join lateral (
+        select ${EVENT_COLUMNS} from question_events where workspace_id = $1 and agent_id = w.agent_id
+          and question_id = w.question_id order by seq limit $4) as e
+      order by e.seq`,
+    values: [
+      workspace_id,
+      wanted.map((each) => each.agent_id),
+      wanted.map((each) => each.question_id),
+      limit,
+    ],
+  });
+  return result.rows;
+}
+
 /** Returns the events of questions within a part of the chain: after `after`, up to and including `upto`. */
 export async function loadQuestionEvents(
   db: Queryable,
