@@ -288,11 +288,9 @@ export async function findDecisions<Found>(
     values: parameters.values,
   });
   const found = pageRows(result.rows, page.limit, (row) => row);
-  const records = await mapInSlices(
-    found.rows,
-    ({ made_id, found: _, bytes_before, deadline, ...row }) => read.of(row),
-    read.sizeOf,
-  );
+  const records = await mapInSlices(found.rows, read.of, read.sizeOf);
+  // Results of the driver's queries that are over hold one another, so that with their rows every page became old memory.
+  result.rows.length = 0;
   const end = found.rows.at(-1);
   if (found.has_more && end !== undefined) {
     return { rows: records, next: by_deadline ? placeOf(end.deadline as string, end.made_id) : end.made_id };

@@ -65,12 +65,9 @@ async function loadLive(db: pg.Pool, workspace_id: string, rows: readonly Decisi
   const several_ids = rows.flatMap(({ state }) =>
     state !== null && state.approvals > 0 ? state.decision_id : [],
   );
+  const counted = new Map(rows.map(({ decision }) => budgetKeyOf(decision)).map((key) => [nameOf(key), key]));
   const [budgets, clock_ms, reviews, several, labels, consumptions, agents] = await Promise.all([
-    listBudgets(
-      db,
-      workspace_id,
-      rows.map(({ decision }) => budgetKeyOf(decision)),
-    ),
+    listBudgets(db, workspace_id, [...counted.values()]),
     readClock(db),
     review_ids.length === 0 ? [] : loadReviews(db, workspace_id, review_ids),
     several_ids.length === 0 ? [] : loadReviewsOfDecisions(db, workspace_id, several_ids),
