@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { ALLOWANCE_STATUSES } from '@purser/contract/values/allowances';
 import { BUDGET_PERIODS } from '@purser/contract/values/budgets';
@@ -8,6 +7,7 @@ import { type Command, Option } from 'commander';
 import { amountOf } from './amount.ts';
 import type { Context } from './context.ts';
 import { CommandError, EXIT } from './failure.ts';
+import { readText } from './files.ts';
 import type { Run } from './run.ts';
 import { oneLine } from './simulation-text.ts';
 
@@ -179,7 +179,7 @@ async function presentAllowance(
   file: string,
   { json }: { json?: boolean },
 ): Promise<number> {
-  const signed = (file === '-' ? await text(context.stdin) : await readFile(file, 'utf8')).trim();
+  const signed = (file === '-' ? await text(context.stdin) : await readText(file)).trim();
   const client = await context.client();
   return tell(context, await client.allowances.present({ signed }), json);
 }

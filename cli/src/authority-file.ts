@@ -1,7 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { Authority, AuthorityTestStep } from '@purser/sdk';
 import { Document, parseDocument } from 'yaml';
 import { CommandError } from './failure.ts';
+import { readText } from './files.ts';
 
 /** A case of `purser authority test`: what a decision that was really made becomes under the file's authority. */
 export interface AuthorityCase {
@@ -46,9 +47,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
  * the authority itself are for the service to judge. Throws `CommandError` that names file and field.
  */
 export async function readAuthorityFile(file: string): Promise<AuthorityFile> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`${file} cannot be read (${error.code}).`);
-  });
+  const text = await readText(file);
   const document = parseDocument(text, { uniqueKeys: true });
   const [problem] = document.errors;
   if (problem !== undefined) throw new CommandError(`${file}: ${problem.message.split('\n')[0]}`);
@@ -95,7 +94,7 @@ function caseOf(given: unknown, wrong: (field: string, must: string) => CommandE
 
 /** Puts another base into a file, and leaves everything else in it as it is, comments included. */
 export async function writeBase(file: string, hash: string): Promise<void> {
-  const document = parseDocument(await readFile(file, 'utf8'));
+  const document = parseDocument(await readText(file));
   document.set('base', hash);
   await writeFile(file, document.toString({ lineWidth: 0 }));
 }

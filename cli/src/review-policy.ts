@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import type { ReviewPolicyRequest } from '@purser/sdk';
 import type { Command } from 'commander';
 import type { Context } from './context.ts';
 import { EXIT } from './failure.ts';
+import { readJson } from './files.ts';
 import type { Run } from './run.ts';
 
 /** Writes the review policy, or one of its versions, as JSON that `put` reads. */
@@ -20,7 +20,7 @@ export async function putReviewPolicy(
   { note }: { note?: string },
 ): Promise<number> {
   const client = await context.client();
-  const policy = JSON.parse(await readFile(file, 'utf8')) as ReviewPolicyRequest['policy'];
+  const policy = await readJson<ReviewPolicyRequest['policy']>(file);
   const { hash: ifMatch } = await client.reviewPolicy.retrieve();
   const body = { policy, ...(note === undefined ? {} : { note }) };
   const { version } = await client.reviewPolicy.put(body, { ifMatch });

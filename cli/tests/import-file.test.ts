@@ -41,6 +41,29 @@ test('import says what a file leaves open, and takes it from a mapping', async (
   const done = await run(['import', file, '--mapping', mapping, '--yes', '--json']);
   expect(done.code).toBe(0);
   expect(JSON.parse(done.out)).toMatchObject({ status: 'DONE', lines: { taken: 1 } });
+
+  // What is shown is what would be imported, and not what an earlier import made of this header.
+  const other = { ...found.mapping.columns, merchant: undefined, description: 'Payee', category: 'Date' };
+  await writeFile(mapping, JSON.stringify({ ...found.mapping, columns: { ...other, merchant: 'Amount' } }));
+  const shown = await run(['import', file, '--mapping', mapping, '--feed', 'elsewhere']);
+  expect(shown.out).toContain('Source: csv, feed elsewhere');
+  expect(shown.out).toMatch(/description +Payee/);
+  expect(shown.out).not.toContain('read as in');
+  await writeFile(mapping, '{');
+  const broken = await run(['import', file, '--mapping', mapping, '--yes']);
+  expect(broken).toMatchObject({ code: 1, out: '' });
+  expect(broken.err).toMatch(/^purser: .*mapping\.json is no JSON: .+\n$/);
+});
+
+test.each([
+  ['allowances', 'present'],
+  ['review-policy', 'put'],
+  ['import', '--yes', '--mapping'],
+])('a file that is not there is said to be in one line: %s %s', async (...command) => {
+  const missing = pathOf('missing.json');
+  const file = command[0] === 'import' ? [pathOf('open.csv')] : [];
+  const { code, err } = await run([...command, missing, ...file]);
+  expect([code, err]).toEqual([1, `purser: ${missing} cannot be read (ENOENT).\n`]);
 });
 
 test('history propose writes a file that authority diff reads and apply puts in force', async () => {

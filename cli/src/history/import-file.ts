@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { open, readFile, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Readable } from 'node:stream';
 import type { CreateImportRequest, DetectedFile, FileContent, Import, ImportMapping } from '@purser/sdk';
 import type { Context } from '../context.ts';
 import { CommandError, EXIT } from '../failure.ts';
+import { readJson } from '../files.ts';
 import { oneLine } from '../simulation-text.ts';
 
 export interface ImportOptions {
@@ -50,17 +51,22 @@ async function headOf(file: string): Promise<Uint8Array<ArrayBuffer>> {
   }
 }
 
-/** Prints which column is read as what, and what is open. */
+/** Prints which column is read as what, by the mapping at hand or else as found, and what is open. */
 function tellDetected(
   context: Context,
-  { source, feed, columns, needs, sample, found_in }: DetectedFile,
+  { source, columns, needs, sample, found_in }: DetectedFile,
+  feed: string | null,
+  given: ImportMapping | null,
 ): void {
   context.say(`Source: ${source ?? 'unknown'}${feed === null ? '' : `, feed ${feed}`}`);
-  if (found_in !== null) context.say(`The columns are read as in ${found_in}.`);
+  if (found_in !== null && given === null) context.say(`The columns are read as in ${found_in}.`);
+  const fields = new Map(Object.entries(given?.columns ?? {}).map(([field, name]) => [name, field]));
   for (const { name, field, examples } of columns) {
+    const read_as = given === null ? field : fields.get(name);
     const shown = examples.map((each) => oneLine(each, 30)).join(' | ');
-    context.say(`  ${(field ?? '-').padEnd(18)} ${oneLine(name, 30).padEnd(30)} ${shown}`);
+    context.say(`  ${(read_as ?? '-').padEnd(18)} ${oneLine(name, 30).padEnd(30)} ${shown}`);
   }
+  if (given !== null) return;
   for (const { kind, merchant, amount_minor, currency, occurred_at } of sample)
     context.say(
       `  ${occurred_at.slice(0, 10)}  ${kind}  ${currency} ${amount_minor} minor  ${oneLine(merchant, 60)}`,
@@ -78,11 +84,8 @@ async function isAgreed({ stdin, stderr }: Context): Promise<boolean> {
   }
 }
 
-async function mappingOf(
-  { mapping: file }: ImportOptions,
-  { mapping, needs, source }: DetectedFile,
-): Promise<ImportMapping | null> {
-  if (file !== undefined) return JSON.parse(await readFile(file, 'utf8')) as ImportMapping;
+/** The mapping that was found, where a file needs one. Throws `CommandError` if it is open. */
+function foundMapping({ mapping, needs, source }: DetectedFile): ImportMapping | null {
   if (source !== 'csv') return null;
   if (needs.length > 0)
     throw new CommandError(
@@ -117,26 +120,27 @@ async function tellImport(context: Context, made: Import, json: boolean): Promis
  * end or nobody agreed.
  */
 export async function importFile(context: Context, file: string, options: ImportOptions): Promise<number> {
-  const { feed, agent, json = false, yes = false } = options;
+  const { agent, json = false, yes = false } = options;
+  const given = options.mapping === undefined ? null : await readJson<ImportMapping>(options.mapping);
   const head = await headOf(file);
   const type = typeOf(file, head);
   const client = await context.client();
   const detected = await client.imports.detect({ data: new Blob([head]), type });
-  if (!json) tellDetected(context, detected);
   const { source } = detected;
+  const feed = options.feed ?? (source === 'csv' ? detected.feed : null);
+  if (!json) tellDetected(context, detected, feed, given);
   if (source === null) throw new CommandError(`${file} is no file that can be read; see the guide.`);
-  if (json && !yes && options.mapping === undefined && detected.needs.length > 0) context.json(detected);
-  const mapping = await mappingOf(options, detected);
+  if (json && !yes && given === null && detected.needs.length > 0) context.json(detected);
+  const mapping = given ?? foundMapping(detected);
   if (!yes && !(await isAgreed(context))) {
     context.stderr.write('Nothing was imported; use --yes to import without a prompt.\n');
     return EXIT.failed;
   }
-  const chosen = feed ?? (source === 'csv' ? detected.feed : undefined);
   const body: CreateImportRequest = {
     file_name: basename(file).slice(0, 200),
     source,
     bytes: (await stat(file)).size,
-    ...(chosen == null ? {} : { feed: chosen }),
+    ...(feed === null ? {} : { feed }),
     ...(agent === undefined ? {} : { agent }),
     ...(mapping === null ? {} : { mapping }),
   };
