@@ -5,9 +5,8 @@ import { formatMoney } from '@purser/mcp/money';
 import type { Allowance, CreateAllowanceRequest, DecideAllowanceRequest } from '@purser/sdk';
 import { type Command, Option } from 'commander';
 import { amountOf } from './amount.ts';
-import type { Context } from './context.ts';
+import { type Context, readText } from './context.ts';
 import { CommandError, EXIT } from './failure.ts';
-import { readText } from './files.ts';
 import type { Run } from './run.ts';
 import { oneLine } from './simulation-text.ts';
 

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import type { Authority, AuthorityTestStep } from '@purser/sdk';
 import { Document, parseDocument } from 'yaml';
+import { readText } from './context.ts';
 import { CommandError } from './failure.ts';
-import { readText } from './files.ts';
 
 /** A case of `purser authority test`: what a decision that was really made becomes under the file's authority. */
 export interface AuthorityCase {

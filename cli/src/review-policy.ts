@@ -1,8 +1,7 @@
 import type { ReviewPolicyRequest } from '@purser/sdk';
 import type { Command } from 'commander';
-import type { Context } from './context.ts';
+import { type Context, readJson } from './context.ts';
 import { EXIT } from './failure.ts';
-import { readJson } from './files.ts';
 import type { Run } from './run.ts';
 
 /** Writes the review policy, or one of its versions, as JSON that `put` reads. */

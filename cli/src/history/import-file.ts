@@ -4,9 +4,8 @@ import { basename, extname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Readable } from 'node:stream';
 import type { CreateImportRequest, DetectedFile, FileContent, Import, ImportMapping } from '@purser/sdk';
-import type { Context } from '../context.ts';
+import { type Context, readJson } from '../context.ts';
 import { CommandError, EXIT } from '../failure.ts';
-import { readJson } from '../files.ts';
 import { oneLine } from '../simulation-text.ts';
 
 export interface ImportOptions {

@@ -55,6 +55,8 @@ function moneyOf(texts: Texts, ...paths: string[]): { minor: bigint; currency: s
   const currency = currencyOf(texts.get(`${path}@Ccy`), 'Amt@Ccy');
   const value = parseDecimal(firstOf(texts, path) ?? '') ?? refuse('AMOUNT', 'Amt', 'is no amount');
   const { minor, is_exact } = inMinorUnits(value, currencyExponent(currency));
+  // The indicator alone says which way the money went.
+  if (minor < 0n) return refuse('AMOUNT', 'Amt', 'is below 0');
   return is_exact ? { minor, currency } : refuse('PRECISION', 'Amt', `has more places than ${currency}`);
 }
 

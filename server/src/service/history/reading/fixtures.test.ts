@@ -10,7 +10,9 @@ const EXPECTED = JSON.parse(readFileSync(new URL('expected.json', FOLDER), 'utf8
 const NOW_MS = Date.parse('2026-11-22T00:00:00Z');
 const FEEDS: Record<string, string> = { csv: 'ramp', lines: 'lines' };
 
-function read(name: string, part_length: number): PlacedItem[] {
+const textOf = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
+
+function read(name: string, part_length: number, text = textOf(name)): PlacedItem[] {
   const { source, content_type, mapping = null } = EXPECTED[name];
   const reader = makeFileReader({
     source,
@@ -20,7 +22,6 @@ function read(name: string, part_length: number): PlacedItem[] {
     is_csv: content_type === 'text/csv',
     now_ms: NOW_MS,
   });
-  const text = readFileSync(new URL(name, FOLDER), 'utf8');
   const items: PlacedItem[] = [];
   for (let at = 0; at < text.length; at += part_length)
     items.push(...reader.push(text.slice(at, at + part_length)));
@@ -51,4 +52,12 @@ describe.each(Object.keys(EXPECTED))('%s', (name) => {
     expect(found.needs).toEqual(['currency']);
     expect(found.mapping).toMatchObject(rest);
   });
+});
+
+test('an amount below 0 of a statement is a bad line: its indicator says which way the money went', () => {
+  const name = 'camt053-08.xml';
+  const negative = textOf(name).replaceAll(/(<Amt Ccy="[A-Z]{3}">)/g, '$1-');
+  const items = read(name, 100_000, negative).filter(({ item }) => !('skipped' in item));
+  expect(items).toHaveLength(EXPECTED[name].lines.length);
+  for (const { item } of items) expect(item).toMatchObject({ problem: { code: 'AMOUNT', column: 'Amt' } });
 });
