@@ -199,7 +199,7 @@ describe('a spend under an allowance', () => {
       budget: 'team',
       currency: 'EUR',
       expires_at: inDays(7),
-      labels: { team: 'x' },
+      labels: { team: 'x', customer: 'Doe, John' },
     });
     const below = await allow({ parent: above.id, amount_minor: 600, period: 'DAY' });
     expect(below).toMatchObject({
@@ -211,7 +211,7 @@ describe('a spend under an allowance', () => {
     const made = await ask(agent, 400, { allowance: below.id });
     expect(made).toMatchObject({
       decision: 'ALLOW',
-      allowance: { id: below.id, name: null, labels: { team: 'x' } },
+      allowance: { id: below.id, name: null, labels: { team: 'x', customer: 'Doe, John' } },
     });
     expect(stagesOf(made).map(({ name, outcome }: Shown) => [name, outcome])).toEqual([
       [below.id, 'PASS'],
@@ -237,12 +237,19 @@ describe('a spend under an allowance', () => {
     const second = await ask(agent, 100, { allowance: below.id });
     await report(second.decision_id, 'SPEND_FAILED');
     expect((await used()).every((each) => each <= 300)).toBe(true);
-    for (const filter of [`allowance=${below.id}`, `allowance=${above.id}`, `label=team:x&agent=${agent}`])
+    for (const filter of [
+      `allowance=${below.id}`,
+      `allowance=${above.id}`,
+      `label=team:x&agent=${agent}`,
+      'label=customer:Doe,%20John',
+      'label=team:y,customer:Doe,%20John,team:z',
+    ])
       expect((await walk(`/v1/decisions?${filter}`)).map((each) => each.decision_id)).toEqual([
         second.decision_id,
         made.decision_id,
       ]);
-    expect(await walk('/v1/decisions?label=team:y')).toEqual([]);
+    for (const none of ['team:y', 'customer:Doe', 'customer:Doe,team:y'])
+      expect(await walk(`/v1/decisions?label=${none}`)).toEqual([]);
     await valid();
   });
 
