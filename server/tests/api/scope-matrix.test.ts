@@ -11,6 +11,7 @@ import {
 } from '../support/every-route.ts';
 import { makeKey, refusal } from '../support/running-service.ts';
 import { serviceTest } from '../support/service-test.ts';
+import { ofSeveralTasks, recordStatements } from '../support/statements.ts';
 import { takesMinutes } from '../support/until.ts';
 
 takesMinutes(5);
@@ -31,7 +32,8 @@ type Condition = 'valid' | 'expired' | 'revoked' | 'other workspace' | 'other ag
 
 const HOUR_MS = 3_600_000;
 const BEGIN_MS = Date.UTC(2026, 10, 21, 8);
-const { test, s } = serviceTest({ stopped_at_ms: BEGIN_MS, plan: 'enterprise' });
+const sent = recordStatements();
+const { test, s } = serviceTest({ stopped_at_ms: BEGIN_MS, plan: 'enterprise', looks_like_citus: true });
 let here: World;
 /** Keys by kind and condition. `other agent` and `paused agent` matter where the key or request has an agent. */
 const keys = new Map<string, string>();
@@ -139,4 +141,10 @@ test('a revoked agent’s own key still reads what is its own, and asks for noth
   expect((await s.call('GET', `/v1/agents/${gone.slug}/authority`, { key })).status).toBe(200);
   const { path, ...given } = await caseOf('POST /v1/decisions').request(gone);
   expect(refusal(await s.call('POST', path, { ...given, key }))).toEqual([403, 'agent_not_active']);
+});
+
+test.afterAll(() => sent.stop());
+
+test('what these routes send to Citus is one task each, in the text that it is sent', async () => {
+  expect(await ofSeveralTasks(sent.texts, { query: s.sql } as never)).toEqual([]);
 });

@@ -8,6 +8,7 @@ import {
   startTestService,
 } from '../support/running-service.ts';
 import { recordStatements } from '../support/statements.ts';
+import { isTest, readSources } from './sources.ts';
 
 /** Every statement that the service sends. */
 const sent = recordStatements();
@@ -115,6 +116,42 @@ test('every table without a workspace stays on the coordinator of a distributed 
     'distributed',
     'distributed',
   ]);
+});
+
+/** The SQL in the sources of the service; what is put into it is as in the source. */
+function* statementsInSources(): Generator<[path: string, text: string]> {
+  for (const [path, source] of readSources()) {
+    if (!path.startsWith('server/src/') || path.includes('/migration/') || isTest(path)) continue;
+    for (const [, ...found] of source.matchAll(SQL)) yield [path, found.find((text) => text) as string];
+  }
+}
+const SQL =
+  /`(\s*(?:select|with|update|delete|insert)\s[^`]*)`|'((?:select|with|update|delete|insert)\s[^'\n]*)'/g;
+/** The clock where a statement reads it by itself, and not in a select of its own. */
+const BARE_CLOCK = /(?<!\(select )clock_timestamp\(\)|\b(?:coalesce|case)\b[^;]*\bnow\(\)/;
+
+test('no statement has a form that Citus refuses: a clock in what changes rows, no column from another node', async () => {
+  const found = await s.sql(
+    "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
+  );
+  const tables = new Set(found.rows.map((row) => row.relname as string));
+  const refused: string[] = [];
+  let count = 0;
+  for (const [path, text] of statementsInSources()) {
+    count += 1;
+    const changed = /\b(?:update (?!set)|delete from |insert into )(\w+)/.exec(text)?.[1] ?? '';
+    const changing = /^\s*insert/.test(text) ? (/ do update set [\s\S]*/.exec(text)?.[0] ?? '') : text;
+    if (tables.has(changed) && placeOf(changed) !== 'plain' && BARE_CLOCK.test(changing))
+      refused.push(`${path}: reads the clock where it changes ${changed}`);
+    const named = [...text.matchAll(/\b(?:from|join)\s+(\w+)/g)].map(([, name]) => name as string);
+    const places = new Set(
+      named.filter((name) => tables.has(name)).map((name) => placeOf(name) === 'distributed'),
+    );
+    if (places.size > 1 && /\bselect from\b/.test(text))
+      refused.push(`${path}: selects no column of tables on several nodes`);
+  }
+  expect(count).toBeGreaterThan(300);
+  expect(refused).toEqual([]);
 });
 
 test('every statement on a table of workspaces names workspace_id', async () => {

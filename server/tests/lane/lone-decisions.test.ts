@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ap2Mandate, inAll, mandateKey, REFERENCE, range, withBinding } from '../support/mandates.ts';
 import { payingAgent } from '../support/paying-agent.ts';
-import { createMigratedDatabase, lookLikeCitus } from '../support/postgres.ts';
 import {
   AUTHORITY,
   freshKey,
@@ -26,9 +25,7 @@ const { post, makeAgent } = client;
 let reviewer: string;
 let distributed: Set<string>;
 beforeAll(async () => {
-  const database = await createMigratedDatabase();
-  await lookLikeCitus(database);
-  Object.assign(s, await startTestService({ database, plan: 'enterprise' }));
+  Object.assign(s, await startTestService({ looks_like_citus: true, plan: 'enterprise' }));
   Object.assign(beside, await startTestService({ beside: s }));
   distributed = await distributedTables({ query: s.sql } as never);
   reviewer = (await makeKey(s, { scopes: ['review', 'read', 'admin'], principal_id: 'user:ada' })).key;
@@ -36,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await beside.stop();
   await s.stop();
-  await s.database.drop();
   recorded.stop();
 });
 

@@ -11,32 +11,35 @@ import { loadLedgerEvents } from '../../src/engine/storage/ledger.ts';
 import { DecisionView } from '../../src/service/decisions/present-decisions.ts';
 import { deriveSecrets } from '../../src/service/installation/secrets.ts';
 import { type FullHistory, makeFullHistory } from '../support/full-history.ts';
+import { breakIn, type Intruder } from '../support/shards.ts';
 
 /**
  * What a chain of hashes alone does not stop: whoever may write everything in the database makes it consistent
  * again. The signed checkpoints, of which copies lie outside, tell it from the history that was.
  */
 let h: FullHistory;
+let intruder: Intruder;
 let tables: string[];
 let files: string;
 /** Copies all tables as they stand at one moment, since followers write meanwhile. */
 const copyAs = (kind: 'kept' | 'older') =>
-  [
-    'begin isolation level repeatable read',
-    ...tables.map((table) => `create table ${kind}_${table} as table ${table}`),
-    'commit',
-  ].join(';');
+  intruder.together(
+    tables.map((table) => `create table ${kind}_${table} as table ${table}`),
+    'repeatable read',
+  );
 
 beforeAll(async () => {
   h = await makeFullHistory(async (s) => {
     tables = (
       await s.sql(
-        "select tablename from pg_tables where schemaname = 'public' and tablename <> 'schema_migrations'",
+        `select tablename from pg_tables where schemaname = 'public' and tablename <> 'schema_migrations'
+           and tablename !~ '_[0-9]{6}'`,
       )
     ).rows.map((row) => row.tablename);
-    await s.sql(copyAs('older'));
+    intruder = await breakIn(s.database.connection, s.workspace_id, s.sql);
+    await copyAs('older');
   });
-  await h.sql(copyAs('kept'));
+  await copyAs('kept');
   files = await mkdtemp(join(tmpdir(), 'purser-kept-'));
   await cp(h.checkpoint_dir, files, { recursive: true });
 });
@@ -48,10 +51,11 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await rm(files, { recursive: true, force: true });
+  await intruder.close();
   await h.stop();
 });
 
-const sql = (text: string) => h.sql(text.replaceAll(/\bW\b/g, `'${h.workspace_id}'`));
+const sql = (text: string) => intruder.sql(text.replaceAll(/\bW\b/g, `'${h.workspace_id}'`));
 async function replaceBy(kind: 'kept' | 'older', except: string[] = []): Promise<void> {
   // The rows that differ, since emptying a table takes longer.
   const statements = tables
@@ -60,14 +64,14 @@ async function replaceBy(kind: 'kept' | 'older', except: string[] = []): Promise
       `delete from ${table} t where t::text not in (select k::text from ${kind}_${table} k)`,
       `insert into ${table} select k.* from ${kind}_${table} k where k::text not in (select t::text from ${table} t)`,
     ]);
-  await sql(statements.join(';'));
+  await intruder.together(statements);
 }
 const first = (found: Awaited<ReturnType<FullHistory['verify']>>) => [
   found.valid,
   found.first_break_seq,
   found.breaks[0]?.kind,
 ];
-const pruneCheckpoints = () => sql('truncate checkpoints');
+const pruneCheckpoints = () => sql('truncate table checkpoints');
 const pruneFiles = () => rm(h.checkpoint_dir, { recursive: true, force: true });
 /** The places in the chain of which the table or the files hold checkpoints. */
 async function signedSeqs(): Promise<number[]> {
@@ -91,7 +95,8 @@ async function recomputeFromFirst(): Promise<number> {
      returning decision_id`,
   );
   // What was learnt from it would not fit any more, and is learnt anew by itself.
-  await sql('truncate feedback, decision_lessons, feedback_watermarks');
+  for (const table of ['feedback', 'decision_lessons', 'feedback_watermarks'])
+    await sql(`truncate table ${table}`);
   return recompute([changed.rows[0].decision_id]);
 }
 
@@ -111,12 +116,12 @@ async function recompute(decision_ids: string[]): Promise<number> {
     event.prev_hash = previous ?? event.prev_hash;
     const hash: Buffer = eventHash(event);
     previous = hash;
-    await h.sql(
+    await intruder.sql(
       'update ledger_events set data_hash = $3, prev_hash = $4, hash = $5 where workspace_id = $1 and seq = $2',
       [workspace_id, event.seq, event.data_hash, event.prev_hash, hash],
     );
   }
-  await h.sql('update ledger_heads set hash = $2 where workspace_id = $1', [workspace_id, previous]);
+  await intruder.sql('update ledger_heads set hash = $2 where workspace_id = $1', [workspace_id, previous]);
   return changed_seq;
 }
 
@@ -175,7 +180,7 @@ describe('a deleted chain', () => {
     expect(first(await h.verify())).toEqual([false, 1, 'TRUNCATED']);
     await sql('delete from ledger_heads where workspace_id = W');
     expect(first(await h.verify())).toEqual([false, 1, 'TRUNCATED']);
-    for (const table of tables) await sql(`truncate ${table}`);
+    for (const table of tables) await sql(`truncate table ${table}`);
     const found = await h.verify();
     expect(first(found)).toEqual([false, 1, 'TRUNCATED']);
     expect(found.breaks[0]?.detail).toMatch(/^The (head of the chain is gone|chain ends at event 0)/);
@@ -228,7 +233,7 @@ describe('a checkpoint that this key did not sign', () => {
     const { rows } = await sql('select seq, hash from ledger_heads where workspace_id = W');
     const head = { seq: h.last_seq, hash: rows[0].hash };
     const forged = signCheckpoint(h.workspace_id, head, '2026-11-21T08:30:00.000Z', forger);
-    await h.sql('update checkpoints set note = $2 where seq = $1', [h.last_seq, forged.note]);
+    await intruder.sql('update checkpoints set note = $2 where seq = $1', [h.last_seq, forged.note]);
     expect(first(await h.verify())).toEqual([false, h.last_seq, 'ROW_MISMATCH']);
     await replaceBy('kept');
     const file = join(h.checkpoint_dir, h.workspace_id, `${String(h.last_seq).padStart(16, '0')}.txt`);
@@ -261,7 +266,7 @@ describe('decisions that were written before their cores', () => {
     );
     expect(rows.length).toBeGreaterThan(5);
     await recompute(rows.map((row) => row.decision_id));
-    await sql('truncate checkpoints');
+    await sql('truncate table checkpoints');
     await pruneFiles();
   }
 

@@ -91,10 +91,9 @@ test('a link ends when it is revoked or expires, and one that does not open says
   const path = `${linksOf(decision_id)}/${revoked.link_id}`;
   expect((await s.call('DELETE', path)).status).toBe(204);
   expect((await s.call('DELETE', path)).status).toBe(204);
-  await s.sql(
-    "update decision_links set expires_at = clock_timestamp() - interval '1 second' where link_id = $1",
-    [expired.link_id],
-  );
+  await s.sql("update decision_links set expires_at = now() - interval '1 second' where link_id = $1", [
+    expired.link_id,
+  ]);
   const { data } = await get(linksOf(decision_id));
   expect(data.map(({ status }: { status: string }) => status)).toEqual(['active', 'expired', 'revoked']);
   const altered = `${kept.url.slice(0, -1)}${kept.url.endsWith('A') ? 'B' : 'A'}`;

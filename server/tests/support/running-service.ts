@@ -19,7 +19,7 @@ import { ErrorBody } from '../../src/service/http/schemas.ts';
 import { addWorkspace, type Core, makeCore } from '../../src/service/installation/runtime.ts';
 import { errorsOf, KEYED_ERRORS } from '../../src/service/openapi/error-responses.ts';
 import { TRUSTING_CLOCK } from './clock.ts';
-import { createMigratedDatabase, ON_CITUS, type TestDatabase } from './postgres.ts';
+import { createMigratedDatabase, lookLikeCitus, ON_CITUS, type TestDatabase } from './postgres.ts';
 
 export const SECRET_KEY = createHash('sha256').update('the secret key of tests').digest();
 /** For a core that signs nothing: a directory that is not there. */
@@ -154,6 +154,8 @@ export async function startTestService(
     env?: Record<string, string>;
     beside?: RunningService;
     database?: TestDatabase;
+    /** The service takes the database for one that Citus spread: see `lookLikeCitus`. */
+    looks_like_citus?: boolean;
     plan?: Plan;
     /** The database's clock stands at this moment until `setClock`; else it is the real one. */
     stopped_at_ms?: number;
@@ -164,6 +166,7 @@ export async function startTestService(
   } = {},
 ): Promise<RunningService> {
   const database = options.beside?.database ?? options.database ?? (await createMigratedDatabase());
+  if (options.looks_like_citus === true) await lookLikeCitus(database);
   const superuser = new pg.Client({ ...database.connection, user: SUPERUSER.user });
   superuser.on('error', () => {});
   await superuser.connect();

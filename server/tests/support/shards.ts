@@ -3,15 +3,21 @@ import pg from 'pg';
 import { placeOf } from '../../src/engine/citus/local-tables.ts';
 import { ON_CITUS } from './postgres.ts';
 
+type Isolation = 'read committed' | 'repeatable read';
+
 /** An intruder may write everything in the database, and knows no rule of the service or of Citus. */
 export interface Intruder {
   /** Runs a statement on the rows themselves: on Citus in the shards of the workspace, on the node that holds them. */
-  sql(text: string): Promise<pg.QueryResult>;
+  sql(text: string, values?: unknown[]): Promise<pg.QueryResult>;
+  /** Runs statements without values in one transaction, on Citus in one on each node. */
+  together(statements: readonly string[], isolation?: Isolation): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The names behind these words are tables. */
-const TABLES = /(?<=\b(?:from|join|into|update|table)\s+)(?:kept_)?\w+/g;
+const TABLES = /(?<=\b(?:from|join|into|update|table)\s+)\w+/g;
+/** The beginning of the name of a table that an intruder made; the rest is the table that it is a copy of. */
+const COPY = /^(?:kept|older)_/;
 
 /** Connects to a node as its superuser, who may change shards by hand. */
 async function connect(to: pg.ClientConfig): Promise<pg.Client> {
@@ -19,6 +25,14 @@ async function connect(to: pg.ClientConfig): Promise<pg.Client> {
   await client.connect();
   await client.query('set citus.enable_manual_changes_to_shards = on');
   return client;
+}
+
+async function runTogether(
+  send: (text: string) => Promise<unknown>,
+  statements: readonly string[],
+  isolation: Isolation = 'read committed',
+): Promise<void> {
+  await send([`begin isolation level ${isolation}`, ...statements, 'commit'].join(';'));
 }
 
 /** Opens the shards of a workspace: its own on its worker, those of people and keys on the coordinator. */
@@ -35,14 +49,20 @@ async function openShards(connection: PostgresConnection, workspace_id: string):
   const shards = new Map(rows.map(({ name, shard }) => [name, shard]));
   const { host, port } = rows.find(({ name }) => name === 'ledger_heads') as (typeof rows)[0];
   const worker = await connect({ ...connection, host, port });
+  const nodeOf = (text: string) => {
+    const names = [...text.matchAll(TABLES)].map(([name]) => name.replace(COPY, ''));
+    return names.some((name) => placeOf(name) !== 'distributed') ? coordinator : worker;
+  };
+  const onShards = (text: string) => text.replace(TABLES, (name) => shards.get(name) ?? name);
   return {
-    sql(text) {
-      const names = [...text.matchAll(TABLES)].map(([name]) => name.replace('kept_', ''));
-      const is_local =
-        names.some((name) => shards.has(name) && placeOf(name) !== 'distributed') || names.includes('users');
-      return (is_local ? coordinator : worker).query(
-        text.replace(TABLES, (name) => shards.get(name) ?? name),
-      );
+    sql: (text, values) => nodeOf(text).query(onShards(text), values),
+    async together(statements, isolation) {
+      for (const node of [coordinator, worker])
+        await runTogether(
+          (text) => node.query(text),
+          statements.filter((text) => nodeOf(text) === node).map(onShards),
+          isolation,
+        );
     },
     async close() {
       await worker.end();
@@ -57,5 +77,10 @@ export async function breakIn(
   workspace_id: string,
   sql: Intruder['sql'],
 ): Promise<Intruder> {
-  return ON_CITUS ? openShards(connection, workspace_id) : { sql, close: async () => {} };
+  if (ON_CITUS) return openShards(connection, workspace_id);
+  return {
+    sql,
+    together: (statements, isolation) => runTogether(sql, statements, isolation),
+    close: async () => {},
+  };
 }

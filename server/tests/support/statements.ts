@@ -46,8 +46,8 @@ export async function distributedTables(client: Pick<pg.Client, 'query'>): Promi
 }
 
 /**
- * How statements begin that look over all workspaces: what workers find, what is counted for metrics and readiness, leases of
- * Slack connections, and which workspace a key belongs to. The look-up of keys by their digests is that of plain PostgreSQL.
+ * How statements begin that look over all workspaces: what workers find and prune, what is counted for metrics and readiness,
+ * leases of Slack connections, and which workspace a key belongs to. The look-up of keys by their digests is that of plain PostgreSQL.
  */
 const OVER_ALL = [
   'select max(h.time_ms)',
@@ -62,11 +62,16 @@ const OVER_ALL = [
   'select workspace_id, principal_id from api_keys where key_id = $1',
   'select e.workspace_id, min(e.created_at)',
   'with gone as ( delete from slack_connections',
+  'select workspace_id, counter_id, subject, slot from counters',
+  'delete from webhook_attempts where (workspace_id, attempt_id) in (',
+  'delete from webhook_deliveries where (workspace_id, endpoint_id, due_at, event_id) in (',
+  'delete from webhook_events where (workspace_id, event_id) in (',
+  'delete from notices where (workspace_id, notice_id) in (',
 ];
 const KEYS_BY_DIGEST = /^select k\.workspace_id, k\.key_id.* from api_key_digests d join api_keys /;
 
 /** Returns whether a statement is meant for all workspaces together. */
-export function isOverAll(text: string): boolean {
+function isOverAll(text: string): boolean {
   const plain = text.replaceAll(/\s+/g, ' ').trim();
   return KEYS_BY_DIGEST.test(plain) || OVER_ALL.some((beginning) => plain.startsWith(beginning));
 }
@@ -82,4 +87,15 @@ export function isOneTask(text: string, distributed: ReadonlySet<string>): boole
     distributed.has(name),
   );
   return [...sent.matchAll(/\bworkspace_id = \$\d+/g)].length >= tables.length;
+}
+
+/** Returns the statements of the service that Citus would send to more than one shard, though they are of one workspace. */
+export async function ofSeveralTasks(
+  texts: ReadonlySet<string>,
+  client: Pick<pg.Client, 'query'>,
+): Promise<string[]> {
+  const distributed = await distributedTables(client);
+  const of_service = [...texts].filter((text) => /^\s*(?:select|insert|update|delete|with)\b/.test(text));
+  if (of_service.length < 100) throw new Error(`only ${of_service.length} statements were sent`);
+  return of_service.filter((text) => !isOverAll(text) && !isOneTask(text, distributed));
 }

@@ -22,8 +22,9 @@ export async function summaryOf(
 ): Promise<InvitationSummary> {
   const result = await db.query<{ workspace_name: string; inviter: string | null; may_invite: boolean }>({
     name: 'summarise_invitation',
+    // Citus passes on what the keys' worker answers, which must have a column.
     text: `select w.name as workspace_name, u.name as inviter,
-        not exists (select from api_keys k where k.workspace_id = $1 and k.key_id = $2 and k.revoked_at is not null)
+        not exists (select 1 from api_keys k where k.workspace_id = $1 and k.key_id = $2 and k.revoked_at is not null)
           and ($3::text is null or (m.role = 'admin' and u.disabled_at is null)) is true as may_invite
       from workspaces w
         left join members m on m.workspace_id = w.workspace_id and m.principal_id = $3 and m.removed_at is null

@@ -233,7 +233,9 @@ export async function keepAlive(
 ): Promise<void> {
   await db.query({
     name: 'keep_import_alive',
-    text: `update import_progress set alive_until = clock_timestamp() + make_interval(secs => $4)
+    // Citus takes no clock in an update, but in a select.
+    text: `update import_progress set alive_until = c.now + make_interval(secs => $4)
+      from (select clock_timestamp() as now) as c
       where workspace_id = $1 and import_id = $2 and run_id = $3 and status = 'READING'`,
     values: [workspace_id, run.import_id, run.run_id, run.seconds],
   });
