@@ -117,13 +117,21 @@ async function settleLease(
       ? ({ type: 'SPEND_CANCELLED' } as const)
       : ({ type: 'SPEND_EXECUTED', amount_minor } as const);
   // A wrong currency is refused, so that no amount is read with another number of digits.
-  await client.decisions.reportOutcome(decision_id, {
+  const body = {
     ...outcome,
     currency,
     source: 'PAYMENT_RAIL',
     external_reference: 'settled by hand',
-  });
-  context.say(`${decision_id} counts ${formatMoney(amount_minor, currency)} from now on.`);
+  } as const;
+  const { response } = await client.decisions.reportOutcome(decision_id, body).withResponse();
+  const money = formatMoney(amount_minor, currency);
+  // A report that is repeated changes nothing, and a later one may have raised what counts.
+  const is_new = response.status === 201;
+  context.say(
+    is_new
+      ? `${decision_id} counts ${money} from now on.`
+      : `${decision_id} was settled with ${money} before, so nothing changed. The highest report counts.`,
+  );
   return EXIT.ok;
 }
 

@@ -39,13 +39,16 @@ test('models leases lists those that are open, oldest first, and settle ends one
     code: 0,
     out: `${ids[0]} counts EUR 0.44 from now on.\n`,
   });
+  const more = ['models', 'settle', ids[0], '--spent', '0.50', '--currency', 'EUR', '--gateway-is-gone'];
+  expect((await run(more, adapter)).out).toBe(`${ids[0]} counts EUR 0.50 from now on.\n`);
+  expect((await run([...settle, '--gateway-is-gone'], adapter)).out).toContain('EUR 0.44 before');
   const nothing = ['models', 'settle', ids[1], '--spent', '0', '--currency', 'EUR', '--gateway-is-gone'];
   expect(await run(nothing, adapter)).toMatchObject({
     code: 0,
     out: `${ids[1]} counts EUR 0.00 from now on.\n`,
   });
   const { body } = await s.call('GET', `/v1/decisions/${ids[0]}`);
-  expect([body.reservation.amount_minor, body.verified]).toEqual([44, true]);
+  expect([body.reservation.amount_minor, body.verified]).toEqual([50, true]);
   expect(await run(['models', 'leases'])).toMatchObject({ code: 0, out: 'No open leases.\n' });
   const wrong = await run(['models', 'settle', ids[0], '--spent', '1e3', '--gateway-is-gone'], adapter);
   expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('--spent')]);
