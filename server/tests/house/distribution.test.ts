@@ -61,7 +61,7 @@ const OF_ALL_WORKSPACES = [
 /** A card event names its rail before anybody knows its workspace. */
 const BY_RAIL = ['rails_by_id'];
 /** Each key holds its workspace, as a hash of both. */
-const OF_HASHED_WORKSPACES = ['search_texts_by_grams'];
+const OF_HASHED_WORKSPACES = ['search_groups_by_grams'];
 /** How a person's workspaces, sessions and ways to sign in are found. */
 const BY_PERSON = [
   'invitations_by_email',

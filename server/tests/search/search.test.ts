@@ -174,11 +174,15 @@ test('pages of any length together are what contains the text, newest first', as
   const words = fc.array(part, { minLength: 1, maxLength: 8 }).map((each) => each.join(''));
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.tuple(words, fc.nat(12)), { maxLength: 40 }),
+      fc.array(fc.tuple(words, fc.nat(12)), { maxLength: 90 }),
       words,
       fc.integer({ min: 1, max: 7 }),
-      fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 10, max: 30 })),
-      async (texts, q, limit, [newest, most]) => {
+      fc.record({
+        newest: fc.integer({ min: 1, max: 9 }),
+        most: fc.integer({ min: 10, max: 30 }),
+        groups: fc.integer({ min: 1, max: 3 }),
+      }),
+      async (texts, q, limit, bounds) => {
         const rows = texts.map(([text, of], i) => ({
           decision_id: `dec_${10 + of}`,
           record_id: `rev_${10 + i}`,
@@ -186,7 +190,8 @@ test('pages of any length together are what contains the text, newest first', as
           kind: 'review' as const,
           parts: [text],
         }));
-        await s.sql('delete from search_texts where workspace_id = $1', [workspace_id]);
+        for (const table of ['search_texts', 'search_groups'])
+          await s.sql(`delete from ${table} where workspace_id = $1`, [workspace_id]);
         await inTransaction(core.db, { reading: false }, (client) =>
           putSearchTexts(client, workspace_id, rows),
         );
@@ -195,11 +200,7 @@ test('pages of any length together are what contains the text, newest first', as
         const pages: string[] = [];
         for (let after: string | null = null; ; ) {
           const page: TextPage = await searching(core.db, (client) =>
-            findTexts(
-              client,
-              { workspace_id, text, agent_id: null },
-              { after, limit, bounds: { newest, most } },
-            ),
+            findTexts(client, { workspace_id, text, agent_id: null }, { after, limit, bounds }),
           );
           expect(page.found.length).toBeLessThanOrEqual(limit);
           pages.push(...page.found.map(({ decision_id }) => decision_id));

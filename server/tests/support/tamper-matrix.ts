@@ -17,6 +17,7 @@ const NO_HISTORY = [
   'report_counted',
   'report_watermarks',
   'search_texts',
+  'search_groups',
   'search_watermarks',
   'coverage_watermarks',
   'model_usage',

@@ -6,7 +6,7 @@ import type { FollowerName } from './follower-names.ts';
 const TABLES: Record<FollowerName, readonly [string, ...string[]]> = {
   report: ['report_watermarks', 'report_counters', 'report_counted'],
   learning: ['feedback_watermarks', 'feedback', 'decision_lessons'],
-  search: ['search_watermarks', 'search_texts'],
+  search: ['search_watermarks', 'search_texts', 'search_groups'],
   coverage: ['coverage_watermarks', 'line_matches', 'asked_spends'],
 };
 

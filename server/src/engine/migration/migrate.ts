@@ -44,6 +44,7 @@ const APPEND_ONLY = [
   'expired_reservations',
   'skipped_events',
   'search_texts',
+  'search_groups',
   'question_events',
   'review_policies',
   'imports',

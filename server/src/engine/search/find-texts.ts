@@ -6,16 +6,21 @@ import type { SearchKind } from './search-rows.ts';
 
 /** Texts that a page looks at in the order of the list before it asks the index. A common text fills its page from these. */
 const NEWEST = 2_000;
-/** Texts that a page looks at in the end, whichever way. */
+/** Texts that a page looks at in the order of the list in the end. */
 const MAX_TEXTS = 10_000;
+/** Groups of up to 25 texts that a page looks at where the index leads. A group takes 10 to 40 µs, a text of the list 20. */
+const MAX_GROUPS = 4_000;
+/** The same for names of merchants: each text with the name costs a look-up of its decision besides. */
+const MAX_MERCHANT_GROUPS = 400;
 
-/** How many texts a page looks at: first, and in the end. */
+/** How many texts a page looks at in the order of the list, first and in the end, and how many groups of the index. */
 export interface TextBounds {
   newest: number;
   most: number;
+  groups: number;
 }
-const BOUNDS: TextBounds = { newest: NEWEST, most: MAX_TEXTS };
-/** Looked-up parts of a long query. A few lead to few rows, and every row is compared whole. */
+const BOUNDS: TextBounds = { newest: NEWEST, most: MAX_TEXTS, groups: MAX_GROUPS };
+/** Looked-up parts of a long query. A few lead to few groups, and every text is compared whole. */
 const MAX_GRAMS = 24;
 
 /**
@@ -99,23 +104,35 @@ function gramsToLookUp({ workspace_id, text }: Pick<TextQuery, 'workspace_id' | 
   return all.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step)).slice(0, MAX_GRAMS);
 }
 
-/** Everything in the list that the index leads to; null where that is more than `most` texts. */
+/**
+ * The groups that have all trigrams $5, $6 at most, and their texts that contain $2. The number of a trigram holds the workspace: with a
+ * condition on it as well, the planner might read all groups of the workspace instead.
+ */
+const HITS = `groups as materialized (
+    select decision_ids, kinds, folded from search_groups where grams @> $5::integer[] limit $6),
+  hits as (select t.decision_id, t.kind, t.folded from groups g
+    cross join lateral unnest(g.decision_ids, g.kinds, g.folded) as t(decision_id, kind, folded)
+    where strpos(t.folded, $2) > 0)`;
+
+/** Everything in the list that the index leads to; null where that is more than `groups` groups. */
 async function lookUp(
   client: Queryable,
   query: TextQuery,
-  page: { after: string; limit: number; most: number },
+  page: { after: string; limit: number; groups: number },
 ): Promise<TextPage | null> {
   const grams = gramsToLookUp(query);
   if (grams.length === 0) return null;
   const result = await client.query<{ decision_id: string | null; kind: SearchKind; looked_at: number }>({
     name: 'look_up_search_texts',
-    text: `with candidates as materialized (
-        select workspace_id, decision_id, record_id, agent_id, kind, folded from search_texts
-        where grams @> $5::integer[] limit $7)
-      select f.decision_id, f.kind, c.looked_at from (select count(*)::int as looked_at from candidates) as c
+    text: `with ${HITS}
+      select f.decision_id, f.kind, c.looked_at from (select count(*)::int as looked_at from groups) as c
       left join lateral (
-        select decision_id, ${BEST_KIND} as kind from candidates where ${WITHIN}
-        group by decision_id order by decision_id desc limit $6) as f on true
+        select h.decision_id, t.kind from (
+          select distinct decision_id from hits where decision_id < $3 order by decision_id desc) as h
+        cross join lateral (
+          select ${BEST_KIND} as kind from search_texts
+          where decision_id = h.decision_id and ${WITHIN} having count(*) > 0) as t
+        order by h.decision_id desc limit $7) as f on c.looked_at < $6
       order by f.decision_id desc`,
     values: [
       query.workspace_id,
@@ -123,11 +140,11 @@ async function lookUp(
       page.after,
       query.agent_id,
       grams,
+      page.groups + 1,
       page.limit + 1,
-      page.most + 1,
     ],
   });
-  if ((result.rows[0]?.looked_at ?? 0) > page.most) return null;
+  if ((result.rows[0]?.looked_at ?? 0) > page.groups) return null;
   const hits = result.rows.flatMap(({ decision_id, kind }) =>
     decision_id === null ? [] : [{ decision_id, kind }],
   );
@@ -149,7 +166,7 @@ export async function findTexts(
   const after = place ?? END;
   const newest = await scan(client, query, { after, limit, most: bounds.newest });
   if (newest.next === null || newest.found.length >= limit) return newest;
-  const indexed = await lookUp(client, query, { after, limit, most: bounds.most });
+  const indexed = await lookUp(client, query, { after, limit, groups: bounds.groups });
   return indexed ?? scan(client, query, { after, limit, most: bounds.most });
 }
 
@@ -159,10 +176,13 @@ export interface FoundMerchant {
   decision_id: string;
 }
 
-const NEWEST_TEXTS = `select workspace_id, decision_id, kind, folded from search_texts
-  where workspace_id = $1 order by decision_id desc, record_id limit ${NEWEST}`;
-const INDEXED_TEXTS = `select workspace_id, decision_id, kind, folded from search_texts
-  where grams @> $5::integer[] limit ${MAX_TEXTS + 1}`;
+/** The merchants of `requests` after $3 whose name contains $2, $4 at most. The name is the first line of a text. */
+const NAMED = `named as (
+  select d.merchant, max(d.decision_id) as decision_id from requests r cross join lateral (
+    select merchant, decision_id from decisions d
+    where d.workspace_id = $1 and d.decision_id = r.decision_id limit 1) as d
+  where r.kind = 'request' and strpos(split_part(r.folded, E'\n', 1), $2) > 0 and d.merchant collate "C" > $3
+  group by d.merchant order by d.merchant collate "C" limit $4)`;
 
 /**
  * Returns merchants whose name contains the query's text, in the order of their names: those of the texts that the index leads
@@ -173,30 +193,25 @@ export async function findMerchants(
   query: Pick<TextQuery, 'workspace_id' | 'text'>,
   page: { after: string | null; limit: number },
 ): Promise<FoundMerchant[]> {
-  const { workspace_id, text } = query;
-  const merchantsOf = async (candidates: string, values: readonly unknown[]) => {
-    const result = await client.query<{ merchant: string | null; decision_id: string; looked_at: number }>({
-      text: `with candidates as materialized (${candidates}), named as (
-          select d.merchant, max(d.decision_id) as decision_id from candidates c cross join lateral (
-            select merchant, decision_id from decisions d
-            where d.workspace_id = $1 and d.decision_id = c.decision_id limit 1) as d
-          where c.workspace_id = $1 and c.kind = 'request' and strpos(split_part(c.folded, E'\n', 1), $2) > 0
-            and d.merchant collate "C" > $3
-          group by d.merchant order by d.merchant collate "C" limit $4)
-        select n.merchant, n.decision_id, c.looked_at
-        from (select count(*)::int as looked_at from candidates) as c left join named n on true
-        order by n.merchant collate "C"`,
-      values: [workspace_id, text, page.after ?? '', page.limit, ...values],
-    });
-    const found = result.rows.flatMap(({ merchant, decision_id }) =>
-      merchant === null ? [] : [{ merchant, decision_id }],
-    );
-    return { found, looked_at: result.rows[0]?.looked_at ?? 0 };
-  };
+  const values = [query.workspace_id, query.text, page.after ?? '', page.limit];
   const grams = gramsToLookUp(query);
   if (grams.length > 0) {
-    const { found, looked_at } = await merchantsOf(INDEXED_TEXTS, [grams]);
-    if (looked_at <= MAX_TEXTS) return found;
+    const indexed = await client.query<{ merchant: string | null; decision_id: string; looked_at: number }>({
+      text: `with ${HITS}, requests as (select * from hits), ${NAMED}
+        select n.merchant, n.decision_id, c.looked_at from (select count(*)::int as looked_at from groups) as c
+        left join named n on c.looked_at < $6 order by n.merchant collate "C"`,
+      values: [...values, grams, MAX_MERCHANT_GROUPS + 1],
+    });
+    if ((indexed.rows[0]?.looked_at ?? 0) <= MAX_MERCHANT_GROUPS)
+      return indexed.rows.flatMap(({ merchant, decision_id }) =>
+        merchant === null ? [] : [{ merchant, decision_id }],
+      );
   }
-  return (await merchantsOf(NEWEST_TEXTS, [])).found;
+  const newest = await client.query<FoundMerchant>({
+    text: `with requests as (select decision_id, kind, folded from search_texts
+        where workspace_id = $1 order by decision_id desc, record_id limit ${NEWEST}), ${NAMED}
+      select merchant, decision_id from named order by merchant collate "C"`,
+    values,
+  });
+  return newest.rows;
 }

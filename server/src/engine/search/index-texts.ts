@@ -4,11 +4,7 @@ import { loadSearchTexts, putSearchTexts } from './search-rows.ts';
 const MAX_EVENTS = 200;
 /** Pages of all workspaces, so that a round ends soon enough for a stop. */
 export const MAX_PAGES_PER_ROUND = 50;
-/**
- * Full pages of a round. A text takes PostgreSQL 0.4 ms (measured on two busy cores, texts of 100 characters), ten times what an
- * event costs the other followers. So in a rush decisions come first: this works a quarter of the time, for some 600 texts a
- * second, and catches up afterwards.
- */
+/** Full pages of a round, so that in a rush decisions come first. The rest is indexed afterwards. */
 export const MAX_FULL_PAGES_PER_ROUND = 4;
 
 /** Makes the texts of decisions and of the records about them findable. */

@@ -4,6 +4,7 @@ import { foldText, gramsOf } from '@purser/rules/values/folded-text';
 import type { Pause } from '@purser/rules/values/slices';
 import type { Client, Queryable } from '../storage/database.ts';
 import { actionOf, taskOf } from '../storage/decisions.ts';
+import { arrayLiteral } from '../storage/rows.ts';
 
 /** Kinds of texts: the request of a decision, or a record about it. */
 export type SearchKind = 'request' | 'review' | 'label' | 'note' | 'outcome' | 'consumption';
@@ -128,6 +129,36 @@ export async function loadSearchTexts(
 
 /** Longer texts are cut: compatibility forms can be many times as long as what was written. */
 const MAX_FOLDED = 10_000;
+/**
+ * Texts that share an entry of the index. Texts of a workspace are much alike, so 25 have a quarter of the trigrams that they have
+ * one by one; more texts would save less and make a search look at more of them for nothing.
+ */
+const MAX_GROUP = 25;
+/** Characters of a group, unless its only text has more. A long text has many trigrams that no other has. */
+const MAX_GROUP_LENGTH = 10_000;
+
+interface FoldedText extends Omit<SearchText, 'parts'> {
+  folded: string;
+}
+
+const byDecision = (a: FoldedText, b: FoldedText) =>
+  Number(a.decision_id > b.decision_id) - Number(a.decision_id < b.decision_id);
+
+/** Texts next to each other, of the same decisions where possible. */
+function groupsOf(texts: readonly FoldedText[]): FoldedText[][] {
+  const groups: FoldedText[][] = [];
+  let length = 0;
+  for (const text of texts.toSorted(byDecision)) {
+    const group = groups.at(-1);
+    length += text.folded.length;
+    if (group !== undefined && group.length < MAX_GROUP && length <= MAX_GROUP_LENGTH) group.push(text);
+    else {
+      groups.push([text]);
+      length = text.folded.length;
+    }
+  }
+  return groups;
+}
 
 /** Stores texts so that they are found. A long one takes a millisecond; `pause` lets other work come in before each. */
 export async function putSearchTexts(
@@ -136,30 +167,47 @@ export async function putSearchTexts(
   texts: readonly SearchText[],
   pause: Pause = () => {},
 ): Promise<void> {
-  const folded: string[] = [];
-  const grams: string[] = [];
-  for (const { parts } of texts) {
+  const folded: FoldedText[] = [];
+  for (const { parts, ...text } of texts) {
     await pause();
-    const text = parts.map(foldText).join('\n').slice(0, MAX_FOLDED);
-    folded.push(text);
-    grams.push(`{${gramsOf(workspace_id, text).join(',')}}`);
+    folded.push({ ...text, folded: parts.map(foldText).join('\n').slice(0, MAX_FOLDED) });
   }
-  const column = (name: 'decision_id' | 'record_id' | 'agent_id' | 'kind') => texts.map((each) => each[name]);
+  const groups: Record<'record_id' | 'decision_ids' | 'kinds' | 'folded' | 'grams', string>[] = [];
+  for (const group of groupsOf(folded)) {
+    await pause();
+    const texts_of_group = group.map((text) => text.folded);
+    groups.push({
+      record_id: group[0]?.record_id ?? '',
+      decision_ids: arrayLiteral(group.map(({ decision_id }) => decision_id)),
+      kinds: arrayLiteral(group.map(({ kind }) => kind)),
+      folded: arrayLiteral(texts_of_group),
+      grams: arrayLiteral(gramsOf(workspace_id, texts_of_group.join('\n'))),
+    });
+  }
   await client.query({
     name: 'put_search_texts',
-    text: `insert into search_texts (workspace_id, decision_id, record_id, agent_id, kind, folded, grams)
-      select $1, decision_id, record_id, agent_id, kind, folded, grams::integer[]
-      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-        as r(decision_id, record_id, agent_id, kind, folded, grams)
+    text: `insert into search_texts (workspace_id, decision_id, record_id, agent_id, kind, folded)
+      select $1, * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
       on conflict (workspace_id, decision_id, record_id) do nothing`,
     values: [
       workspace_id,
-      column('decision_id'),
-      column('record_id'),
-      column('agent_id'),
-      column('kind'),
-      folded,
-      grams,
+      ...(['decision_id', 'record_id', 'agent_id', 'kind', 'folded'] as const).map((name) =>
+        folded.map((text) => text[name]),
+      ),
+    ],
+  });
+  await client.query({
+    name: 'put_search_groups',
+    text: `insert into search_groups (workspace_id, record_id, decision_ids, kinds, folded, grams)
+      select $1, record_id, decision_ids::text[], kinds::text[], folded::text[], grams::integer[]
+      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+        as g(record_id, decision_ids, kinds, folded, grams)
+      on conflict (workspace_id, record_id) do nothing`,
+    values: [
+      workspace_id,
+      ...(['record_id', 'decision_ids', 'kinds', 'folded', 'grams'] as const).map((name) =>
+        groups.map((group) => group[name]),
+      ),
     ],
   });
 }
