@@ -289,8 +289,6 @@ export async function findDecisions<Found>(
   });
   const found = pageRows(result.rows, page.limit, (row) => row);
   const records = await mapInSlices(found.rows, read.of, read.sizeOf);
-  // Results of the driver's queries that are over hold one another, so that with their rows every page became old memory.
-  result.rows.length = 0;
   const end = found.rows.at(-1);
   if (found.has_more && end !== undefined) {
     return { rows: records, next: by_deadline ? placeOf(end.deadline as string, end.made_id) : end.made_id };
