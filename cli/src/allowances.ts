@@ -130,13 +130,15 @@ interface CreateOptions {
 }
 
 function labelsOf(given: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    given.map((each) => {
-      const at = each.indexOf(':');
-      if (at < 1) throw new CommandError('--label must be a key and a value, such as customer:c42.');
-      return [each.slice(0, at), each.slice(at + 1)];
-    }),
-  );
+  const labels = new Map<string, string>();
+  for (const each of given) {
+    const at = each.indexOf(':');
+    if (at < 1) throw new CommandError('--label must be a key and a value, such as customer:c42.');
+    const key = each.slice(0, at);
+    if (labels.has(key)) throw new CommandError(`--label gives ${key} two values; give it one.`);
+    labels.set(key, each.slice(at + 1));
+  }
+  return Object.fromEntries(labels);
 }
 
 /** The fields that have a value. */

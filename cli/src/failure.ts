@@ -29,5 +29,7 @@ export function told(error: unknown): string {
     return `${error.message}. Is Purser running, and is PURSER_BASE_URL its address?`;
   if (error instanceof PurserError || error instanceof CommandError || error instanceof TypeError)
     return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // An error of a file or a connection names it, and its stack is of no use to anybody.
+  return 'syscall' in error ? error.message : (error.stack ?? error.message);
 }

@@ -68,6 +68,7 @@ test('allowances presents a signed one, and says what is wrong', async () => {
     [['--amount', '5'], '--currency'],
     [['--amount', '5.001', '--currency', 'EUR'], '--amount'],
     [['--amount', '5', '--currency', 'EUR', '--label', 'customer'], '--label'],
+    [['--amount', '5', '--currency', 'EUR', '--label', 'run:1', 'run:2'], '--label gives run two values'],
   ] as const) {
     const refused = await run(['allowances', 'create', ...args]);
     expect(refused.code).toBe(1);

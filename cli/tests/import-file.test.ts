@@ -80,6 +80,8 @@ test('history propose writes a file that authority diff reads and apply puts in 
   expect(proposed).toMatchObject({ code: 0, err: '' });
   expect(proposed.out).toMatch(/per_transaction_limit_minor: Your largest of 40 purchases was EUR 26\.00/);
   expect((await run(['history', 'propose', agent, '-f', policy])).err).toContain('--force');
+  const nowhere = await run(['history', 'propose', agent, '-f', pathOf('nowhere/policy.yaml')]);
+  expect(nowhere).toMatchObject({ code: 1, err: expect.stringMatching(/^purser: ENOENT: [^\n]+\n$/) });
   expect((await run(['authority', 'diff', '-f', policy])).code).toBe(2);
   expect(await run(['authority', 'apply', '-f', policy, '--yes'])).toMatchObject({ code: 0 });
   const { authority } = (await s.call('GET', `/v1/agents/${agent}/authority`)).body;
