@@ -22,7 +22,9 @@ export async function backUpDataDirectory(
   directory: string,
   now: Date,
 ): Promise<string> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await mkdir(directory, { recursive: true, mode: 0o700 }).catch((error: Error) => {
+    throw new StartError(`${directory}: must be a directory that can be made or written: ${error.message}.`);
+  });
   const stamp = now.toISOString().replace(/[-:]|\.\d+/g, '');
   const name = join(directory, `purser-${stamp}`);
   const part = `${name}.part`;
