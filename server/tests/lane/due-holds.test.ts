@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listDueHolds, loadDueHolds } from '../../src/engine/storage/decision-states.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
 import { makeReservationSweep } from '../../src/service/workers/expire-reservations.ts';
-import { createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
+import { createMigratedDatabase, ON_CITUS, type TestDatabase } from '../support/postgres.ts';
 import { makeTestCore } from '../support/running-service.ts';
 
 let database: TestDatabase;
@@ -43,16 +43,20 @@ async function rowsRead(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<
   }
 }
 
-test('of many live holds the sweep and a decision’s batch read those that are due, and no others', async () => {
-  await hold('ws_live', 5_000, '1 day');
-  const list = (client: pg.PoolClient) => listDueHolds(client, null, 500);
-  const load = (client: pg.PoolClient) =>
-    loadDueHolds(client, [{ workspace_id: 'ws_live', agent_id: 'agt_1' }]);
-  expect(await rowsRead(core.db, list)).toBe(0);
-  expect(await rowsRead(core.keys_db, load)).toBe(0);
-  await hold('ws_due', 3, '-1 hour');
-  expect(await rowsRead(core.db, list)).toBe(3);
-});
+// On Citus the rows are read on a worker, which counts them.
+test.skipIf(ON_CITUS)(
+  'of many live holds the sweep and a decision’s batch read those that are due, and no others',
+  async () => {
+    await hold('ws_live', 5_000, '1 day');
+    const list = (client: pg.PoolClient) => listDueHolds(client, null, 500);
+    const load = (client: pg.PoolClient) =>
+      loadDueHolds(client, [{ workspace_id: 'ws_live', agent_id: 'agt_1' }]);
+    expect(await rowsRead(core.db, list)).toBe(0);
+    expect(await rowsRead(core.keys_db, load)).toBe(0);
+    await hold('ws_due', 3, '-1 hour');
+    expect(await rowsRead(core.db, list)).toBe(3);
+  },
+);
 
 test('a workspace whose holds cannot be let go keeps no other’s from being let go', async () => {
   await hold('ws_stuck', 50, '-2 hours');

@@ -10,14 +10,14 @@ import {
   startTestService,
 } from '../support/running-service.ts';
 import { makeClient } from '../support/service-test.ts';
-import { distributedTables, isOneTask, recordDecisions } from '../support/statements.ts';
+import { distributedTables, isOneTask, recordBatches } from '../support/statements.ts';
 
 /** The statements of decisions that are made one by one on Citus: the coordinator plans each of them. */
 
 /** The most that a decision may take whose rows are there. */
 const MAX_STATEMENTS = 11;
 
-const recorded = recordDecisions();
+const recorded = recordBatches();
 const s = {} as RunningService;
 const beside = {} as RunningService;
 const client = makeClient(s);
@@ -181,27 +181,40 @@ const MORE: typeof KINDS = {
   ],
 };
 
+/** The batch of one decision that a node is asked for. */
+async function batchOf(
+  on: RunningService,
+  { agent, more = {}, decision = 'ALLOW', key = s.admin_key }: Kind,
+) {
+  asked += 1;
+  recorded.decisions.length = 0;
+  const made = await on.call('POST', '/v1/decisions', {
+    key,
+    body: { ...spend(agent, 10 + asked), ...more },
+    idempotency_key: freshKey(),
+  });
+  expect([made.status, made.body.decision], made.text).toEqual([201, decision]);
+  expect(recorded.decisions).toHaveLength(1);
+  return recorded.decisions[0] as string[];
+}
+let asked = 0;
+
+/** True if a batch does something besides, or came in between: a node notes the uses of keys every few seconds. */
+const isDisturbed = (batches: readonly string[][]) =>
+  recorded.others.length > 0 || batches.flat().some((text) => /\bapi_key_uses\b/.test(text));
+
 test.each(Object.entries({ ...KINDS, ...MORE }))(
   'a decision %s takes few statements on any node, each one task',
   async (name, [kindOf, first, next]) => {
-    const { agent, more = {}, decision = 'ALLOW', key = s.admin_key } = await kindOf();
-    let asked = 0;
-    const countOn = async (on: RunningService) => {
-      asked += 1;
-      recorded.batches.length = 0;
-      const made = await on.call('POST', '/v1/decisions', {
-        key,
-        body: { ...spend(agent, 10 + asked), ...more },
-        idempotency_key: freshKey(),
-      });
-      expect([made.status, made.body.decision], made.text).toEqual([201, decision]);
-      expect(recorded.batches).toHaveLength(1);
-      const [batch = []] = recorded.batches;
-      expect(batch.filter((text) => !isOneTask(text, distributed))).toEqual([]);
-      return batch.length;
-    };
-    expect([await countOn(s), await countOn(s), await countOn(s)]).toEqual([first, next, next]);
-    expect(await countOn(beside)).toBe(next);
+    let batches: string[][];
+    do {
+      const kind = await kindOf();
+      recorded.others.length = 0;
+      batches = [];
+      for (const on of [s, s, s, beside]) batches.push(await batchOf(on, kind));
+    } while (isDisturbed(batches));
+    expect(batches.map((batch) => batch.length)).toEqual([first, next, next, next]);
+    expect(batches.flat().filter((text) => !isOneTask(text, distributed))).toEqual([]);
     if (name in KINDS) expect(next).toBeLessThanOrEqual(MAX_STATEMENTS);
   },
 );

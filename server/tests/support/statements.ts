@@ -22,19 +22,24 @@ export function recordStatements(): { texts: ReadonlySet<string>; stop(): void }
   return { texts, stop: watchStatements((text) => texts.add(text)) };
 }
 
-/** Records the statements of each transaction that stores decisions, from its `begin` to its `commit`, until `stop`. */
-export function recordDecisions(): { batches: string[][]; stop(): void } {
+/**
+ * Records the statements of each batch of the lane, from its `begin` to its `commit`, until `stop`: of those that store
+ * decisions in `decisions`, of others in `others`.
+ */
+export function recordBatches(): { decisions: string[][]; others: string[][]; stop(): void } {
   const open = new Map<pg.Client, string[]>();
-  const batches: string[][] = [];
+  const decisions: string[][] = [];
+  const others: string[][] = [];
   const stop = watchStatements((text, client) => {
     if (text === 'begin') open.set(client, []);
     const batch = open.get(client);
     batch?.push(text);
     if (text !== 'commit' || batch === undefined) return;
     open.delete(client);
-    if (batch.some((each) => /\binsert into decisions\b/.test(each))) batches.push(batch);
+    if (batch.some((each) => /\binsert into decisions\b/.test(each))) decisions.push(batch);
+    else if (batch.some((each) => /\bupdate ledger_heads\b/.test(each))) others.push(batch);
   });
-  return { batches, stop };
+  return { decisions, others, stop };
 }
 
 /** Returns the tables that the workers of Citus hold. */

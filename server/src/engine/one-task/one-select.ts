@@ -53,10 +53,11 @@ async function answerTogether(
   issued: readonly Issued[],
 ): Promise<void> {
   const statements = issued.map(({ statement }) => statement);
-  const text = valueIn(texts, statements.map(({ name }) => name).join(' '), () => textOf(statements));
+  const key = statements.map(({ name, text }) => name ?? text).join(' ');
+  const sql = valueIn(texts, key, () => textOf(statements));
   try {
     const answer = await client.query<unknown[]>({
-      text,
+      text: sql,
       values: statements.flatMap(({ values }) => values),
       rowMode: 'array',
     });
