@@ -289,6 +289,8 @@ export async function findDecisions<Found>(
   });
   const found = pageRows(result.rows, page.limit, (row) => row);
   const records = await mapInSlices(found.rows, read.of, read.sizeOf);
+  // Results of statements that are over hold later ones in V8's old memory, so that with their rows every page became old.
+  result.rows.length = 0;
   const end = found.rows.at(-1);
   if (found.has_more && end !== undefined) {
     return { rows: records, next: by_deadline ? placeOf(end.deadline as string, end.made_id) : end.made_id };
