@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { TABLES } from '../citus/find-everywhere.ts';
 import { placeOf } from '../citus/local-tables.ts';
 import { eachWorkspace, type WorkspaceStatement } from '../citus/one-workspace.ts';
-import { numberedAfter } from '../storage/rows.ts';
+import { numberedTogether } from '../storage/rows.ts';
 
 /** A select as it was issued, and what settles its answer. */
 interface Issued {
@@ -23,11 +23,8 @@ const texts = new Map<string, string>();
  * has expired for one of them has for the others.
  */
 function textOf(statements: readonly WorkspaceStatement[]): string {
-  let before = 0;
-  const parts = statements.map(({ text, values }, i) => {
-    const numbered = numberedAfter(before, text);
-    before += values.length;
-    const read = numbered.replaceAll(CLOCK, '(select at from clock)');
+  const parts = numberedTogether(statements).map((text, i) => {
+    const read = text.replaceAll(CLOCK, '(select at from clock)');
     return `left join lateral (select true as "${MARK}", t.* from (${read}) as t where p.part = ${i}) as t${i} on true`;
   });
   const columns = statements.map((_, i) => `t${i}.*`);

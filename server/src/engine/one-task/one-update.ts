@@ -2,7 +2,7 @@ import { valueIn } from '@purser/rules/values/maps';
 import type pg from 'pg';
 import { placeOf } from '../citus/local-tables.ts';
 import { eachWorkspace, type WorkspaceStatement } from '../citus/one-workspace.ts';
-import { type CountedStatement, numberedAfter, sendCounted, WrongRowCount } from '../storage/rows.ts';
+import { type CountedStatement, numberedTogether, sendCounted, WrongRowCount } from '../storage/rows.ts';
 
 /**
  * Citus takes updates and deletions of one workspace in a single task, where a select has them in common table expressions; an
@@ -39,12 +39,7 @@ function changeOf({ text, mostly_there }: Write): string | null {
 const texts = new Map<string, string>();
 
 function textOf(changing: readonly WorkspaceStatement[]): string {
-  let before = 0;
-  const tables = changing.map(({ text, values }, i) => {
-    const numbered = numberedAfter(before, text);
-    before += values.length;
-    return `w${i} as (${numbered} returning 1)`;
-  });
+  const tables = numberedTogether(changing).map((text, i) => `w${i} as (${text} returning 1)`);
   const counts = changing.map((_, i) => `(select count(*) from w${i})::integer as w${i}`);
   return `with ${tables.join(', ')} select ${counts.join(', ')}`;
 }

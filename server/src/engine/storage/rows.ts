@@ -47,6 +47,18 @@ export interface CountedStatement extends pg.QueryConfig {
 export const numberedAfter = (before: number, text: string): string =>
   text.replaceAll(/\$(\d+)/g, (_, n: string) => `$${Number(n) + before}`);
 
+/** The texts of statements whose parameters are sent together. */
+export function numberedTogether(
+  statements: readonly { text: string; values: readonly unknown[] }[],
+): string[] {
+  let before = 0;
+  return statements.map(({ text, values }) => {
+    const numbered = numberedAfter(before, text);
+    before += values.length;
+    return numbered;
+  });
+}
+
 /** A statement wrote another number of rows than it was sent. */
 export class WrongRowCount extends Error {
   override name = 'WrongRowCount';
