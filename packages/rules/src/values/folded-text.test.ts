@@ -15,6 +15,15 @@ describe('a folded text', () => {
     expect(foldText(text)).toBe(folded);
   });
 
+  test('of ASCII is what the general rule makes of it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', 'Z', '~', '!', ' ', '\t', '\u007f') }), (text) => {
+        // The accented letter keeps the text from the short way.
+        expect(`${foldText(text)}e`).toBe(foldText(`${text.trim()}\u00e9`));
+      }),
+    );
+  });
+
   test('is its own', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

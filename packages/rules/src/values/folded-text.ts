@@ -1,11 +1,15 @@
 /** The length of the parts of a text that an index is made of. */
 const GRAM = 3;
 
+/** Words of ASCII with single spaces: folded but for its case. Most texts are. */
+const PLAIN = /^[!-~]+(?: [!-~]+)*$/;
+
 /**
  * A text as a search compares it: in compatibility form without accents, in lower case, with single spaces. What people type
  * without accents or in another case finds it. Vowel signs of other scripts stay.
  */
 export function foldText(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase();
   return text
     .normalize('NFKD')
     .replace(/[\u0300-\u036f]+/g, '')
