@@ -40,6 +40,7 @@ const RUNS: Record<string, [first: number, all: number]> = {
   RACES: [20, 100],
   REMEDY_RUNS: [50, 150],
   REPORT_RUNS: [2, 6],
+  SCOPE_KINDS: [1, 9],
   SHARED_BUDGET_RUNS: [1, 1],
   SIMULATIONS_RUNS: [1, 4],
   SINCE_RUNS: [20, 1_000],
@@ -83,6 +84,8 @@ export default defineConfig({
     // One more than the cores of a small machine, since many tests wait: for PostgreSQL, for processes, for an answer.
     maxWorkers: Math.max(3, availableParallelism()),
     env: runs,
+    // A run of a clone that was tested before does not compile its sources again.
+    experimental: { fsModuleCache: true },
     // Files run one after the other in the same processes: loading the service anew for each cost more than most tests.
     isolate: false,
     setupFiles: ['server/tests/support/process-as-found.ts'],

@@ -28,6 +28,14 @@ const KINDS: Record<string, Scope[] | null> = {
   'custom, authorize alone': ['authorize'],
   'custom, consume and read': ['consume', 'read'],
 };
+/** Kinds tried where the answer is the same for all of them: the first tier tries the next one at each route. */
+const TRIED = Number(process.env.SCOPE_KINDS);
+const NAMES = ROUTES.map(nameOf);
+function isTried(kind: string, name: string): boolean {
+  const kinds = Object.keys(KINDS);
+  const distance = (kinds.indexOf(kind) - NAMES.indexOf(name)) % kinds.length;
+  return (distance + kinds.length) % kinds.length < TRIED;
+}
 type Condition = 'valid' | 'expired' | 'revoked' | 'other workspace' | 'other agent' | 'paused agent';
 
 const HOUR_MS = 3_600_000;
@@ -81,13 +89,13 @@ function expected(
   return [route.status, route.code];
 }
 
-test.each(ROUTES.map(nameOf))('%s declares the scopes of the specification', (name) => {
+test.each(NAMES)('%s declares the scopes of the specification', (name) => {
   const route = ROUTES.find((each) => nameOf(each) === name);
   expect([...(route?.scopes ?? [])].sort()).toEqual([...caseOf(name).scopes].sort());
   expect(route?.agentKey === 'own').toBe(caseOf(name).agent_key === true);
 });
 
-describe.each(ROUTES.map(nameOf))('%s', (name) => {
+describe.each(NAMES)('%s', (name) => {
   const [method] = name.split(' ') as [string];
   const route = caseOf(name);
 
@@ -106,12 +114,16 @@ describe.each(ROUTES.map(nameOf))('%s', (name) => {
       if (reply.status >= 400) ready.push(prepared);
     };
     for (const [kind, scopes] of Object.entries(KINDS)) {
-      const conditions: Condition[] = ['expired', 'revoked', 'other workspace', 'valid'];
+      const conditions: Condition[] = ['other workspace', 'valid'];
+      if (isTried(kind, name)) conditions.unshift('expired', 'revoked');
       if (scopes === null) conditions.unshift('other agent');
       for (const condition of conditions) await attempt(kind, scopes, condition);
     }
     // A paused agent asks for nothing, so the requests that will be taken are prepared before.
-    const taken = Object.values(KINDS).filter((scopes) => expected(route, scopes, 'paused agent')[0] < 400);
+    const tried = Object.entries(KINDS).filter(
+      ([kind, scopes]) => scopes === null || route.paused !== undefined || isTried(kind, name),
+    );
+    const taken = tried.filter(([, scopes]) => expected(route, scopes, 'paused agent')[0] < 400);
     while (ready.length <= taken.length) {
       const next = await route.request(here);
       // Two requests that delete the same thing: the second one has to be prepared after the first was taken.
@@ -120,7 +132,7 @@ describe.each(ROUTES.map(nameOf))('%s', (name) => {
     }
     const setStatus = (status: string) => s.call('PATCH', `/v1/agents/${here.slug}`, { body: { status } });
     await setStatus('paused');
-    for (const [kind, scopes] of Object.entries(KINDS)) await attempt(kind, scopes, 'paused agent');
+    for (const [kind, scopes] of tried) await attempt(kind, scopes, 'paused agent');
     await setStatus('active');
   });
 

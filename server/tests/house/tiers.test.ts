@@ -37,9 +37,9 @@ test('RUNS says how often a property is tried, for both tiers', () => {
   const known = [...table.matchAll(/^\s+([A-Z0-9_]+): \[/gm)].map(([, name]) => name);
   expect(known.length).toBeGreaterThan(10);
   const wanted = tests.flatMap((name) =>
-    [...read(name).matchAll(/process\.env\.([A-Z0-9_]+_(?:RUNS|ROUNDS|EDITS|CODE_POINTS)|RACES)\b/g)].map(
-      ([, variable]) => variable,
-    ),
+    [
+      ...read(name).matchAll(/process\.env\.([A-Z0-9_]+_(?:RUNS|ROUNDS|EDITS|KINDS|CODE_POINTS)|RACES)\b/g),
+    ].map(([, variable]) => variable),
   );
   expect([...new Set(wanted)].sort()).toEqual([...known].sort());
 });
