@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const MEMORY = '/dev/shm';
 const TMPFS = 0x01021994;
-/** A run needs about a sixth of this; containers often have 64 MB. */
+/** Runs of parts were seen with 50 to 120 MB; PostgreSQL's log may grow to all of this. Containers often have 64 MB. */
 const ENOUGH_BYTES = 2 * 2 ** 30;
 const DAY_MS = 86_400_000;
 
