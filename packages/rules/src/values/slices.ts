@@ -3,6 +3,26 @@ import { setImmediate } from 'node:timers/promises';
 /** Lets other work come in between two slices: by default with a turn of the event loop. */
 export type Pause = () => unknown;
 
+/** Counted work of the database: rows that were read, and the bytes of the long texts in them. */
+export interface Read {
+  rows: number;
+  bytes: number;
+}
+
+/** The length of all these texts. */
+export const lengthOf = (texts: readonly string[]): number =>
+  texts.reduce((sum, text) => sum + text.length, 0);
+
+/** How background work comes in between requests. */
+export interface BackgroundTurns {
+  pause: Pause;
+  /** Does a piece of work that is mostly the database's when its turn comes; `readBy` says what it has read. */
+  aside: <T>(work: () => Promise<T>, readBy: (result: T) => Read) => Promise<T>;
+}
+
+/** The turns of a process that does nothing else. */
+export const ALONE: BackgroundTurns = { pause: () => {}, aside: (work) => work() };
+
 /** So many characters are read or written at a time, which takes some 0.3 ms. */
 const SLICE_LENGTH = 65_536;
 

@@ -16,6 +16,8 @@ export interface ChainRow extends LedgerEvent {
   decision: DecisionKind | null;
   mode: Mode | null;
   currency: string | null;
+  /** The length of its document. */
+  bytes: number | null;
   requested_amount_minor: number | null;
   /** The time that the decision counts by. */
   made_at: string | null;
@@ -43,6 +45,7 @@ export async function loadChain(
     name: 'load_chain',
     text: `select e.seq, e.id, e.type, e.subject_type, e.subject_id, e.occurred_at, e.data_hash, e.prev_hash, e.hash,
         d.agent_id, d.decision, d.mode, d.currency, d.requested_amount_minor, d.created_at as made_at,
+        octet_length(d.document) as bytes,
         case when 'AMOUNT_LIMITED' = any(d.reason_codes) or strpos(coalesce(d.core, d.document), ',"limits":[') > 0
           then coalesce(d.core, d.document) end as held_core,
         strpos(d.document, '"answered":null}') > 0 as asks,

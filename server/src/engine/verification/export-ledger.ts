@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { openCheckpoint, type VerifyingKey } from '@purser/rules/domain/checkpoints';
 import { GENESIS, isAdministrative, type LedgerEvent } from '@purser/rules/domain/ledger';
-import { linesInSlices, type Pause } from '@purser/rules/values/slices';
+import {
+  ALONE,
+  type BackgroundTurns,
+  lengthOf,
+  linesInSlices,
+  type Pause,
+} from '@purser/rules/values/slices';
 import type pg from 'pg';
 import type { Queryable } from '../storage/database.ts';
 import { getHead, loadLedgerEvents, loadLedgerEventsWithin } from '../storage/ledger.ts';
@@ -41,13 +47,13 @@ export async function* exportLedger(
     checkpoint_dir: string;
     /** Exports only the hashes of the audit records. */
     is_withheld: boolean;
-    pause?: Pause | undefined;
+    turns?: BackgroundTurns | undefined;
   },
 ): AsyncGenerator<string, void, void> {
-  const { since, keys, checkpoint_dir, is_withheld, pause } = options;
+  const { since, keys, checkpoint_dir, is_withheld, turns = ALONE } = options;
   // The checkpoints are read before the head, so that one ahead of the head proves that the chain was truncated.
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MAX_CHECKPOINTS);
-  const notes = await loadNotes(pool, workspace_id, files, { keys, since, pause });
+  const notes = await loadNotes(pool, workspace_id, files, { keys, since, pause: turns.pause });
   const exported_at = new Date(await readClock(pool)).toISOString();
   const head = (await getHead(pool, workspace_id)) ?? GENESIS;
   const [start] =
@@ -75,7 +81,7 @@ export async function* exportLedger(
       after: before?.last_seq ?? since,
       until: head.seq,
       is_withheld,
-      pause,
+      turns,
     }),
   );
   for await (const { lines } of pages) {
@@ -107,20 +113,26 @@ async function loadPage(
   workspace_id: string,
   {
     is_withheld,
-    pause,
+    turns: { aside, pause },
     ...range
-  }: { after: number; until: number; is_withheld: boolean; pause: Pause | undefined },
+  }: { after: number; until: number; is_withheld: boolean; turns: BackgroundTurns },
 ): Promise<ExportPage | undefined> {
-  await pause?.();
-  const events = await loadLedgerEventsWithin(db, workspace_id, { ...range, limit: EVENTS_AT_ONCE });
+  const isLeftOut = (event: LedgerEvent) => is_withheld && isAdministrative(event);
+  const read = async () => {
+    const events = await loadLedgerEventsWithin(db, workspace_id, { ...range, limit: EVENTS_AT_ONCE });
+    const shown = events.filter((event) => !isLeftOut(event));
+    const rows = await loadSealedRows(db, workspace_id, shown);
+    const pages = await loadSealedPages(db, workspace_id, shown, true);
+    // Of a deleted page there is nothing to show.
+    for (const [seq, page] of pages.rows) if (page.hash === undefined) rows.set(seq, page);
+    return { events, rows };
+  };
+  const { events, rows } = await aside(read, (found) => ({
+    rows: found.events.length,
+    bytes: lengthOf([...found.rows.values()].map(({ document }) => document ?? '')),
+  }));
   const last = events.at(-1);
   if (last === undefined) return undefined;
-  const isLeftOut = (event: LedgerEvent) => is_withheld && isAdministrative(event);
-  const shown = events.filter((event) => !isLeftOut(event));
-  const rows = await loadSealedRows(db, workspace_id, shown);
-  const pages = await loadSealedPages(db, workspace_id, shown, true);
-  // Of a deleted page there is nothing to show.
-  for (const [seq, page] of pages.rows) if (page.hash === undefined) rows.set(seq, page);
   const lineOf = (event: LedgerEvent) => {
     const row = rows.get(event.seq);
     return eventLine(event, row?.data ?? null, row?.document ?? null, isLeftOut(event));
@@ -134,12 +146,12 @@ async function loadNotes(
   db: Queryable,
   workspace_id: string,
   files: readonly { note: string }[],
-  { keys, since, pause }: { keys: readonly VerifyingKey[]; since: number; pause: Pause | undefined },
+  { keys, since, pause }: { keys: readonly VerifyingKey[]; since: number; pause: Pause },
 ): Promise<{ seq: number; note: string }[]> {
   const rows = await loadCheckpoints(db, workspace_id, MAX_CHECKPOINTS);
   const notes = new Map<string, { seq: number; note: string }>();
   for (const { note } of [...rows, ...files]) {
-    await pause?.();
+    await pause();
     const said = openCheckpoint(note, keys);
     if (said?.workspace_id === workspace_id && said.seq >= since) notes.set(note, { seq: said.seq, note });
   }

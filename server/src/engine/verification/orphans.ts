@@ -1,5 +1,4 @@
 import type { LedgerEvent, LedgerHead } from '@purser/rules/domain/ledger';
-import type { Pause } from '@purser/rules/values/slices';
 import type { Queryable } from '../storage/database.ts';
 import type { ApprovalsWalk } from './approvals.ts';
 import {
@@ -45,8 +44,6 @@ export interface Walk {
   /** Ids behind those, which altered events name: their rows belong to events, which are reported themselves. */
   named_ahead: Record<WalkedTable, Set<string>>;
   previous: LedgerHead;
-  /** Lets other work come in; throws if the verification is over. */
-  pause: Pause;
   occurred_ms: number;
   approvals: ApprovalsWalk;
   /** True if all audit records so far are as they were sealed. */

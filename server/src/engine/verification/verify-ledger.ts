@@ -11,14 +11,14 @@ import {
   recordHash,
 } from '@purser/rules/domain/ledger';
 import { type ApprovalsVerdict, SigningHistory } from '@purser/rules/signing/history';
-import type { Pause } from '@purser/rules/values/slices';
+import { ALONE, type BackgroundTurns } from '@purser/rules/values/slices';
 import type pg from 'pg';
 import { checkStandingVersions, checkUses } from '../allowances/check-allowances.ts';
 import { checkCoverage } from '../matching/check-coverage.ts';
-import type { Client, Queryable } from '../storage/database.ts';
+import type { Client } from '../storage/database.ts';
 import { primedRows } from '../storage/derived/counter-checks.ts';
 import { needsBackfill } from '../storage/derived/known-merchants.ts';
-import { getHead, listLedgerEvents, loadLedgerEvents, type StoredHead } from '../storage/ledger.ts';
+import { getHead, type StoredHead } from '../storage/ledger.ts';
 import { listReviewPolicyPlaces } from '../storage/reviews/review-policies.ts';
 import { readClock } from '../storage/workspaces.ts';
 import { checkApprovals, loadSignedRows } from './approvals.ts';
@@ -34,8 +34,8 @@ import {
 import { loadCheckpointFiles } from './checkpoint-files.ts';
 import { type CheckedCheckpoint, loadAllCheckpoints, MAX_CHECKPOINTS } from './checkpoints.ts';
 import { CounterSums, checkCounters, loadJoining } from './counters.ts';
-import { type Findings, makeFindings } from './findings.ts';
-import { checkHead } from './head.ts';
+import { makeFindings } from './findings.ts';
+import { checkHead, startingPoint } from './head.ts';
 import { checkFeedback, loadLearningProgress } from './lessons.ts';
 import { checkLiveRows, recordSealedStates } from './live-rows.ts';
 import {
@@ -44,7 +44,6 @@ import {
   checkOrphans,
   noSpansNamed,
   type PageSpan,
-  reachedBy,
   spansOf,
   type Walk,
 } from './orphans.ts';
@@ -72,12 +71,14 @@ export interface VerifyOptions {
   checkpoint_dir: string;
   /** The names that lessons are stored by. */
   names: SpendNames;
-  /** Lets other work come in before each page, each checkpoint and each document that is read. */
-  pause?: Pause;
+  /** The turns of each page and each checkpoint. */
+  turns?: BackgroundTurns;
 }
 
 /** Events read at a time: memory does not grow with the chain, and other requests run in between. */
-const EVENTS_AT_ONCE = 500;
+const EVENTS_AT_ONCE = 200;
+/** The rows that the look-ups besides the pages count as: some forty statements. */
+const AS_MANY_ROWS = 100;
 /** Concurrent pages on each connection: while one is checked here, the database hashes another. */
 const PAGES_AT_ONCE = 2;
 
@@ -92,7 +93,7 @@ export async function verifyLedger(
   workspace_id: string,
   options: VerifyOptions,
 ): Promise<LedgerVerification> {
-  const { since, keys, checkpoint_dir } = options;
+  const { since, keys, checkpoint_dir, turns = ALONE } = options;
   const files = await loadCheckpointFiles(checkpoint_dir, workspace_id, MAX_CHECKPOINTS);
   return withinSnapshot(pool, workspace_id, async (clients, { alive, closeBeside }) => {
     const [client] = clients;
@@ -101,7 +102,7 @@ export async function verifyLedger(
     const findings = makeFindings();
     const pause = () => {
       alive();
-      return options.pause?.();
+      return turns.pause();
     };
     const checkpoints = await loadAllCheckpoints(client, workspace_id, files, keys, { findings, pause });
     const start = await startingPoint(client, workspace_id, since, findings);
@@ -129,15 +130,23 @@ export async function verifyLedger(
       occurred_ms: 0,
       approvals: { history: new SigningHistory(workspace_id, null), is_whole: since === 0, findings },
       is_vouched_for: true,
-      pause,
     };
-    const events_checked = await walkChain(walk, clients);
+    const events_checked = await walkChain(walk, clients, async (work) => {
+      await pause();
+      return turns.aside(work, readBy);
+    });
     await closeBeside();
     const last = walk.previous;
     checkHead(findings, head, last, walk.occurred_ms, clock_ms);
     checkpoints.checkLater(last);
-    await checkBeyond(walk);
-    if (since === 0) await checkWhole(walk, head);
+    alive();
+    await turns.aside(
+      async () => {
+        await checkBeyond(walk);
+        if (since === 0) await checkWhole(walk, head);
+      },
+      () => ({ rows: AS_MANY_ROWS, bytes: 0 }),
+    );
     const breaks = findings.breaks(last.seq);
     return {
       valid: breaks.length === 0,
@@ -150,31 +159,6 @@ export async function verifyLedger(
       first_break_seq: breaks[0]?.seq ?? null,
     };
   });
-}
-
-/** Returns the event that the first checked one must follow, and the ids that the tables have reached there. */
-async function startingPoint(
-  db: Queryable,
-  workspace_id: string,
-  since: number,
-  findings: Findings,
-): Promise<{ link: LedgerHead; reached: Record<WalkedTable, string> }> {
-  if (since === 0) return { link: GENESIS, reached: reachedBy(undefined) };
-  const [event] = await loadLedgerEvents(db, workspace_id, { after: since - 1, limit: 1 });
-  if (event?.seq === since) {
-    return { link: { seq: since, hash: event.hash }, reached: reachedBy(event) };
-  }
-  if (event !== undefined) {
-    const detail = `Event ${since}, to continue after, is missing before event ${event.seq}.`;
-    findings.add({ seq: since, kind: 'GAP', detail });
-    return { link: { seq: event.seq - 1, hash: event.prev_hash }, reached: reachedBy(event) };
-  }
-  const end = { order: 'desc', past: null, limit: 1 } as const;
-  const [last] = (await listLedgerEvents(db, workspace_id, {}, end)).rows;
-  const link = last === undefined ? GENESIS : { seq: last.seq, hash: last.hash };
-  const detail = `The chain ends at event ${link.seq}, before event ${since}.`;
-  findings.add({ seq: link.seq + 1, kind: 'TRUNCATED', detail });
-  return { link, reached: reachedBy(last) };
 }
 
 /** A page of the chain, and the span of ids of each table along it. */
@@ -195,7 +179,11 @@ interface LinkedPage extends Page {
  * Walks along the chain with several concurrent pages: each is read and rebuilt by itself, and linked to the one before
  * it in order. Returns the number of events.
  */
-async function walkChain(walk: Walk, clients: readonly Client[]): Promise<number> {
+async function walkChain(
+  walk: Walk,
+  clients: readonly Client[],
+  aside: (page: () => Promise<Page | null>) => Promise<unknown>,
+): Promise<number> {
   const { workspace_id } = walk;
   let events_checked = 0;
   let [is_over, pages] = [false, 0];
@@ -228,44 +216,29 @@ async function walkChain(walk: Walk, clients: readonly Client[]): Promise<number
     const begin = await earlier;
     if (begin !== after && Number.isSafeInteger(begin)) base = begin - number * EVENTS_AT_ONCE;
     const events = await (begin === after && guessed !== null ? guessed : load(begin));
-    if (events.length === 0) is_over = true;
-    await walk.pause();
+    if (events.length < EVENTS_AT_ONCE) is_over = true;
     events_checked += events.length;
     const intact = events.map(isIntact);
     return { events, intact, spans: spansOf(walk, events, intact), end: events.at(-1)?.seq ?? begin };
   }
 
-  async function link(db: Client, page: Page, earlier: Promise<unknown>): Promise<LinkedPage> {
-    const { events, intact, spans } = page;
-    const counting = noted(countSpans(db, workspace_id, spans));
-    const unknown = events.filter((event) => event.is_as_sealed !== true);
-    const rows = await rowsOfEvents(walk, db, unknown);
-    const signed = await loadSignedRows(db, workspace_id, { events, rows });
-    await earlier;
-    const rebuilt = rebuild(walk, events, rows);
-    for (const [i, event] of events.entries()) {
-      for (const found of checkLink(walk.previous, event, rebuilt.get(event.seq) ?? null, intact[i])) {
-        walk.findings.add(found);
-      }
-      walk.checkpoints.check(event);
-      walk.previous = { seq: event.seq, hash: event.hash };
-    }
-    checkApprovals(walk.approvals, { events, rows }, signed);
-    const last = events.at(-1);
-    if (last !== undefined) walk.occurred_ms = Date.parse(last.occurred_at);
-    return { ...page, rebuilt, rows, counting };
+  async function walkPage(db: Client): Promise<Page> {
+    const arriving = noted(arrive(db, pages, arrived));
+    pages += 1;
+    arrived = noted(arriving.then(({ end }) => end));
+    const before = linked;
+    const linking = arriving.then((page) => {
+      const counting = noted(countSpans(db, workspace_id, page.spans));
+      return linkPage(walk, db, { ...page, counting }, before);
+    });
+    linked = noted(linking);
+    const page = await linking;
+    await checkPage(walk, db, page);
+    return page;
   }
 
   async function walkOn(db: Client): Promise<void> {
-    while (!is_over) {
-      const arriving = noted(arrive(db, pages, arrived));
-      pages += 1;
-      arrived = noted(arriving.then(({ end }) => end));
-      const before = linked;
-      const linking = arriving.then((page) => link(db, page, before));
-      linked = noted(linking);
-      await checkPage(walk, db, await linking);
-    }
+    while (!is_over) await aside(async () => (is_over ? null : walkPage(db)));
   }
 
   const walks = clients.flatMap((db) => Array.from({ length: PAGES_AT_ONCE }, () => noted(walkOn(db))));
@@ -273,6 +246,38 @@ async function walkChain(walk: Walk, clients: readonly Client[]): Promise<number
   if (failure !== undefined) throw (failure as { error: unknown }).error;
   return events_checked;
 }
+
+/** Links a page to the one before it, once `earlier` says that all links before were checked. */
+async function linkPage(
+  walk: Walk,
+  db: Client,
+  page: Page & { counting: Promise<SpanCounts> },
+  earlier: Promise<unknown>,
+): Promise<LinkedPage> {
+  const { events, intact } = page;
+  const unknown = events.filter((event) => event.is_as_sealed !== true);
+  const rows = await rowsOfEvents(walk, db, unknown);
+  const signed = await loadSignedRows(db, walk.workspace_id, { events, rows });
+  await earlier;
+  const rebuilt = rebuild(walk, events, rows);
+  for (const [i, event] of events.entries()) {
+    for (const found of checkLink(walk.previous, event, rebuilt.get(event.seq) ?? null, intact[i])) {
+      walk.findings.add(found);
+    }
+    walk.checkpoints.check(event);
+    walk.previous = { seq: event.seq, hash: event.hash };
+  }
+  checkApprovals(walk.approvals, { events, rows }, signed);
+  const last = events.at(-1);
+  if (last !== undefined) walk.occurred_ms = Date.parse(last.occurred_at);
+  return { ...page, rebuilt, rows };
+}
+
+/** The rows and bytes that PostgreSQL has read for a page. */
+const readBy = (page: Page | null) => ({
+  rows: page?.events.length ?? 0,
+  bytes: (page?.events ?? []).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0),
+});
 
 /** Returns what these events seal, of pages of lines their hashes, and counts the lines. */
 async function rowsOfEvents(

@@ -129,8 +129,7 @@ function handleVerify(options: LedgerRouteOptions): Handler<typeof routes.verify
   const { db, ledger_db, now_ms, keys, checkpoint_dir, turns } = options;
   return async ({ caller: { workspace_id }, query: { since = 0 } }) => {
     const began_ms = now_ms();
-    const { pause } = turns;
-    const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names, pause });
+    const found = await verifyLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, names, turns });
     if (since === 0) await saveVerification(db, workspace_id, found);
     const duration_ms = Math.round((now_ms() - began_ms) * 1000) / 1000;
     return { status: 200, body: { ...verificationBody(found), duration_ms } };
@@ -143,11 +142,10 @@ function handleExport(options: LedgerRouteOptions): Handler<typeof routes.export
     // So that all of what follows is signed.
     await signer.sign(workspace_id);
     const is_withheld = !scopes.includes('admin');
-    const { pause } = turns;
     return {
       status: 200,
       stream: {
-        chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, is_withheld, pause }),
+        chunks: exportLedger(ledger_db, workspace_id, { since, keys, checkpoint_dir, is_withheld, turns }),
         content_type: EXPORT_TYPE,
       },
       headers: { 'content-disposition': `attachment; filename="ledger-${workspace_id}.jsonl"` },

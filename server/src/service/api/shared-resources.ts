@@ -4,7 +4,7 @@ import { BODY_LIMIT } from '../http/call.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { bytesOf } from '../http/streams.ts';
 import type { Core } from '../installation/runtime.ts';
-import { Places, type PlacesOptions, type Release } from '../scheduling/places.ts';
+import { Places, type PlacesOptions } from '../scheduling/places.ts';
 import { ofAnswer, ofBody, ofBytes } from '../scheduling/prices.ts';
 import type { Turns } from '../scheduling/turns.ts';
 
@@ -15,34 +15,32 @@ const HALF = 0.5;
 
 /**
  * The resources that the requests of all workspaces share besides the writes. `total` is how many are served at a time, and leaves each kind
- * room on the connections that it uses (`runtime.ts`). `price` is the least that one costs; a long answer costs more.
+ * room on the connections that it uses (`runtime.ts`). `price` is the least that one costs; a long answer costs more. Nobody's
+ * request waits for what `is_background` in the sense of `Turns`: it comes after all others.
  */
 const RESOURCES: Record<
   ResourceName,
-  Pick<PlacesOptions, 'total' | 'share' | 'max_wait_ms'> & { price: number }
+  Pick<PlacesOptions, 'total' | 'share' | 'max_wait_ms'> & { price: number; is_background?: true }
 > = {
   /** Answers that need a few look-ups by key. */
   reads: { total: 8, price: 1 },
   /** Lists whose filters may have to look at very many rows, and whose pages may be a megabyte. */
   lists: { total: 4, price: 1 },
-  reports: { total: 2, price: 2 },
-  /** Most of it is PostgreSQL's work, whatever the length of the answer. */
-  verifications: { total: 2, price: 20, share: HALF },
+  reports: { total: 2, price: 2, is_background: true },
+  /** The pages of a history are paid one by one (`Turns.aside`). */
+  verifications: { total: 2, price: 5, share: HALF, is_background: true },
   /** An export with a slow reader holds no connection, but two pages of memory. It begins by signing a checkpoint. */
-  exports: { total: 16, price: 20, share: 0.25 },
+  exports: { total: 16, price: 20, share: 0.25, is_background: true },
   /** A file that arrives slowly holds little but its connection. */
-  imports: { total: 8, price: 5, share: HALF },
-  simulations: { total: 4, price: 1, share: HALF, max_wait_ms: MAX_WAIT_OF_SIMULATIONS_MS },
+  imports: { total: 8, price: 5, share: HALF, is_background: true },
+  simulations: {
+    total: 4,
+    price: 1,
+    share: HALF,
+    max_wait_ms: MAX_WAIT_OF_SIMULATIONS_MS,
+    is_background: true,
+  },
 };
-
-/** Nobody's request waits for these in the sense of `Turns`: they come after all others. */
-const BACKGROUND: ReadonlySet<ResourceName> = new Set([
-  'reports',
-  'simulations',
-  'verifications',
-  'exports',
-  'imports',
-]);
 
 /** Makes the shared resources of a process, and registers them with the metrics. */
 export function makePlaces({
@@ -64,33 +62,12 @@ function lengthOfBody({ 'content-length': length, 'transfer-encoding': coding }:
   return coding === undefined ? Number(length ?? 0) : BODY_LIMIT;
 }
 
-/** The stream of an answer that gives back what it holds when it ends, however it ends, also before it began. */
-function holding(
-  chunks: NonNullable<Answer['stream']>['chunks'],
-  pause: Turns['pause'],
-  release: Release,
-): typeof chunks {
-  const step = async (next: () => ReturnType<typeof chunks.next>) => {
-    try {
-      const result = await next();
-      if (result.done === true) release();
-      return result;
-    } catch (error) {
-      release();
-      throw error;
-    }
-  };
-  const stream = {
-    next: () =>
-      step(async () => {
-        await pause();
-        return chunks.next();
-      }),
-    return: () => step(() => chunks.return()),
-    throw: (error: unknown) => step(() => chunks.throw(error)),
-    [Symbol.asyncIterator]: () => stream,
-  };
-  return stream as typeof chunks;
+/** The chunks of a stream, each made when background work has its turn. */
+async function* inTurns(chunks: NonNullable<Answer['stream']>['chunks'], pause: Turns['pause']) {
+  for await (const chunk of chunks) {
+    yield chunk;
+    await pause();
+  }
 }
 
 const sizeOf = ({ json, text }: Answer): number => bytesOf(json ?? text?.content ?? '');
@@ -120,7 +97,7 @@ async function handleForeground(handle: Route['handler'], call: Call, turns: Tur
   }
 }
 
-/** Handles a call in one of the places, and charges what its answer costs. A stream keeps the place until it ends. */
+/** Handles a call in one of the places, and charges what its answer costs. A stream keeps the place until its request ends. */
 async function handleInPlace(
   route: Route,
   call: Call,
@@ -138,8 +115,8 @@ async function handleInPlace(
       return answer;
     }
     is_streamed = true;
-    const chunks = holding(answer.stream.chunks, turns.pause, release);
-    return { ...answer, stream: { ...answer.stream, chunks } };
+    call.onEnd(release);
+    return { ...answer, stream: { ...answer.stream, chunks: inTurns(answer.stream.chunks, turns.pause) } };
   } finally {
     if (!is_streamed) release();
   }
@@ -168,7 +145,8 @@ export function withTurns(route: Route, places: Record<ResourceName, Places>, tu
       const name = typeof shares === 'string' ? shares : shares(call.headers);
       const handle = (each: Call) =>
         handleInPlace(route, each, { ...RESOURCES[name], places: places[name] }, turns);
-      return BACKGROUND.has(name) ? handle(call) : handleForeground(handle, call, turns);
+      const { is_background } = RESOURCES[name];
+      return is_background ? handle(call) : handleForeground(handle, call, turns);
     },
   };
 }

@@ -10,6 +10,7 @@ import { missingList } from '@purser/rules/policy/authority-problem';
 import { type KnownMerchantRow, knownMerchantKey } from '@purser/rules/policy/known-merchants';
 import { needsKnownMerchant } from '@purser/rules/policy/new-merchant';
 import type { AssessLevels } from '@purser/rules/purpose/built-in-assessor';
+import { lengthOf } from '@purser/rules/values/slices';
 import type pg from 'pg';
 import { getAgent } from '../../engine/storage/agents.ts';
 import { loadAuthorityVersions, parseAuthority } from '../../engine/storage/authorities.ts';
@@ -46,14 +47,16 @@ function pagesOf(
   db: Queryable,
   workspace_id: string,
   ids: readonly string[],
-  pause: Turns['pause'],
+  aside: Turns['aside'],
 ): AsyncGenerator<ReplayPage, void, void> {
   return readAhead<ReplayPage>(async (before) => {
     const begin = before?.end ?? 0;
     if (begin >= ids.length) return undefined;
-    await pause();
     const wanted = ids.slice(begin, begin + LOADED_AT_ONCE);
-    const rows = await loadOriginalDocuments(db, workspace_id, wanted);
+    const rows = await aside(
+      () => loadOriginalDocuments(db, workspace_id, wanted),
+      (found) => ({ rows: found.length, bytes: lengthOf(found.map(({ document }) => document)) }),
+    );
     const last = wanted.indexOf(rows.at(-1)?.decision_id ?? '');
     const end = begin + (last < 0 ? wanted.length : last + 1);
     return { documents: rows.map(({ document }) => document), end };
@@ -133,7 +136,7 @@ export function makeSimulationRoutes(options: {
       });
       const judgedBy = makeJudgedBy(db, workspace_id, agent_id);
       const knownTo = needsKnownMerchant(draft) ? makeKnownTo(db, workspace_id, agent_id) : undefined;
-      for await (const { documents } of pagesOf(db, workspace_id, ids, turns.pause)) {
+      for await (const { documents } of pagesOf(db, workspace_id, ids, turns.aside)) {
         for (const document of documents) {
           const made = await turns.background(() => decodeDecision(document));
           const authority = await judgedBy(made.authority_version);

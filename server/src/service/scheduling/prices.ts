@@ -1,4 +1,5 @@
 import { readSoFar } from '@purser/rules/purpose/language/text';
+import type { Read } from '@purser/rules/values/slices';
 
 /**
  * Work that was done, and its price: what it costs of the event loop in milliseconds, as counted work times a constant that
@@ -38,3 +39,6 @@ export const ofBytes = (bytes: number): number => 0.4 + bytes * 1e-6;
 
 /** The price of a body besides its assessment: parsed, hashed, written as a document and sent to the database. */
 export const ofBody = (bytes: number): number => bytes * 50e-6;
+
+/** The price of what background work has read in the database, and done with it here. */
+export const ofRead = ({ rows, bytes }: Read): number => rows * 0.05 + bytes * 4e-6;

@@ -1,6 +1,7 @@
 import type { RefusalReason } from '@purser/rules/errors';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { ofRead } from './prices.ts';
 import { Turns } from './turns.ts';
 
 const REASON: RefusalReason = 'answers_time';
@@ -42,6 +43,8 @@ function onFakeClock() {
     pass(ms: number) {
       at_ms += ms;
     },
+    /** Waits as for work elsewhere. */
+    wait: (ms: number) => new Promise<void>((resume) => due.push({ at_ms: at_ms + ms, turn: 0, resume })),
     /** Work of a price that takes as long. */
     work: (price: number) => () => {
       const result = at_ms;
@@ -258,5 +261,80 @@ describe('background work', () => {
     const { done } = task(clock, 3, 1);
     await clock.runAll();
     await Promise.all([failing, done]);
+  });
+});
+
+describe('background work in the database', () => {
+  /** Tasks of pieces that take as long as their price, and say when they began and ended. */
+  function tasks(clock: ReturnType<typeof onFakeClock>, number: number, pieces: number, rows: number) {
+    const took: { began_ms: number; ended_ms: number }[] = [];
+    const price = ofRead({ rows, bytes: 0 });
+    const done = Array.from({ length: number }, async () => {
+      for (let i = 0; i < pieces; i++) {
+        const work = async () => {
+          const began_ms = clock.now();
+          await clock.wait(price);
+          took.push({ began_ms, ended_ms: clock.now() });
+        };
+        await clock.turns.aside(work, () => ({ rows, bytes: 0 }));
+      }
+    });
+    return { took, price, done: Promise.all(done) };
+  }
+
+  test('is one piece at a time beside requests, paid before other background work begins, and goes on at once after them', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 2_000 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (rows, number) => {
+          const clock = onFakeClock();
+          const leave = clock.turns.enter(holder('a'));
+          const { took, price, done } = tasks(clock, number, 4, rows);
+          for (let i = 0; i < 12; i++) await clock.runTurn();
+          const beside = [...took];
+          expect(beside.length).toBeGreaterThan(1);
+          for (const [i, { began_ms }] of beside.entries()) {
+            const ended_ms = beside[i - 1]?.ended_ms ?? Number.NEGATIVE_INFINITY;
+            expect(began_ms - ended_ms).toBeGreaterThanOrEqual(3 * price - 1e-6);
+          }
+          const left_ms = clock.now();
+          leave();
+          await clock.runAll();
+          await done;
+          expect(took).toHaveLength(4 * number);
+          // Side by side, besides a piece that had begun.
+          expect(clock.now() - left_ms).toBeLessThanOrEqual(10 + 50 + 5 * price + 1e-6);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  test('keeps slices of other background work waiting while somebody waits for a request', async () => {
+    const clock = onFakeClock();
+    clock.turns.enter(holder('a'));
+    const { took, price, done } = tasks(clock, 1, 1, 1_000);
+    await clock.runTurn();
+    let slice_ms = 0;
+    const slice = clock.turns.background(() => {
+      slice_ms = clock.now();
+    });
+    await clock.runAll();
+    await Promise.all([done, slice]);
+    expect(slice_ms).toBeGreaterThanOrEqual((took[0]?.ended_ms as number) + 3 * price);
+  });
+
+  test('that fails rejects for its own caller, and the next piece has its turn', async () => {
+    const clock = onFakeClock();
+    clock.turns.enter(holder('a'));
+    const fail = () => Promise.reject(new Error('it went wrong'));
+    const failing = expect(clock.turns.aside(fail, () => ({ rows: 1, bytes: 0 }))).rejects.toThrow(
+      'it went wrong',
+    );
+    const { took, done } = tasks(clock, 1, 1, 10);
+    await clock.runAll();
+    await Promise.all([failing, done]);
+    expect(took).toHaveLength(1);
   });
 });

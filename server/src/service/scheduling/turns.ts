@@ -1,7 +1,8 @@
 import { type ApiError, overloaded, type RefusalReason } from '@purser/rules/errors';
 import { valueIn } from '@purser/rules/values/maps';
+import type { BackgroundTurns } from '@purser/rules/values/slices';
 import { FairQueue, type Holder, Order } from './fair-queue.ts';
-import type { Priced } from './prices.ts';
+import { ofRead, type Priced } from './prices.ts';
 
 /** Work that is done before others come in, by its price; background work by the clock. */
 const SLICE_MS = 2;
@@ -9,6 +10,8 @@ const SLICE_MS = 2;
 const BACKGROUND_EVERY_MS = 50;
 /** A client that asks one thing after another waits again within this time. */
 const QUIET_MS = 10;
+/** After a piece of work in the database, other background work waits for this multiple of its price. */
+const REST = 3;
 /** At its turn a request is refused that has waited this long. It stays below the deadline of 5 s. */
 export const MAX_WAIT_MS = 2_500;
 
@@ -32,6 +35,9 @@ const DEFAULTS = {
   nextTurn: (resume: () => void) => void setImmediate(resume),
 };
 
+/** Does the work at once; what it throws rejects the promise. */
+const attempt = async <T>(work: () => T) => work();
+
 /**
  * The turns of all work at the event loop of a process. Work for requests is done at once while none waits, in slices of 2 ms
  * between which others come in; what waits is done in the order of what workspaces and keys have used. Background work takes
@@ -50,6 +56,10 @@ export class Turns {
   #due_ms = Number.POSITIVE_INFINITY;
   #background_began_ms = Number.NEGATIVE_INFINITY;
   #is_background_due = false;
+  /** The pieces of background work that the database is at. */
+  #pieces = 0;
+  /** When what they have read is paid. */
+  #paid_ms = Number.NEGATIVE_INFINITY;
 
   constructor(options: TurnsOptions) {
     this.#options = { ...DEFAULTS, ...options };
@@ -72,13 +82,7 @@ export class Turns {
         workspace_id: holder.workspace_id,
         key_id: holder.key_id,
         since_ms: this.#options.now_ms(),
-        begin: () => {
-          try {
-            resolve(this.#do(holder, work, true));
-          } catch (error) {
-            reject(error);
-          }
-        },
+        begin: () => resolve(attempt(() => this.#do(holder, work, true))),
         refuse: () => reject(refusal),
       };
       if (!this.#waiting.add(piece)) piece.refuse();
@@ -106,20 +110,32 @@ export class Turns {
    */
   background<T>(work: () => T): T | Promise<T> {
     if (this.#background.length === 0 && this.#hasRoomBehind()) return work();
-    return new Promise<T>((resolve, reject) => {
-      this.#background.push(() => {
-        try {
-          resolve(work());
-        } catch (error) {
-          reject(error);
-        }
-      });
+    return new Promise<T>((resolve) => {
+      this.#background.push(() => resolve(attempt(work)));
       this.#goOnBehindLater();
     });
   }
 
   /** Lets everything else come in where a slice of background work is over. */
   readonly pause = (): void | Promise<void> => this.background(() => {});
+
+  /**
+   * Does a piece of background work that is mostly the database's, in a turn as `background` gives it. While somebody waits for a
+   * request one piece is done at a time, and no other background work until three times its price has passed after its end. So a
+   * piece must not wait for background work itself.
+   */
+  readonly aside: BackgroundTurns['aside'] = async (work, readBy) => {
+    await this.background(() => this.#pieces++);
+    try {
+      const result = await work();
+      const paid_ms = this.#options.now_ms() + REST * ofRead(readBy(result));
+      this.#paid_ms = Math.max(this.#paid_ms, paid_ms);
+      return result;
+    } finally {
+      this.#pieces -= 1;
+      this.#goOnBehindLater();
+    }
+  };
 
   #do<T>(holder: Holder, work: () => Priced<T>, has_waited: boolean): T {
     this.#goOnLater(0);
@@ -159,23 +175,25 @@ export class Turns {
   };
 
   #hasRoomBehind(): boolean {
-    return this.#options.now_ms() - this.#background_began_ms < SLICE_MS;
+    const now_ms = this.#options.now_ms();
+    return now_ms - this.#background_began_ms < SLICE_MS && now_ms >= this.#beginsBehindAt(0);
   }
 
   #goOnBehindLater(): void {
-    if (this.#is_background_due) return;
-    this.#is_background_due = true;
     const { now_ms, after, nextTurn } = this.#options;
     const wait_ms = this.#beginsBehindAt() - now_ms();
+    // At the end of a piece, or when nobody waits for a request any more, it goes on.
+    if (this.#is_background_due || wait_ms === Number.POSITIVE_INFINITY) return;
+    this.#is_background_due = true;
     if (wait_ms <= 0) nextTurn(this.#goOnBehind);
     else after(Math.ceil(wait_ms), this.#goOnBehind);
   }
 
-  /** When background work may begin its next slice. */
-  #beginsBehindAt(): number {
-    const { order } = this;
+  /** When background work may begin its next slice, or go on with one (`every_ms` 0). */
+  #beginsBehindAt(every_ms = BACKGROUND_EVERY_MS): number {
     const began_ms = this.#background_began_ms;
-    return Math.max(began_ms, Math.min(began_ms + BACKGROUND_EVERY_MS, order.quietAt(QUIET_MS)));
+    const paid_ms = this.#pieces > 0 ? Number.POSITIVE_INFINITY : this.#paid_ms;
+    return Math.max(began_ms, Math.min(Math.max(began_ms + every_ms, paid_ms), this.order.quietAt(QUIET_MS)));
   }
 
   readonly #goOnBehind = () => {
