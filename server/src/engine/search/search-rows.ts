@@ -2,9 +2,9 @@ import { majorUnits } from '@purser/contract/money';
 import { actionIn, taskIn } from '@purser/rules/domain/decision-document';
 import { foldText, gramsOf } from '@purser/rules/values/folded-text';
 import type { Pause } from '@purser/rules/values/slices';
+import { arrayLiteral } from '../array-literal.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { actionOf, taskOf } from '../storage/decisions.ts';
-import { arrayLiteral } from '../storage/rows.ts';
 
 /** Kinds of texts: the request of a decision, or a record about it. */
 export type SearchKind = 'request' | 'review' | 'label' | 'note' | 'outcome' | 'consumption';

@@ -11,8 +11,9 @@ import {
 import { type CounterWindow, reachSeconds } from '@purser/rules/counters/windows';
 import { CLOCK_TOLERANCE_MS } from '@purser/rules/values/clock-tolerance';
 import { valueIn } from '@purser/rules/values/maps';
+import { arrayLiteral } from '../../array-literal.ts';
 import type { Client, Queryable } from '../database.ts';
-import { arrayLiteral, type InWorkspace, sendCounted, type WorkspaceRows, workspaceIdsOf } from '../rows.ts';
+import { type InWorkspace, sendCounted, type WorkspaceRows, workspaceIdsOf } from '../rows.ts';
 
 /** A counter to load. */
 export interface WantedCounter extends NamedCounter {

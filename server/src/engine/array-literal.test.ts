@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { arrayLiteral } from './rows.ts';
+import { arrayLiteral } from './array-literal.ts';
 
 const TEXT_ARRAY = 1009;
 const INTEGER_ARRAY = 1007;
