@@ -184,7 +184,11 @@ def test_a_query_leaves_out_what_is_not_given() -> None:
         return httpx2.Response(200, json={"data": [], "next_cursor": None})
 
     client(answer).decisions.list(decision=["ALLOW", "DENY"], reviewed=False, from_="2026-01-01", limit=5)
-    assert seen == ["decision=ALLOW%2CDENY&reviewed=false&from=2026-01-01&limit=5"]
+    client(answer).decisions.list(label=["customer:Doe, John", "team:a\\b"])
+    assert seen == [
+        "decision=ALLOW%2CDENY&reviewed=false&from=2026-01-01&limit=5",
+        "label=customer%3ADoe%5C%2C+John%2Cteam%3Aa%5C%5Cb",
+    ]
 
 
 @pytest.mark.parametrize(

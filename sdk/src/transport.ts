@@ -279,12 +279,18 @@ function pathOf({ path, params = {} }: Call): string {
   });
 }
 
+/** A value among several, with a backslash before each comma and backslash in it. */
+const escaped = (value: unknown): string => String(value).replace(/[\\,]/g, '\\$&');
+
 function queryOf(query: object | undefined): string {
   if (query === undefined) return '';
   if (typeof query !== 'object' || query === null) throw new TypeError('query must be an object');
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const text = new URLSearchParams(
-    given.map(([name, value]): [string, string] => [name, String(value)]),
+    given.map(([name, value]): [string, string] => [
+      name,
+      Array.isArray(value) ? value.map(escaped).join() : String(value),
+    ]),
   ).toString();
   return text === '' ? '' : `?${text}`;
 }

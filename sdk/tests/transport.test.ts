@@ -415,5 +415,9 @@ describe('what is told and sent', () => {
     const { purser, sent } = scripted([ok({ data: [], next_cursor: null })]);
     await purser.decisions.list({ agent: undefined, q: 'a&b', reviewed: false, limit: 2 });
     expect(new URL(sent[0]?.url as string).search).toBe('?q=a%26b&reviewed=false&limit=2');
+    await purser.decisions.list({ label: ['customer:Doe, John', 'team:a\\b'] });
+    expect(new URL(sent[1]?.url as string).searchParams.get('label')).toBe(
+      'customer:Doe\\, John,team:a\\\\b',
+    );
   });
 });

@@ -46,11 +46,11 @@ export const DecisionFilterFields = {
     QuerySeveral(
       Formed(
         `^(${LABELS.join('|')}|[a-z0-9][a-z0-9_.-]{0,62}:[^\\u0000]{1,128})$`,
-        `must be one of ${LABELS.join(', ')}, or the key and the value of an allowance's label, such as customer:c42`,
+        `must be one of ${LABELS.join(', ')}, or the key and the value of an allowance's label, such as customer:c42; a comma in a value is written \\,`,
       ),
       {
         description:
-          'The current label of the decision, or the key and the value of a label of its allowance, such as `customer:c42`; one or several, separated by commas. A comma in a value is part of it unless another value follows it. Given both, both must match.',
+          'The current label of the decision, or the key and the value of a label of its allowance, such as `customer:c42`; one or several, separated by commas. In a value, a comma is written `\\,` and a backslash `\\\\`. Given both, both must match.',
         examples: [['customer:c42']],
       },
     ),

@@ -312,7 +312,7 @@ def _query_text(name: str, value: object) -> str:
     if isinstance(value, Sequence):
         texts = list(cast("Sequence[object]", value))
         if all(isinstance(each, (str, int)) for each in texts):
-            return ",".join(map(str, texts))
+            return ",".join(re.sub(r"[\\,]", r"\\\g<0>", str(each)) for each in texts)
     raise TypeError(f"{name} must be a str, a number, a bool or a list of texts")
 
 

@@ -241,15 +241,25 @@ describe('a spend under an allowance', () => {
       `allowance=${below.id}`,
       `allowance=${above.id}`,
       `label=team:x&agent=${agent}`,
-      'label=customer:Doe,%20John',
-      'label=team:y,customer:Doe,%20John,team:z',
+      'label=customer:Doe%5C,%20John',
+      'label=team:y,customer:Doe%5C,%20John,team:z',
     ])
       expect((await walk(`/v1/decisions?${filter}`)).map((each) => each.decision_id)).toEqual([
         second.decision_id,
         made.decision_id,
       ]);
-    for (const none of ['team:y', 'customer:Doe', 'customer:Doe,team:y'])
+    for (const none of ['team:y', 'customer:Doe', 'customer:Doe,team:y', 'customer:Doe%5C%5C,team:y'])
       expect(await walk(`/v1/decisions?label=${none}`)).toEqual([]);
+    for (const wrong of ['customer:Doe,%20John', 'team:x,PURPOSE_ALIGNDE', ',team:x', 'team:x,'])
+      expect(await s.call('GET', `/v1/decisions?label=${wrong}`)).toMatchObject({
+        status: 400,
+        body: {
+          error: {
+            code: 'invalid_request',
+            message: expect.stringContaining('a comma in a value is written \\,'),
+          },
+        },
+      });
     await valid();
   });
 

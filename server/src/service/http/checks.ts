@@ -125,7 +125,7 @@ const CHECKS: { [Kind in Rule['kind']]: (rule: Extract<Rule, { kind: Kind }>) =>
   query_several({ each }) {
     const check = makeCheck(each);
     return (value) => {
-      const parts = typeof value === 'string' ? [...new Set(splitValues(value, check))].sort() : [];
+      const parts = typeof value === 'string' ? [...new Set(splitValues(value))].sort() : [];
       if (parts.length > MAX_SEVERAL) return wrong(`must have at most ${MAX_SEVERAL} values`);
       for (const part of parts) {
         const found = check(part);
@@ -136,16 +136,9 @@ const CHECKS: { [Kind in Rule['kind']]: (rule: Extract<Rule, { kind: Kind }>) =>
   },
 };
 
-/** Values separated by commas. A comma before what is no value belongs to the value that it is in, as in `customer:Doe, John`. */
-function splitValues(text: string, check: Check): string[] {
-  const values: string[] = [];
-  for (const part of text.split(',')) {
-    const last = values.length - 1;
-    if (last < 0 || check(part).ok) values.push(part);
-    else values[last] += `,${part}`;
-  }
-  return values;
-}
+/** Values separated by commas. In a value, `\,` is a comma and `\\` is a backslash; any other backslash is itself. */
+const splitValues = (text: string): string[] =>
+  (`,${text}`.match(/,(?:\\[\\,]|[^,])*/g) ?? []).map((part) => part.slice(1).replace(/\\([\\,])/g, '$1'));
 
 /** Makes the check of a rule. It is made once and called for every request. */
 export function makeCheck(rule: Rule): Check {
