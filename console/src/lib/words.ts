@@ -39,7 +39,7 @@ const WORDS: Record<string, string> = {
   disabled: 'Disabled',
   frozen: 'Frozen',
   SUCCEEDED: 'Delivered',
-  UNUSED: 'Not used yet',
+  UNUSED: 'Nothing delivered yet',
   RETRYING: 'Retrying',
   CLIENT_REPORTED: 'reported by the client',
   PAYMENT_RAIL: 'reported by the payment rail',

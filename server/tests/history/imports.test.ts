@@ -133,6 +133,13 @@ describe('a file', () => {
       ['lithic', 'application/json', '{"data":[', 'unreadable'],
       ['csv', 'text/csv', 'Other,Columns\n1,2\n', 'header_not_found'],
       ['csv', 'text/csv', '\n', 'header_not_found'],
+      ['csv', 'text/csv', `${HEADER},Amount\n`, 'column_repeated'],
+      [
+        'openai_costs',
+        'text/csv',
+        'start_time_iso,amount_value,project_id,amount_value\n',
+        'column_repeated',
+      ],
     ] as const) {
       const mapping = source === 'csv' ? MAPPING : null;
       const done = await importFile({ source, content_type, mapping, body });
@@ -145,6 +152,11 @@ describe('a file', () => {
   });
 
   test('that is too long, or of another type, is refused', async () => {
+    const bounded = await post('/v1/imports', { file_name: 'x', source: 'lithic', bytes: 64 * 1_048_576 });
+    expect(bounded.bytes).toBe(67_108_864);
+    const over = { file_name: 'x', source: 'lithic', bytes: 67_108_865 };
+    const refused = await s.call('POST', '/v1/imports', { body: over });
+    expect([refused.status, refused.body.error.message]).toEqual([400, 'bytes: must be at most 67108864']);
     const { id } = await post('/v1/imports', { file_name: 'x', source: 'lithic' });
     expect((await send(id, 'a,b', 'text/csv')).status).toBe(400);
     expect((await send(id, '{}', 'text/plain')).body.error.message).toContain('content-type');

@@ -28,6 +28,17 @@ const line = (n: number, more: object = {}) => ({
   ...more,
 });
 
+test('of an import that is not there is refused and names it', async () => {
+  const { id } = await take('there', [line(1)]);
+  const filter = { imports: [id, 'imp_gone'] };
+  for (const reply of [
+    await s.call('POST', '/v1/history/proposal', { body: { purpose: PURPOSE, filter } }),
+    await s.call('POST', '/v1/history/replay', { body: { authority: AUTHORITY, filter } }),
+    await s.call('GET', '/v1/history/anomalies?import=imp_gone'),
+  ])
+    expect([reply.status, reply.body.error.message]).toEqual([404, 'No such import: imp_gone.']);
+});
+
 describe('a replay', () => {
   test('judges lines by the draft’s own months, limits and known merchants, in the order of time', async () => {
     const feed = 'replayed';

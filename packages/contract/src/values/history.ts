@@ -64,6 +64,7 @@ export type ImportStatus = (typeof IMPORT_STATUSES)[number];
 export const IMPORT_FAILURES = [
   'unreadable',
   'header_not_found',
+  'column_repeated',
   'doctype_refused',
   'too_large',
   'too_many_lines',

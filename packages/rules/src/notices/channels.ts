@@ -86,7 +86,7 @@ function healthState(
 ): HealthState {
   if (status === 'disabled') return 'DISABLED';
   if (failures >= FAILING_AFTER) return 'FAILING';
-  return failures === 0 && last_success_at === null ? 'UNUSED' : 'HEALTHY';
+  return last_success_at === null ? 'UNUSED' : 'HEALTHY';
 }
 
 /** A channel as the audit list shows it: of its settings only their target and hash. */

@@ -159,7 +159,7 @@ const UpdateBody = Fields(
 export const HealthBody = Fields(
   {
     state: OneOf(HEALTH_STATES, {
-      description: `\`FAILING\`: at least ${FAILING_AFTER} failures since the last success. \`DISABLED\`: by an administrator, because the receiver is gone, or after 5 days of failures only.`,
+      description: `\`UNUSED\`: it delivered nothing yet, though it may have failed; \`last_error\` says why. \`FAILING\`: at least ${FAILING_AFTER} failures since the last success. \`DISABLED\`: by an administrator, because the receiver is gone, or after 5 days of failures only.`,
     }),
     last_success_at: Nullable(Timestamp()),
     failing_since: Nullable(Timestamp({ description: 'The first failure since the last success.' })),

@@ -178,6 +178,20 @@ export async function listImports(
   return result.rows.map(found);
 }
 
+/** Returns which of some ids are imports of the workspace. */
+export async function listImportIds(
+  db: Queryable,
+  workspace_id: string,
+  import_ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const result = await db.query<{ import_id: string }>({
+    name: 'list_import_ids',
+    text: 'select import_id from imports where workspace_id = $1 and import_id = any($2::text[])',
+    values: [workspace_id, import_ids],
+  });
+  return new Set(result.rows.map(({ import_id }) => import_id));
+}
+
 /** Returns a page of all imports after `after`, in the order of their ids, for verification. */
 export async function listAllImports(
   db: Queryable,

@@ -138,11 +138,12 @@ function feedOf(source: ImportSource, given: string | null | undefined): string 
   return given ?? source;
 }
 
-function handleCreate({ db, lane }: ImportRouteOptions): Handler<typeof routes.createImport> {
+function handleCreate({ db, lane, max_bytes }: ImportRouteOptions): Handler<typeof routes.createImport> {
   return async (call) => {
     const { workspace_id } = call.caller;
     const { file_name, source, feed, agent = null, mapping_from = null, bytes = null } = call.body;
     let { mapping = null } = call.body;
+    if (bytes !== null && bytes > max_bytes) throw invalidField('bytes', `must be at most ${max_bytes}`);
     const named_feed = feedOf(source, feed);
     if (source !== 'csv' && (mapping !== null || mapping_from !== null))
       throw invalidField(mapping === null ? 'mapping_from' : 'mapping', 'is for csv alone');

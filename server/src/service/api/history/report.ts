@@ -9,6 +9,7 @@ import type pg from 'pg';
 import { getAgent } from '../../../engine/storage/agents.ts';
 import { getAuthority, parseAuthority } from '../../../engine/storage/authorities.ts';
 import { loadAnswers } from '../../../engine/storage/derived/questions.ts';
+import { listImportIds } from '../../../engine/storage/history/imports.ts';
 import type { LineFilters } from '../../../engine/storage/history/lines.ts';
 import { loadEntriesOfAgent } from '../../../engine/storage/merchant-entries.ts';
 import { readReplayedLines } from '../../history/replay/load-lines.ts';
@@ -60,6 +61,12 @@ async function findAgent(db: pg.Pool, workspace_id: string, ref: string): Promis
   return agent;
 }
 
+async function checkImports(db: pg.Pool, workspace_id: string, imports: readonly string[]): Promise<void> {
+  const known = await listImportIds(db, workspace_id, imports);
+  const unknown = imports.find((each) => !known.has(each));
+  if (unknown !== undefined) throw new ApiError('not_found', `No such import: ${unknown}.`);
+}
+
 /** The agent that a filter names, and the lines of the filter. */
 async function select(
   { db, lists_db, turns }: ReportRouteOptions,
@@ -67,6 +74,7 @@ async function select(
   { agent: ref, imports, feed, currency, from, to }: Filter,
 ): Promise<{ agent: Agent | null; pages: ReturnType<typeof readReplayedLines> }> {
   const agent = ref === undefined || ref === 'none' ? null : await findAgent(db, workspace_id, ref);
+  if (imports !== undefined) await checkImports(db, workspace_id, imports);
   const filters: LineFilters = {
     ...(imports === undefined ? {} : { imports }),
     ...(feed === undefined ? {} : { feed: [feed] }),

@@ -45,11 +45,11 @@ export function mappingProblem(mapping: ImportMapping): MappingProblem | null {
   return null;
 }
 
-/** The places of the mapped columns in a header, or the name of one that it does not have. */
+/** The places of the mapped columns in a header, or the name of one that it does not have or has more than once. */
 export function placesOf(
   mapping: Pick<ImportMapping, 'columns'>,
   header: readonly string[],
-): { places: ReadonlyMap<ColumnField, number> } | { missing: string } {
+): { places: ReadonlyMap<ColumnField, number> } | { missing: string } | { repeated: string } {
   const names = header.map((name) => name.trim().normalize('NFC'));
   const places = new Map<ColumnField, number>();
   for (const field of COLUMN_FIELDS) {
@@ -57,6 +57,7 @@ export function placesOf(
     if (column == null) continue;
     const place = names.indexOf(column);
     if (place < 0) return { missing: column };
+    if (names.indexOf(column, place + 1) >= 0) return { repeated: column };
     places.set(field, place);
   }
   return { places };

@@ -149,6 +149,13 @@ function makeLineReader(form: FileForm): FileReader {
 const headerMissing = (line: number, column: string) =>
   new FailedFile('header_not_found', line, `Line ${line} has no column “${column}”.`);
 
+const headerRepeated = (line: number, column: string) =>
+  new FailedFile(
+    'column_repeated',
+    line,
+    `Line ${line} has more than one column “${column}”; rename those that are not meant.`,
+  );
+
 /** The columns that each file of costs has. */
 const COST_COLUMNS: Record<CostSource, readonly string[]> = {
   openai_costs: ['start_time_iso', 'amount_value', 'project_id'],
@@ -164,6 +171,10 @@ function rowTaker(form: FileForm, header: string[], line: number, sums: CostSums
   if (isCosts(source)) {
     const missing = COST_COLUMNS[source].find((column) => !names.includes(column));
     if (missing !== undefined) throw headerMissing(line, missing);
+    const repeated = COST_COLUMNS[source].find(
+      (column) => names.indexOf(column) !== names.lastIndexOf(column),
+    );
+    if (repeated !== undefined) throw headerRepeated(line, repeated);
     return (cells, place, text) => {
       if (cells.length !== names.length) {
         const message = `has ${cells.length} cells where the header has ${names.length}`;
@@ -176,6 +187,7 @@ function rowTaker(form: FileForm, header: string[], line: number, sums: CostSums
   if (mapping === null) throw new Error('a CSV file needs a mapping');
   const found = placesOf(mapping, header);
   if ('missing' in found) throw headerMissing(line, found.missing);
+  if ('repeated' in found) throw headerRepeated(line, found.repeated);
   const reader = new RowReader(mapping, { places: found.places, width: header.length }, feed);
   return (cells, place, text) => [{ item: reader.read(cells, now_ms), place, text }];
 }
