@@ -1,6 +1,7 @@
 import type { Mandate } from '@purser/contract/allowances/mandates';
 import type { MANDATE_FORMATS } from '@purser/contract/values/allowances';
 import { minorUnits } from '@purser/mcp/money';
+import { boundOfPeriod } from '@purser/rules/values/timestamps';
 import type { MandateTime, OpenedMandate } from '../engine/commands/allowances/present-mandate.ts';
 import { invalidAllowance } from '../service/allowances/signed-allowances.ts';
 import { isObject, type Json } from './sd-jwt.ts';
@@ -107,9 +108,11 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)
 function timeOf(constraint: Constraint, field: string, as_end = false): MandateTime {
   const name = `${constraint.type}.${field}`;
   const value = constraint.fields[field];
-  const is_date = typeof value === 'string' && DATE.test(value);
-  const at_ms =
-    is_date || (typeof value === 'string' && INSTANT.test(value)) ? Date.parse(value) : Number.NaN;
+  const text = typeof value === 'string' ? value : '';
+  const is_date = DATE.test(text);
+  // Date.parse would take 31 February for a day in March, after what the payer signed.
+  const is_real = boundOfPeriod(text.slice(0, 10), 'from') !== null;
+  const at_ms = is_real && (is_date || INSTANT.test(text)) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at_ms))
     throw refuse(name, 'must be a date, or a time with an offset, such as 2026-12-31T00:00:00Z.');
   return { name, at_ms: is_date && as_end ? at_ms + DAY_MS : at_ms };

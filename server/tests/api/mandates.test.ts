@@ -298,6 +298,8 @@ describe('an AP2 mandate', () => {
             'not_after: has passed',
           ],
           [[range(100), { type: 'payment.execution_date', not_after: 'soon' }], 'not_after'],
+          [[range(100), { type: 'payment.execution_date', not_after: '2027-02-31' }], 'not_after'],
+          [[range(100), { type: 'payment.execution_date', not_after: '2027-02-31T00:00:00Z' }], 'not_after'],
           [[range(100), { type: 'payment.execution_date', not_after: '2026-12-31T00:00:00' }], 'not_after'],
         ] as [object[], string][]
       ).map(([constraints, field]): [string, string] => [bound({ constraints }), field]),
