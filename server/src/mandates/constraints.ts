@@ -81,7 +81,8 @@ function hostOf(website: string, type: string): string {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(website) ? website : `https://${website}`;
   if (URL.canParse(text)) {
     const { hostname, protocol } = new URL(text);
-    if (['https:', 'http:'].includes(protocol) && hostname.includes('.')) return hostname;
+    const host = hostname.replace(/\.$/, '');
+    if (['https:', 'http:'].includes(protocol) && /^[^.]+(\.[^.]+)+$/.test(host)) return host;
   }
   throw refuse(`${type}.allowed.website`, 'must be the address of a website.');
 }

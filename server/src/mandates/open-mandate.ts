@@ -197,6 +197,7 @@ export async function openMandate(
   const [, claims] = all_claims.at(-1) as [string, Json];
   const mandate = disclosedMandate(claims, format);
   const binding = await checkBinding(presentation, mandate, workspace_id);
+  const { nbf, ...bound } = binding;
   const bounds = mandateBounds(mandate.constraints, format);
   addNamed(bounds, mandate);
   const times = [...all_claims, ['mandate', mandate] as const].map(([name, each]) => timesOf(each, name));
@@ -205,8 +206,12 @@ export async function openMandate(
   return {
     issuers,
     identities: identitiesOf((presentation.tokens.at(-1) as SdJwt).jwt),
-    binding,
-    starts: [...times.flatMap((each) => each.starts), ...bounds.starts],
+    binding: bound,
+    starts: [
+      ...(nbf === null ? [] : [{ name: 'key binding nbf', at_ms: nbf * 1_000 }]),
+      ...times.flatMap((each) => each.starts),
+      ...bounds.starts,
+    ],
     ends,
     body: bodyOf(bounds),
     period: bounds.recurrence?.period ?? null,

@@ -74,6 +74,7 @@ export async function checkFollows(
 /** The key binding's times, in Unix seconds. */
 export interface Binding {
   iat: number;
+  nbf: number | null;
   exp: number | null;
 }
 
@@ -87,17 +88,19 @@ export async function checkBinding(
   workspace_id: string,
 ): Promise<Binding> {
   await checkFollows(binding, tokens.at(-1) as SdJwt, confirmedKey(mandate, 'mandate'));
-  const { aud, iat, exp, cnf } = binding.payload;
+  const { aud, iat, nbf, exp, cnf } = binding.payload;
   if (aud !== workspace_id)
     throw invalidAllowance(`key binding aud: must be this workspace, ${workspace_id}.`);
   if (!isSeconds(iat)) throw invalidAllowance('key binding iat: must be a time in seconds.');
+  if (nbf !== undefined && !isSeconds(nbf))
+    throw invalidAllowance('key binding nbf: must be a time in seconds.');
   if (exp !== undefined && !isSeconds(exp))
     throw invalidAllowance('key binding exp: must be a time in seconds.');
   const delegated = disclosedClaims(binding, { may_list: true }).delegate_payload;
   const further = Array.isArray(delegated) ? delegated : [];
   if (cnf !== undefined || further.some((each) => isObject(each) && each.cnf !== undefined))
     throw invalidAllowance('key binding cnf: is not allowed, because nothing follows it.');
-  return { iat, exp: exp ?? null };
+  return { iat, nbf: nbf ?? null, exp: exp ?? null };
 }
 
 const MAX_SECONDS = 253_402_300_799;

@@ -226,6 +226,8 @@ describe('an AP2 mandate', () => {
       [bind(good.text, agent, { claims: { iat: now + 400 } }), 'within 300 seconds'],
       [bind(good.text, agent, { claims: { iat: undefined } }), 'iat'],
       [bind(good.text, agent, { claims: { exp: now - 1 } }), 'key binding exp'],
+      [bind(good.text, agent, { claims: { nbf: now + 3_600 } }), 'key binding nbf: lies in the future'],
+      [bind(good.text, agent, { claims: { nbf: 'now' } }), 'key binding nbf'],
       [bind(good.text, agent, { claims: { cnf: { jwk: other.jwk } } }), 'cnf'],
       [
         withNextBinding(good.text, { aud: s.workspace_id, by: agent.own }, { cnf: { jwk: other.jwk } }),
@@ -279,6 +281,10 @@ describe('an AP2 mandate', () => {
             ],
             'website',
           ],
+          ...['.', 'shop.', 'https://shop..example'].map((website): [object[], string] => [
+            [range(100), { type: 'payment.allowed_payees', allowed: [{ id: 'm', name: 'M', website }] }],
+            'website',
+          ]),
           [
             [range(100), { type: 'payment.allowed_payees', allowed: [{ id: 'm', name: 'M', mcc: '5411' }] }],
             'mcc',
