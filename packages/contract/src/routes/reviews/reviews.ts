@@ -34,7 +34,7 @@ export const signedFields = {
   remember: Type.Optional(
     OneOf(REMEMBERED, {
       description:
-        'Lists the merchant for the agent with the review, and the payee if the request names one: ALWAYS, with ALLOW, as allowed; NEVER, with DENY, as blocked. It needs what `POST /v1/agents/:id/merchants` needs. If the merchant cannot be listed, nothing is recorded.',
+        'Lists the merchant for the agent with the review, and the payee if the request names one: ALWAYS, with ALLOW, as allowed; NEVER, with DENY, as blocked. It needs what `POST /v1/agents/:id/merchants` needs. If the merchant cannot be listed, nothing is recorded. An approval that others have to follow lists nothing and is recorded without it: the last one decides.',
     }),
   ),
 };
