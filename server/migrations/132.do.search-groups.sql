@@ -11,7 +11,8 @@ create table search_groups (
   folded text[] not null,
   -- The numbers of the trigrams of all its texts.
   grams integer[] not null,
-  primary key (workspace_id, record_id)
+  -- Not by workspace: the planner could read all groups of a workspace instead of asking the index of trigrams.
+  primary key (record_id, workspace_id)
 );
 create index search_groups_by_grams on search_groups using gin (grams);
 

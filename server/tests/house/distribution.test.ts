@@ -37,6 +37,9 @@ const OF_PEOPLE = [
 /** Tables that answer the question which workspace something belongs to, or belong to no workspace. */
 const OF_NO_WORKSPACE = ['api_key_digests', 'installation', 'schema_migrations', ...OF_PEOPLE];
 
+/** Found by its trigrams alone, which hold the workspace: a key that begins with it would be read whole instead. */
+const BY_TRIGRAMS = ['search_groups'];
+
 test('every primary key and unique index begins with workspace_id, so that the schema distributes by it', async () => {
   const { rows } = await s.sql(
     `select c.relname as "table", i.relname as index, a.attname as first
@@ -46,7 +49,8 @@ test('every primary key and unique index begins with workspace_id, so that the s
       where n.nspname = 'public' and (x.indisunique or x.indisprimary)`,
   );
   expect(rows.length).toBeGreaterThan(15);
-  const others = rows.filter((row) => row.first !== 'workspace_id' && !OF_NO_WORKSPACE.includes(row.table));
+  const excepted = [...OF_NO_WORKSPACE, ...BY_TRIGRAMS];
+  const others = rows.filter((row) => row.first !== 'workspace_id' && !excepted.includes(row.table));
   expect(others).toEqual([]);
 });
 

@@ -68,8 +68,6 @@ const OVER_ALL = [
   'select e.workspace_id, min(e.created_at)',
   'with gone as ( delete from slack_connections',
   'select workspace_id, counter_id, subject, slot from counters',
-  // The number of a trigram holds the workspace.
-  'with groups as materialized ( select decision_ids, kinds, folded from search_groups where grams',
   'delete from webhook_attempts where (workspace_id, attempt_id) in (',
   'delete from webhook_deliveries where (workspace_id, endpoint_id, due_at, event_id) in (',
   'delete from webhook_events where (workspace_id, event_id) in (',

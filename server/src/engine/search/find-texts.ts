@@ -104,12 +104,10 @@ function gramsToLookUp({ workspace_id, text }: Pick<TextQuery, 'workspace_id' | 
   return all.filter((_, i) => Math.floor(i / step) !== Math.floor((i - 1) / step)).slice(0, MAX_GRAMS);
 }
 
-/**
- * The groups that have all trigrams $5, $6 at most, and their texts that contain $2. The number of a trigram holds the workspace: with a
- * condition on it as well, the planner might read all groups of the workspace instead.
- */
+/** The groups that have all trigrams $5, $6 at most, and their texts that contain $2. */
 const HITS = `groups as materialized (
-    select decision_ids, kinds, folded from search_groups where grams @> $5::integer[] limit $6),
+    select decision_ids, kinds, folded from search_groups
+    where workspace_id = $1 and grams @> $5::integer[] limit $6),
   hits as (select t.decision_id, t.kind, t.folded from groups g
     cross join lateral unnest(g.decision_ids, g.kinds, g.folded) as t(decision_id, kind, folded)
     where strpos(t.folded, $2) > 0)`;
