@@ -33,12 +33,9 @@ export interface LedgerHead {
 /** The head of a chain without events. */
 export const GENESIS: LedgerHead = { seq: 0, hash: /* @__PURE__ */ Buffer.alloc(32) };
 
-/**
- * SHA-256, 32 bytes. A string is hashed in UTF-8. By way of hex the bytes come from Node's pool: 0.6 instead of 0.9 µs, and no
- * memory of their own to free.
- */
+/** SHA-256, 32 bytes. A string is hashed in UTF-8. */
 export function sha256(data: string | Buffer): Buffer {
-  return Buffer.from(hashOnce('sha256', data, 'hex'), 'hex');
+  return hashOnce('sha256', data, 'buffer');
 }
 
 /** SHA-256 of a string in UTF-8, as the API shows it: `sha256:` + hex. */

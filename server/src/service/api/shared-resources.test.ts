@@ -145,7 +145,7 @@ test('every route that reads from the database takes turns, or looks up together
   ]);
 });
 
-test('an answer costs its bytes, however it is written, and a verification what it costs the database', async () => {
+test('an answer costs its bytes, however it is written, and a verification a price of its own', async () => {
   const { serving, usedBy } = makeTurns();
   const page = 'x'.repeat(1_000_000);
   const answers: Answer[] = [
@@ -164,7 +164,7 @@ test('an answer costs its bytes, however it is written, and a verification what 
     handler: async () => ({ status: 200, body: { valid: true } }),
   });
   await verify(callOf('ws_2'));
-  expect(Math.round(beside.usedBy('ws_2'))).toBe(20);
+  expect(Math.round(beside.usedBy('ws_2'))).toBe(5);
 });
 
 test('what works behind for a report does not wait for the report itself', async () => {

@@ -4,7 +4,7 @@ import { BODY_LIMIT } from '../http/call.ts';
 import type { Answer, Call, ResourceName, Route } from '../http/route.ts';
 import { bytesOf } from '../http/streams.ts';
 import type { Core } from '../installation/runtime.ts';
-import { Places, type PlacesOptions } from '../scheduling/places.ts';
+import { Places, type PlacesOptions, type Release } from '../scheduling/places.ts';
 import { ofAnswer, ofBody, ofBytes } from '../scheduling/prices.ts';
 import type { Turns } from '../scheduling/turns.ts';
 
@@ -62,12 +62,33 @@ function lengthOfBody({ 'content-length': length, 'transfer-encoding': coding }:
   return coding === undefined ? Number(length ?? 0) : BODY_LIMIT;
 }
 
-/** The chunks of a stream, each made when background work has its turn. */
-async function* inTurns(chunks: NonNullable<Answer['stream']>['chunks'], pause: Turns['pause']) {
-  for await (const chunk of chunks) {
-    yield chunk;
-    await pause();
-  }
+/** The stream of an answer that gives back what it holds when it ends, however it ends, also before it began. */
+function holding(
+  chunks: NonNullable<Answer['stream']>['chunks'],
+  pause: Turns['pause'],
+  release: Release,
+): typeof chunks {
+  const step = async (next: () => ReturnType<typeof chunks.next>) => {
+    try {
+      const result = await next();
+      if (result.done === true) release();
+      return result;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+  const stream = {
+    next: () =>
+      step(async () => {
+        await pause();
+        return chunks.next();
+      }),
+    return: () => step(() => chunks.return()),
+    throw: (error: unknown) => step(() => chunks.throw(error)),
+    [Symbol.asyncIterator]: () => stream,
+  };
+  return stream as typeof chunks;
 }
 
 const sizeOf = ({ json, text }: Answer): number => bytesOf(json ?? text?.content ?? '');
@@ -97,7 +118,7 @@ async function handleForeground(handle: Route['handler'], call: Call, turns: Tur
   }
 }
 
-/** Handles a call in one of the places, and charges what its answer costs. A stream keeps the place until its request ends. */
+/** Handles a call in one of the places, and charges what its answer costs. A stream keeps the place until it ends. */
 async function handleInPlace(
   route: Route,
   call: Call,
@@ -115,8 +136,8 @@ async function handleInPlace(
       return answer;
     }
     is_streamed = true;
-    call.onEnd(release);
-    return { ...answer, stream: { ...answer.stream, chunks: inTurns(answer.stream.chunks, turns.pause) } };
+    const chunks = holding(answer.stream.chunks, turns.pause, release);
+    return { ...answer, stream: { ...answer.stream, chunks } };
   } finally {
     if (!is_streamed) release();
   }
