@@ -100,7 +100,7 @@ async function fillTexts(
         select decision_id, folded, grams, (row_number() over (order by decision_id) - 1) / ${GROUP} as n from chunk)
       insert into search_groups select $1, t.record_id, t.decision_ids, t.kinds, t.folded, g.grams
         from (select n, min(decision_id collate "C") as record_id, array_agg(decision_id) as decision_ids,
-            array_agg('request') as kinds, array_agg(folded) as folded from placed group by n) as t
+            array_agg('request'::text) as kinds, array_agg(folded) as folded from placed group by n) as t
         join (select n, array_agg(distinct gram) as grams from placed cross join lateral unnest(grams) as gram group by n) as g
           on g.n = t.n`,
       [workspace_id],
