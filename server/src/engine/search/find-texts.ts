@@ -29,7 +29,8 @@ const MAX_GRAMS = 24;
  */
 export function searching<T>(pool: pg.Pool, work: (client: Client) => Promise<T>): Promise<T> {
   return inTransaction(pool, { reading: true }, async (client) => {
-    await client.query({ text: 'set local enable_seqscan = off' });
+    // The index of trigrams is read as a bitmap, which pools of look-ups by key leave out.
+    await client.query({ text: 'set local enable_seqscan = off; set local enable_bitmapscan = on' });
     return work(client);
   });
 }
