@@ -89,14 +89,20 @@ export async function startTestGateway(
   };
 }
 
-/** The answer to a call with a wish, read to its end. */
-export async function ask(
+interface CallOptions {
+  key?: string;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** The answer to a call with a wish, once its head has come. */
+export const send = (
   url: string,
   path: string,
   body: Record<string, unknown>,
-  options: { key?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
-): Promise<{ status: number; headers: Headers; text: string }> {
-  const answer = await fetch(`${url}${path}`, {
+  options: CallOptions = {},
+): Promise<Response> =>
+  fetch(`${url}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -106,6 +112,12 @@ export async function ask(
     body: JSON.stringify(body),
     ...(options.signal && { signal: options.signal }),
   });
+
+/** The answer to a call with a wish, read to its end. */
+export async function ask(
+  ...call: Parameters<typeof send>
+): Promise<{ status: number; headers: Headers; text: string }> {
+  const answer = await send(...call);
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 }
 
