@@ -42,7 +42,7 @@ test('import says what a file leaves open, and takes it from a mapping', async (
   expect(done.code).toBe(0);
   expect(JSON.parse(done.out)).toMatchObject({ status: 'DONE', lines: { taken: 1 } });
 
-  // What is shown is what would be imported, and not what an earlier import made of this header.
+  // The command shows what it would import, not what an earlier import made of this header.
   const other = { ...found.mapping.columns, merchant: undefined, description: 'Payee', category: 'Date' };
   await writeFile(mapping, JSON.stringify({ ...found.mapping, columns: { ...other, merchant: 'Amount' } }));
   const shown = await run(['import', file, '--mapping', mapping, '--feed', 'elsewhere']);

@@ -40,7 +40,7 @@ test('calls that are open 8 s after the stop are cut off, count at their worst c
   await stopped;
   expect(Date.now() - began_ms).toBe(8_000);
   vi.useRealTimers();
-  // Of the stream only the end was missing: its usage had come.
+  // The stream lacked only its end: its usage had arrived.
   const settled = t.records('settle').map(({ purse, uncertain }) => `${purse.split('/')[1]} ${uncertain}`);
   expect(settled.sort()).toEqual(['anthropic false', 'openai true']);
   expect(purser.isSettled()).toBe(true);

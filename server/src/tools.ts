@@ -53,6 +53,7 @@ export { makeIdsAt } from '@purser/rules/values/ids';
 export { formatMoney } from '@purser/rules/values/money';
 export { boundsOf, whyNotMade } from './engine/commands/allowances/new-allowance.ts';
 export { migrate } from './engine/migration/migrate.ts';
+export { MAX_GROUP } from './engine/search/search-rows.ts';
 export { connectOnce } from './engine/storage/database.ts';
 export { type Config, ConfigError, readConfig, SETTINGS } from './service/config/config.ts';
 export { compileSchema } from './service/http/validation.ts';

@@ -1,5 +1,5 @@
 import { SUPERUSER, withClient } from '@purser/embedded-postgres';
-import { gramsOf } from '@purser/server/tools';
+import { gramsOf, MAX_GROUP } from '@purser/server/tools';
 import type pg from 'pg';
 import { percentilesOf } from '../demo/totals.ts';
 import type { Bench } from './bench.ts';
@@ -13,8 +13,6 @@ const AT_ONCE = 50_000;
 const TIMES = 11;
 const GOAL_MS = 300;
 const MERCHANTS = 5_000;
-/** Texts of a group of the index, as the follower makes them in a rush. */
-const GROUP = 25;
 const ITEMS = ['rack servers', 'licences', 'office chairs', 'train tickets', 'model credits', 'translations'];
 const PROJECTS = 200;
 const DIGITS = 7;
@@ -97,7 +95,7 @@ async function fillTexts(
     );
     await client.query(
       `with placed as (
-        select decision_id, folded, grams, (row_number() over (order by decision_id) - 1) / ${GROUP} as n from chunk)
+        select decision_id, folded, grams, (row_number() over (order by decision_id) - 1) / ${MAX_GROUP} as n from chunk)
       insert into search_groups select $1, t.record_id, t.decision_ids, t.kinds, t.folded, g.grams
         from (select n, min(decision_id collate "C") as record_id, array_agg(decision_id) as decision_ids,
             array_agg('request'::text) as kinds, array_agg(folded) as folded from placed group by n) as t

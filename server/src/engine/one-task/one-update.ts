@@ -2,7 +2,7 @@ import { valueIn } from '@purser/rules/values/maps';
 import type pg from 'pg';
 import { placeOf } from '../citus/local-tables.ts';
 import { eachWorkspace, type WorkspaceStatement } from '../citus/one-workspace.ts';
-import { type CountedStatement, numberedTogether, sendCounted, WrongRowCount } from '../storage/rows.ts';
+import { type CountedStatement, checkRowCount, numberedTogether, sendCounted } from '../storage/rows.ts';
 
 /**
  * Citus takes updates and deletions of one workspace in a single task, where a select has them in common table expressions; an
@@ -44,18 +44,12 @@ function textOf(changing: readonly WorkspaceStatement[]): string {
   return `with ${tables.join(', ')} select ${counts.join(', ')}`;
 }
 
-/** Throws WrongRowCount where a statement wrote another number of rows than it was sent. */
-function checkCount({ name, writes }: Write, written: number): void {
-  if (writes !== null && written !== writes)
-    throw new WrongRowCount(`${name} wrote ${written} of ${writes} rows`);
-}
-
 /** Inserts those rows of an upsert that its update did not find. */
 async function insertOthers(client: pg.ClientBase, write: Write, updated: number): Promise<void> {
   const { name, text, values } = write;
   const inserting = text.replace(DOES_UPDATE, ' do nothing');
   const answer = await client.query({ name: `${name}_if_new`, text: inserting, values });
-  checkCount(write, updated + (answer.rowCount ?? 0));
+  checkRowCount(write, updated + (answer.rowCount ?? 0));
 }
 
 async function changeTogether(client: pg.ClientBase, writes: readonly Write[]): Promise<void> {
@@ -70,7 +64,7 @@ async function changeTogether(client: pg.ClientBase, writes: readonly Write[]): 
     writes.map((write, i) => {
       const updated = counts?.[`w${i}`] as number;
       if (updated !== write.writes && write.mostly_there) return insertOthers(client, write, updated);
-      return checkCount(write, updated);
+      return checkRowCount(write, updated);
     }),
   );
 }

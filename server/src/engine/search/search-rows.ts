@@ -2,9 +2,9 @@ import { majorUnits } from '@purser/contract/money';
 import { actionIn, taskIn } from '@purser/rules/domain/decision-document';
 import { foldText, gramsOf } from '@purser/rules/values/folded-text';
 import type { Pause } from '@purser/rules/values/slices';
-import { arrayLiteral } from '../array-literal.ts';
 import type { Client, Queryable } from '../storage/database.ts';
 import { actionOf, taskOf } from '../storage/decisions.ts';
+import { makeInsert } from '../storage/rows.ts';
 
 /** Kinds of texts: the request of a decision, or a record about it. */
 export type SearchKind = 'request' | 'review' | 'label' | 'note' | 'outcome' | 'consumption';
@@ -133,13 +133,34 @@ const MAX_FOLDED = 10_000;
  * Texts that share an entry of the index. Texts of a workspace are much alike, so 25 have a quarter of the trigrams that they have
  * one by one; more texts would save less and make a search look at more of them for nothing.
  */
-const MAX_GROUP = 25;
+export const MAX_GROUP = 25;
 /** Characters of a group, unless its only text has more. A long text has many trigrams that no other has. */
 const MAX_GROUP_LENGTH = 10_000;
 
 interface FoldedText extends Omit<SearchText, 'parts'> {
   folded: string;
 }
+
+/** Texts that share an entry of the index: of each its decision, its kind and itself, in one order, and the trigrams of all. */
+interface TextGroup {
+  /** The record of the first. */
+  record_id: string;
+  decision_ids: readonly string[];
+  kinds: readonly SearchKind[];
+  folded: readonly string[];
+  grams: readonly number[];
+}
+
+const insertTexts = makeInsert<FoldedText>(
+  'search_texts',
+  { decision_id: 'text', record_id: 'text', agent_id: 'text', kind: 'text', folded: 'text' },
+  { conflict: ['decision_id', 'record_id'], update: [] },
+);
+const insertGroups = makeInsert<TextGroup>(
+  'search_groups',
+  { record_id: 'text', decision_ids: 'words', kinds: 'words', folded: 'texts', grams: 'integers' },
+  { conflict: ['record_id'], update: [] },
+);
 
 const byDecision = (a: FoldedText, b: FoldedText) =>
   Number(a.decision_id > b.decision_id) - Number(a.decision_id < b.decision_id);
@@ -172,42 +193,18 @@ export async function putSearchTexts(
     await pause();
     folded.push({ ...text, folded: parts.map(foldText).join('\n').slice(0, MAX_FOLDED) });
   }
-  const groups: Record<'record_id' | 'decision_ids' | 'kinds' | 'folded' | 'grams', string>[] = [];
+  const groups: TextGroup[] = [];
   for (const group of groupsOf(folded)) {
     await pause();
     const texts_of_group = group.map((text) => text.folded);
     groups.push({
       record_id: group[0]?.record_id ?? '',
-      decision_ids: arrayLiteral(group.map(({ decision_id }) => decision_id)),
-      kinds: arrayLiteral(group.map(({ kind }) => kind)),
-      folded: arrayLiteral(texts_of_group),
-      grams: arrayLiteral(gramsOf(workspace_id, texts_of_group.join('\n'))),
+      decision_ids: group.map(({ decision_id }) => decision_id),
+      kinds: group.map(({ kind }) => kind),
+      folded: texts_of_group,
+      grams: gramsOf(workspace_id, texts_of_group.join('\n')),
     });
   }
-  await client.query({
-    name: 'put_search_texts',
-    text: `insert into search_texts (workspace_id, decision_id, record_id, agent_id, kind, folded)
-      select $1, * from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-      on conflict (workspace_id, decision_id, record_id) do nothing`,
-    values: [
-      workspace_id,
-      ...(['decision_id', 'record_id', 'agent_id', 'kind', 'folded'] as const).map((name) =>
-        folded.map((text) => text[name]),
-      ),
-    ],
-  });
-  await client.query({
-    name: 'put_search_groups',
-    text: `insert into search_groups (workspace_id, record_id, decision_ids, kinds, folded, grams)
-      select $1, record_id, decision_ids::text[], kinds::text[], folded::text[], grams::integer[]
-      from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-        as g(record_id, decision_ids, kinds, folded, grams)
-      on conflict (workspace_id, record_id) do nothing`,
-    values: [
-      workspace_id,
-      ...(['record_id', 'decision_ids', 'kinds', 'folded', 'grams'] as const).map((name) =>
-        groups.map((group) => group[name]),
-      ),
-    ],
-  });
+  await insertTexts(client, [{ workspace_id, rows: folded }]);
+  await insertGroups(client, [{ workspace_id, rows: groups }]);
 }

@@ -22,6 +22,7 @@ export type Columns<Row> = {
     | 'timestamptz'
     | 'json'
     | 'words'
+    | 'texts'
     | 'integers'
     | 'document';
 };
@@ -65,13 +66,20 @@ export class WrongRowCount extends Error {
   override name = 'WrongRowCount';
 }
 
+/** Throws WrongRowCount where a statement wrote another number of rows than it was sent. */
+export function checkRowCount(
+  { name, writes }: Pick<CountedStatement, 'name' | 'writes'>,
+  written: number | null,
+): void {
+  if (writes !== null && written !== writes)
+    throw new WrongRowCount(`${name} wrote ${written} of ${writes} rows`);
+}
+
 /** Sends a statement. Throws WrongRowCount where the answer has another number of rows than it writes. */
 export async function sendCounted(db: Queryable, statement: CountedStatement): Promise<void> {
-  const { name, writes } = statement;
   const answer = (await db.query(statement)) as pg.QueryResult | undefined;
   // The lane collects statements and sends them later: see `sendWide`.
-  if (answer === undefined || writes === null || answer.rowCount === writes) return;
-  throw new WrongRowCount(`${name} wrote ${answer.rowCount} of ${writes} rows`);
+  if (answer !== undefined) checkRowCount(statement, answer.rowCount);
 }
 
 /** The workspace of each row, in the order of the rows. */
@@ -113,6 +121,12 @@ function transportOf(type: Columns<Record<string, unknown>>[string]): Transport 
         array: (parameter) => `${parameter}::text[]`,
         value: (column) => `string_to_array(r.${column}, ' ')`,
         send: (values) => arrayLiteral(values.map((words) => (words as readonly string[]).join(' '))),
+      };
+    case 'texts':
+      return {
+        array: (parameter) => `${parameter}::text[]`,
+        value: (column) => `r.${column}::text[]`,
+        send: (values) => arrayLiteral(values.map((texts) => arrayLiteral(texts as readonly string[]))),
       };
     case 'integers':
       return {

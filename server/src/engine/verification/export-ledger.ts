@@ -123,7 +123,7 @@ async function loadPage(
     const shown = events.filter((event) => !isLeftOut(event));
     const rows = await loadSealedRows(db, workspace_id, shown);
     const pages = await loadSealedPages(db, workspace_id, shown, true);
-    // Of a deleted page there is nothing to show.
+    // A deleted page has nothing to show.
     for (const [seq, page] of pages.rows) if (page.hash === undefined) rows.set(seq, page);
     return { events, rows };
   };
