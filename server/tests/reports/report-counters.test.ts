@@ -179,7 +179,7 @@ async function makeHistory() {
         currency,
         created_at,
         document,
-        core: document,
+        core: null,
         live_at: [],
       } as const;
       await write('decision.created', 'decision', decision_id, (client) =>

@@ -12,6 +12,7 @@ import {
   decodeCore,
   decodeDecision,
   encodeDecision,
+  lengthOfCore,
   taskIn,
   withLiveFields,
   withToken,
@@ -98,15 +99,22 @@ test('the token goes into the capability that was issued, whatever words the age
   expect(withToken({ document, live_at: null }, 'cap_token')).toBe(expected);
 });
 
-test('the document is what JSON.stringify writes, and the core says what it says', () => {
+test('the document is what JSON.stringify writes, and its core is read without the rest', () => {
   const decision = made({ capability });
-  const { document, core } = encodeDecision(decision);
+  const { document, live_at } = encodeDecision(decision);
   expect(document).toBe(JSON.stringify(decision));
-  const read = decodeCore(core) as DecisionCore;
+  const row = { document, core: null, live_at };
+  const read = decodeCore(row) as DecisionCore;
   expect(decision).toMatchObject(read);
   expect(Object.keys(read)).toEqual(expect.arrayContaining(Object.keys(coreFields(decision))));
-  expect(core.length).toBeLessThan(document.length);
-  expect(decodeCore(core.slice(1))).toBeNull();
+  // In rows that were written while it was a column, and in those before.
+  expect(decodeCore({ document, core: JSON.stringify(read), live_at: live_at.slice(0, 18) })).toEqual(read);
+  expect(decodeCore({ document, core: null, live_at: null })).toEqual(decision);
+  expect(lengthOfCore(row)).toBeLessThan(document.length / 2);
+  // Other values may be in another place, but they are no JSON.
+  for (const altered of [live_at.map((at) => at + 1), live_at.slice(0, -1), []])
+    expect(decodeCore({ ...row, live_at: altered }) ?? {}).not.toHaveProperty('action');
+  expect(decodeCore({ ...row, document: document.replace('{', '') })).toBeNull();
 });
 
 test('a decision with other live fields is the same text, however it is written', () => {

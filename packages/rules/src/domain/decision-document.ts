@@ -8,6 +8,7 @@ import {
   type DecisionText,
   effectiveDecision,
   type PublishedVerdict,
+  type StoredCore,
 } from './decisions.ts';
 import type { DecisionQuestion } from './question-history.ts';
 
@@ -125,6 +126,9 @@ const LIVE_FIELDS = [
 /** Where `live_at` has the position of a field's value; below 0: the field does not change. */
 const placeOf = (name: string): number => 2 * (LIVE_FIELDS as readonly string[]).indexOf(name);
 
+/** Where `live_at` has the first of the runs of fields that the core consists of. */
+const CORE_AT = 2 * LIVE_FIELDS.length;
+
 /** A field as a document has it. */
 interface Field {
   /** Its name as JSON text, with the sign before it. */
@@ -152,39 +156,62 @@ function fieldOf(name: string): Field {
 }
 
 /**
- * The texts of a decision. The same bytes of its document are answered, stored, sealed and sent again on a replay.
- * `document` is what JSON.stringify writes, and so is `core` of the fields of `DecisionCore`.
+ * The text of a decision. The same bytes of its document are answered, stored, sealed and sent again on a replay. `document` is what
+ * JSON.stringify writes.
  */
 export function encodeDecision(decision: Decision): DecisionText {
   let document = '';
-  let core = '';
-  const live_at = new Array<number>(2 * LIVE_FIELDS.length);
+  const live_at = new Array<number>(CORE_AT);
+  let is_within = false;
   for (const name in decision) {
     const value = decision[name as keyof Decision];
     const text = value === null ? 'null' : JSON.stringify(value);
     if (text === undefined) continue;
     const { as_first, as_next, place, is_core } = fieldOf(name);
+    const begin = document.length + 1;
     document += document === '' ? as_first : as_next;
     if (place >= 0) {
       live_at[place] = document.length;
       live_at[place + 1] = document.length + text.length;
     }
     document += text;
-    if (is_core) core += (core === '' ? as_first : as_next) + text;
+    if (is_core) {
+      if (is_within) live_at[live_at.length - 1] = document.length;
+      else live_at.push(begin, document.length);
+    }
+    is_within = is_core;
   }
-  return { document: `${document}}`, core: `${core}}`, live_at };
+  return { document: `${document}}`, live_at };
 }
 
-/** The core of a decision; null where the text was altered so that it is no JSON. */
-export function decodeCore(core: string): DecisionCore | null {
-  return parsed<DecisionCore>(core);
+/** The JSON text of the core that lies in a document. */
+function coreIn(document: string, live_at: readonly number[]): string {
+  let text = '';
+  for (let i = CORE_AT; i < live_at.length; i += 2)
+    text += `${text === '' ? '{' : ','}${document.slice(live_at[i], live_at[i + 1])}`;
+  return `${text}}`;
+}
+
+/**
+ * The core of a decision. The rest of its document is parsed too only in rows that are older than the positions. Null where the row
+ * was altered so that its core is no JSON.
+ */
+export function decodeCore({ document, core, live_at }: StoredCore): DecisionCore | null {
+  return parsed<DecisionCore>(core ?? (live_at === null ? document : coreIn(document, live_at)));
+}
+
+/** How many characters `decodeCore` parses. */
+export function lengthOfCore({ document, core, live_at }: StoredCore): number {
+  if (core !== null) return core.length;
+  if (live_at === null) return document.length;
+  let length = 0;
+  for (let i = CORE_AT; i < live_at.length; i += 2)
+    length += (live_at[i + 1] as number) - (live_at[i] as number);
+  return length;
 }
 
 /** The JSON text of a decision as it is now: its document with other values of the fields that change. */
-export function withLiveFields(
-  { document, live_at }: Pick<DecisionText, 'document' | 'live_at'>,
-  live: LiveFields,
-): string {
+export function withLiveFields({ document, live_at }: DecisionText, live: LiveFields): string {
   let text = '';
   let end = 0;
   for (let i = 0; i < LIVE_FIELDS.length; i++) {

@@ -78,25 +78,28 @@ export interface DecisionRow {
   created_at: string;
   /** The JSON text of the answer. A replay sends these bytes again. */
   document: string;
-  /** See `DecisionText`; null in rows that are older than it. */
+  /** The JSON text of its `DecisionCore` in rows that were written while it was a column; null in all others. */
   core: string | null;
+  /** See `DecisionText`; null in older rows. */
   live_at: readonly number[] | null;
 }
 
-/** A decision as texts: its document, and what lists and the rules about later states read of it. */
+/** The text of a decision, and where in it lies what lists and the rules about later states read. */
 export interface DecisionText {
   document: string;
-  /** The JSON text of its `DecisionCore`. */
-  core: string;
   /**
    * Where the values of the fields that change later lie in the document: the begin and the end of each, in UTF-16 code units,
-   * in the order of the document.
+   * in the order of the document. Behind them the same of each run of fields that belong to its `DecisionCore`, but in rows that
+   * have a `core`.
    */
   live_at: readonly number[];
 }
 
+/** The columns that the core of a row is read from. */
+export type StoredCore = Pick<DecisionRow, 'document' | 'core' | 'live_at'>;
+
 /** A row as it is written today. */
-export type NewDecisionRow = DecisionRow & DecisionText;
+export type NewDecisionRow = DecisionRow & DecisionText & { core: null };
 
 /** The row of a decision that was just made. */
 export function decisionRow(
@@ -105,7 +108,7 @@ export function decisionRow(
 ): NewDecisionRow {
   const { merchant, amount_minor: requested_amount_minor } = action;
   const of_decision = { decision_id, agent_id: agent.id, decision, mode, reason_codes, currency, created_at };
-  return { ...of_decision, merchant, requested_amount_minor, ...stored };
+  return { ...of_decision, merchant, requested_amount_minor, core: null, ...stored };
 }
 
 /** The answer that an idempotency key received before. */

@@ -1,6 +1,11 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { JoiningAuthority } from '@purser/rules/domain/authorities';
-import { DOCUMENT_MARKS, decodeCore, decodeDecision } from '@purser/rules/domain/decision-document';
+import {
+  DOCUMENT_MARKS,
+  decodeCore,
+  decodeDecision,
+  lengthOfCore,
+} from '@purser/rules/domain/decision-document';
 import type { DecisionState } from '@purser/rules/domain/decision-states';
 import type {
   DecisionCore,
@@ -36,7 +41,7 @@ export const assessmentOf = (document: string) =>
 export const heldAmountOf = (document: string) =>
   `substring(split_part(${document}, '"reservation":{', 2) from '^"reservation_id":"[^"]*","status":"HELD","amount_minor":([0-9]+),')::bigint`;
 
-const insertRows = makeInsert<Omit<NewDecisionRow, 'request_hash'>>('decisions', {
+const insertRows = makeInsert<Omit<NewDecisionRow, 'request_hash' | 'core'>>('decisions', {
   decision_id: 'text',
   agent_id: 'text',
   idempotency_key: 'text',
@@ -48,7 +53,6 @@ const insertRows = makeInsert<Omit<NewDecisionRow, 'request_hash'>>('decisions',
   currency: 'text',
   created_at: 'timestamptz',
   document: 'document',
-  core: 'document',
   live_at: 'integers',
 });
 
@@ -122,15 +126,15 @@ export function recordOf({ document, kept_id, ...state }: RecordRow): DecisionRe
 /** A decision for a list: as a record, and its texts, into which the view is written; null in rows older than those. */
 export type ListedDecision =
   | (DecisionRecord & { text: null })
-  | (DecisionCoreRecord & { text: Pick<DecisionText, 'document' | 'live_at'> });
+  | (DecisionCoreRecord & { text: DecisionText });
 
 export type ListedRow = RecordRow & { core: string | null; live_at: number[] | null };
 
 function listedOf(row: ListedRow): ListedDecision {
-  const { document, core, live_at, kept_id } = row;
+  const { document, live_at, kept_id } = row;
   // Not copied: a row is the state and more.
   const state = kept_id === null ? null : row;
-  const decision = core === null || live_at === null ? null : decodeCore(core);
+  const decision = live_at === null ? null : decodeCore(row);
   return decision === null || live_at === null
     ? { decision: decodeDecision(document), state, text: null }
     : { decision, state, text: { document, live_at } };
@@ -155,7 +159,7 @@ export const AS_RECORDS: ReadAs<DecisionRecord> = {
 export const AS_LISTED: ReadAs<ListedDecision> = {
   columns: `d.document, d.core, ${LIVE_AT}`,
   of: listedOf,
-  sizeOf: ({ core, document }) => (core ?? document).length,
+  sizeOf: lengthOfCore,
 };
 
 /** A decision with its state, and with the versions of its agent's authority that limits joined with after it. */
@@ -187,19 +191,18 @@ export async function loadDecisionRecords(
 }
 
 /**
- * Returns the cores of these decisions with their states. The rest of a document, three quarters of it, is neither transferred
- * nor parsed; only decisions that are older than cores are read whole, and those whose core was altered so that it is no JSON,
- * which their own events report.
+ * Returns the cores of these decisions with their states. The rest of a document, three quarters of it, is not parsed; only
+ * decisions that are older than cores are read whole, and those whose text was altered so that its core is no JSON, which their
+ * own events report.
  */
 export async function loadDecisionCores(
   db: Queryable,
   workspace_id: string,
   decision_ids: readonly string[],
 ): Promise<DecisionCoreRecord[]> {
-  type Row = Omit<ListedRow, 'document' | 'live_at'> & { workspace_id: string; made_id: string };
-  const result = await db.query<Row>({
+  const result = await db.query<ListedRow & { workspace_id: string }>({
     name: 'load_kept_cores',
-    text: `select d.decision_id as made_id, ${STATE_COLUMNS}, s.decision_id as kept_id, d.core
+    text: `select ${STATE_COLUMNS}, s.decision_id as kept_id, ${AS_LISTED.columns}
       from unnest($2::text[]) as w(decision_id)
       cross join lateral (
         select * from decisions d where d.workspace_id = $1 and d.decision_id = w.decision_id limit 1) as d
@@ -207,19 +210,10 @@ export async function loadDecisionCores(
         select * from decision_states s where s.workspace_id = $1 and s.decision_id = w.decision_id limit 1) as s on true`,
     values: [workspace_id, decision_ids],
   });
-  const found: DecisionCoreRecord[] = [];
-  const without: string[] = [];
-  for (const { made_id, core, kept_id, ...state } of result.rows) {
-    const decision = core === null ? null : decodeCore(core);
-    if (decision === null) without.push(made_id);
-    else found.push({ decision, state: kept_id === null ? null : state });
-  }
-  if (without.length === 0) return found;
-  const whole = await loadDecisionRecords(
-    db,
-    without.map((decision_id) => ({ workspace_id, decision_id })),
-  );
-  return [...found, ...whole];
+  return result.rows.map(({ document, core, live_at, kept_id, ...state }) => {
+    const decision = decodeCore({ document, core, live_at }) ?? decodeDecision(document);
+    return { decision, state: kept_id === null ? null : state };
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Decision } from '@purser/contract/decisions';
 import type { Mode } from '@purser/rules/domain/agents';
 import { DOCUMENT_MARKS, decodeDecision } from '@purser/rules/domain/decision-document';
-import type { DecisionKind } from '@purser/rules/domain/decisions';
+import type { DecisionKind, StoredCore } from '@purser/rules/domain/decisions';
 import type { LedgerEvent } from '@purser/rules/domain/ledger';
 import type { Queryable } from '../storage/database.ts';
 
@@ -21,8 +21,8 @@ export interface ChainRow extends LedgerEvent {
   requested_amount_minor: number | null;
   /** The time that the decision counts by. */
   made_at: string | null;
-  /** The core of a spend that holds something else than the requested amount, or counts in limits over time; else null. */
-  held_core: string | null;
+  /** The columns with the core of a spend that may hold something else than the requested amount, or count in limits over time. */
+  held: StoredCore | null;
   /** True if the decision's document may ask questions. */
   asks: boolean | null;
   /** The part of the document that names its allowance, where it may have one; else null. */
@@ -47,7 +47,7 @@ export async function loadChain(
         d.agent_id, d.decision, d.mode, d.currency, d.requested_amount_minor, d.created_at as made_at,
         octet_length(d.document) as bytes,
         case when 'AMOUNT_LIMITED' = any(d.reason_codes) or strpos(coalesce(d.core, d.document), ',"limits":[') > 0
-          then coalesce(d.core, d.document) end as held_core,
+          then json_build_object('document', d.document, 'core', d.core, 'live_at', d.live_at) end as held,
         strpos(d.document, '"answered":null}') > 0 as asks,
         case when strpos(d.document, '":{"id":"alw_') > 0
           then substr(d.document, strpos(d.document, ',"min_amount_minor":'), 400) end as under,

@@ -68,7 +68,7 @@ function count(tally: ChainTally, counts: BudgetRow, seq: number): void {
  */
 export function countUnchanged(tally: ChainTally, event: ChainRow): void {
   if (event.decision === 'DENY') return;
-  const decision = event.held_core === null ? null : decodeCore(event.held_core);
+  const decision = event.held === null ? null : decodeCore(event.held);
   const held_minor = decision?.reservation.amount_minor ?? (event.requested_amount_minor as number);
   if (decision !== null) tally.counters.add(countersOfUnchanged(decision));
   const { agent_id, currency, made_at } = event;
