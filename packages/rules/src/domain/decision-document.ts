@@ -62,7 +62,8 @@ export function composeDecision(parts: DecisionParts): Decision {
     explanation: verdict.explanation,
     policy_trace: verdict.policy_trace,
     remedies: parts.remedies,
-    purpose: { ...verdict.purpose, questions: [...parts.questions] },
+    // Not `{ ...purpose, questions }`, which has a hidden class of its own (`docs/decisions/0233`).
+    purpose: Object.assign({}, verdict.purpose, { questions: [...parts.questions] }),
     authority_version: parts.authority?.version ?? null,
     authority_hash: parts.authority?.hash ?? null,
     ...(parts.directory_version === 0 ? {} : { directory_version: parts.directory_version }),

@@ -101,14 +101,31 @@ export type StoredCore = Pick<DecisionRow, 'document' | 'core' | 'live_at'>;
 /** A row as it is written today. */
 export type NewDecisionRow = DecisionRow & DecisionText & { core: null };
 
-/** The row of a decision that was just made. */
+/**
+ * The row of a decision that was just made. Its fields are named one by one, since a copy with new fields has a hidden class of
+ * its own in V8 (`docs/decisions/0233`): 0.02 instead of 5 µs.
+ */
 export function decisionRow(
   { decision_id, agent, decision, mode, reason_codes, action, currency, created_at }: Decision,
-  stored: Pick<NewDecisionRow, 'idempotency_key' | 'request_hash' | keyof DecisionText>,
+  { idempotency_key, request_hash }: Pick<NewDecisionRow, 'idempotency_key' | 'request_hash'>,
+  { document, live_at }: DecisionText,
 ): NewDecisionRow {
-  const { merchant, amount_minor: requested_amount_minor } = action;
-  const of_decision = { decision_id, agent_id: agent.id, decision, mode, reason_codes, currency, created_at };
-  return { ...of_decision, merchant, requested_amount_minor, core: null, ...stored };
+  return {
+    decision_id,
+    agent_id: agent.id,
+    decision,
+    mode,
+    reason_codes,
+    currency,
+    created_at,
+    merchant: action.merchant,
+    requested_amount_minor: action.amount_minor,
+    idempotency_key,
+    request_hash,
+    document,
+    core: null,
+    live_at,
+  };
 }
 
 /** The answer that an idempotency key received before. */
@@ -122,19 +139,19 @@ export interface EarlierDecision {
 
 /**
  * The form of a decision that the ledger seals, its keys in the order of RFC 8785. The hash of a long text stands for the text. A
- * column that is null was not there when the row was written.
+ * column that is null was not there when the row was written: it is undefined, which JSON leaves out.
  */
 export function sealedDecision(row: DecisionRow): Record<string, unknown> {
   return {
     agent_id: row.agent_id,
-    ...(row.core === null ? {} : { core: shownSha256(row.core) }),
+    core: row.core === null ? undefined : shownSha256(row.core),
     created_at: row.created_at,
     currency: row.currency,
     decision: row.decision,
     decision_id: row.decision_id,
     document: shownSha256(row.document),
     idempotency_key: row.idempotency_key,
-    ...(row.live_at === null ? {} : { live_at: row.live_at }),
+    live_at: row.live_at ?? undefined,
     merchant: row.merchant,
     mode: row.mode,
     reason_codes: row.reason_codes,

@@ -33,9 +33,9 @@ export function loadedAllowances(
   counters: { slots(counter: CounterKey): readonly CountedSlot[] },
 ): readonly LoadedAllowance[] {
   return chain.map((allowance) => ({
-    ...allowance,
     slots: counters.slots({ counter_id: allowance.allowance_id, subject: '' }),
     total_slots: counters.slots({ counter_id: allowance.allowance_id, subject: ALL_PERIODS }),
+    ...allowance,
   }));
 }
 

@@ -32,8 +32,8 @@ export function loadedBudgets(
   counters: { slots(counter: CounterKey): readonly CountedSlot[] },
 ): readonly LoadedBudget[] {
   return budgetsOf(slugs, all).map((budget) => ({
-    ...budget,
     slots: counters.slots({ counter_id: budget.budget_id, subject: '' }),
+    ...budget,
   }));
 }
 

@@ -101,8 +101,9 @@ function inquiryOf(
 ): Inquiry {
   const purpose = readingOf(authority, facts.allowances);
   const spend = readSpend(request, readMerchant);
-  const inquiry = { authority, purpose, spend, facts, is_asked_for: isAskedFor({ purpose, spend }) };
-  return { ...inquiry, vouched: voucherOf(inquiry) };
+  const is_asked_for = isAskedFor({ purpose, spend });
+  const vouched = voucherOf({ authority, purpose, spend, facts, is_asked_for });
+  return { authority, purpose, spend, facts, is_asked_for, vouched };
 }
 
 function findingsOf(

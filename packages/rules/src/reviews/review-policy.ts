@@ -92,7 +92,8 @@ export function reviewTerms(
 ): ReviewTerms {
   if (mode !== 'ENFORCE' || decision !== 'REVIEW' || version === 0) return {};
   const review_tier = tierOf(policy, currency, held_minor);
-  return { ...(review_tier === null ? {} : { review_tier }), review_policy_version: version };
+  const review_policy_version = version;
+  return review_tier === null ? { review_policy_version } : { review_tier, review_policy_version };
 }
 
 /** Returns whether a decision says of the review policy what it must while this version is in force. */

@@ -230,9 +230,11 @@ function reserve(
   const own = { count: decision === 'DENY' ? 0 : 1, amount_minor };
   // What an allowance in another currency denied says nothing about it either.
   const allowances = counts_in.filter((each) => each.currency === currency);
-  const counted = in_its_currency ? countedLimits({ ...facts, allowances }, own) : [];
+  const { counters, shared_budgets, now_ms } = facts;
+  const counted = in_its_currency ? countedLimits({ counters, shared_budgets, allowances, now_ms }, own) : [];
   const limits = counted.length === 0 ? {} : { limits: counted };
-  if (decision === 'DENY') return { ...noReservation(currency, period, budget, limit_minor), ...limits };
+  if (decision === 'DENY')
+    return Object.assign({}, noReservation(currency, period, budget, limit_minor), limits);
   const held = { ...budget, held_minor: budget.held_minor + amount_minor };
   set.putBudget(held);
   return {
@@ -325,7 +327,7 @@ export function makeCreateDecision(
         request_id: origin.request_id,
       });
       const { idempotency_key, request_hash } = input;
-      const row = decisionRow(made, { idempotency_key, request_hash, ...encodeDecision(made) });
+      const row = decisionRow(made, { idempotency_key, request_hash }, encodeDecision(made));
       const event_id = set.addDecision(row, made);
       countAsked(set, made);
       set.allowances.noteUses(decision_id, decided.counts_in);

@@ -65,7 +65,10 @@ export function needsOf<Input>(
   const allowances =
     allowance_path === undefined ? {} : { allowances: [...(needs.allowances ?? []), ...allowance_path] };
   if (key_id !== null)
-    return { ...needs, ...allowances, keys: [...(needs.keys ?? []), key_id, ...maker_key_ids] };
+    // Not `{ ...needs, keys }`: see `docs/decisions/0233`.
+    return Object.assign({}, needs, allowances, {
+      keys: [...(needs.keys ?? []), key_id, ...maker_key_ids],
+    });
   return session_id === null ? needs : { ...needs, sessions: [session_id] };
 }
 
@@ -125,7 +128,7 @@ function checkClock(
   const newest_ms = Math.max(...heads.map(({ time_ms }) => time_ms));
   const reading = { clock_ms: first.clock_ms, asked_ms, answered_ms };
   // A workspace that begins has no batch yet, which says nothing of others.
-  if (!clock.observe(newest_ms === 0 ? reading : { ...reading, newest_ms }))
+  if (!clock.observe(newest_ms === 0 ? reading : { newest_ms, ...reading }))
     throw clockSuspect(clock.doubt() as string);
 }
 
@@ -142,7 +145,7 @@ function refusalOf(set: WorkingSet, { actor, role, bound }: Origin): string | nu
     const key = set.keys.get(actor.key_id);
     return key === undefined
       ? INVALID_KEY
-      : keyRefusal({ ...key, ...(bound && boundsOf(set, bound)) }, set.now_ms);
+      : keyRefusal(bound === undefined ? key : { ...key, ...boundsOf(set, bound) }, set.now_ms);
   }
   if (actor.session_id === null) return null;
   const session = set.people.session(actor.session_id);

@@ -24,6 +24,10 @@ const MAX_LENGTH = 32_000_000;
 /** The size counted for a workspace without rows. */
 const EMPTY_LENGTH = 500;
 
+/** The kinds whose rows are kept. */
+const KEPT = KINDS.flatMap(([kind, { known }]) => (known === undefined ? [] : [[kind, known] as const]));
+const NONE: readonly never[] = [];
+
 const lengthOfJson = (row: object) => JSON.stringify(row).length;
 
 const isSameHead = (a: HeadVersion, b: HeadVersion) =>
@@ -70,19 +74,18 @@ export class KnownRows {
     const continues = holds && before !== undefined && before.length < this.#max_length / 4;
     const rows: Known['rows'] = continues ? before.rows : new Map();
     let length = continues ? before.length : EMPTY_LENGTH;
-    for (const [kind, { known }] of KINDS) {
-      if (known === undefined) continue;
+    for (const [kind, known] of KEPT) {
       const { keyOf, lengthOf = lengthOfJson, changed, replaced } = known;
       const kept = valueIn(rows, kind, () => new Map<string, object[]>());
-      const found = new Map<string, object[]>();
+      let found: Map<string, object[]> | undefined;
       for (const row of loaded[kind]) {
         const key = keyOf(row);
-        if (key !== null && !kept.has(key)) pushTo(found, key, Object.freeze(row));
+        if (key === null || kept.has(key)) continue;
+        found ??= new Map();
+        pushTo(found, key, Object.freeze(row));
+        length += lengthOf(row);
       }
-      for (const [key, all] of found) {
-        kept.set(key, all);
-        for (const row of all) length += lengthOf(row);
-      }
+      for (const [key, all] of found ?? NONE) kept.set(key, all);
       for (const key of changed?.(set) ?? []) {
         for (const row of kept.get(key) ?? []) length -= lengthOf(row);
         kept.delete(key);

@@ -6,7 +6,7 @@ import type { Client } from '../storage/database.ts';
 import { withoutWorkspace } from '../storage/rows.ts';
 import type { LockedHead } from '../storage/workspaces.ts';
 import type { KnownRows } from './known-rows.ts';
-import { FLAG_OF, KINDS, type Load, type Loaded, nothingLoaded } from './tables.ts';
+import { addLoaded, FLAG_OF, KINDS, type Load, type Loaded, nothingLoaded } from './tables.ts';
 
 /** The needs of the commands of one workspace. */
 export interface Wanted {
@@ -22,16 +22,28 @@ interface Key {
   fields: object;
 }
 
-const joined = (fields: object) => Object.values(fields).join(' ');
+const joined = (fields: object): string => {
+  const values: unknown[] = Object.values(fields);
+  return values.length === 1 ? String(values[0]) : values.join(' ');
+};
+
+/** How a kind of rows is loaded that a batch needs: some rows are known, if the head says so, the others unknown. */
+interface Plan {
+  kind: keyof Loaded;
+  each: Load;
+  taken: { key: Key; rows: readonly object[] }[];
+  unknown: Key[];
+}
 
 /** Collects the keys that all commands need of one kind, each key once for each workspace. */
 function collectKeys(wanted: readonly Wanted[], { keysOf, nameOf = joined }: Load): Key[] {
   const keys: Key[] = [];
   for (const { workspace_id, needs } of wanted) {
-    const seen = new Set<string>();
+    let seen: Set<string> | undefined;
     for (const need of needs) {
       for (const fields of keysOf(need)) {
         const name = nameOf(fields);
+        seen ??= new Set();
         if (seen.has(name)) continue;
         seen.add(name);
         keys.push({ workspace_id, name, fields });
@@ -68,29 +80,31 @@ export function sendLoads(
 ): Loading {
   const rows = new Map<string, Loaded>();
   for (const { workspace_id } of wanted) rows.set(workspace_id, nothingLoaded());
-  const listOf = (workspace_id: string, kind: keyof Loaded) => rows.get(workspace_id)?.[kind] as object[];
-  const load = async (on: Client, kind: keyof Loaded, { rowsOf }: Load, keys: readonly Key[]) => {
-    if (keys.length === 0) return;
+  const load = async (on: Client, { kind, each: { rowsOf } }: Plan, keys: readonly Key[]) => {
     const found = await rowsOf(
       on,
-      keys.map(({ workspace_id, fields }) => ({ ...fields, workspace_id })),
+      keys.map(({ workspace_id, fields }) => ({ workspace_id, ...fields })),
     );
-    for (const row of found) listOf(row.workspace_id, kind).push(withoutWorkspace(row));
+    for (const row of found) addLoaded(rows.get(row.workspace_id) as Loaded, kind, [withoutWorkspace(row)]);
   };
-  const plans = KINDS.map(([kind, each]) => {
-    const taken: { key: Key; rows: readonly object[] }[] = [];
-    const unknown: Key[] = [];
-    for (const key of collectKeys(wanted, each)) {
+  const plans: Plan[] = [];
+  for (const [kind, each] of KINDS) {
+    const keys = collectKeys(wanted, each);
+    if (keys.length === 0) continue;
+    const plan: Plan = { kind, each, taken: [], unknown: [] };
+    for (const key of keys) {
       const found = each.known && known.find(key.workspace_id, kind, key.name);
-      if (found === undefined) unknown.push(key);
-      else taken.push({ key, rows: found });
+      if (found === undefined) plan.unknown.push(key);
+      else plan.taken.push({ key, rows: found });
     }
-    return { kind, each, taken, unknown };
-  });
+    plans.push(plan);
+  }
   const issue = (send: (on: Client) => Promise<void>[]) =>
     engine?.kind === 'citus' ? selectTogether(client, send) : send(client);
   const sent = issue((on) =>
-    plans.flatMap(({ kind, each, unknown }) => (FLAG_OF.has(kind) ? [] : [load(on, kind, each, unknown)])),
+    plans.flatMap((plan) =>
+      FLAG_OF.has(plan.kind) || plan.unknown.length === 0 ? [] : [load(on, plan, plan.unknown)],
+    ),
   );
 
   async function finish(heads: readonly LockedHead[]): Promise<Map<string, Loaded>> {
@@ -100,22 +114,26 @@ export function sendLoads(
       known.holdsAt(head.workspace_id, head, batchTimes(head.clock_ms, head.time_ms).now_ms),
     );
     const is_known = new Set(holding.map((head) => head.workspace_id));
-    const late = plans.map(({ kind, each, taken, unknown }) => {
+    const late = plans.map((plan) => {
+      const { kind, taken, unknown } = plan;
       const flag = FLAG_OF.get(kind);
       const keys = flag === undefined ? [] : [...unknown];
       for (const { key, rows: found } of taken) {
         const { workspace_id } = key;
-        const may_lack = kind === 'budgets' && listOf(workspace_id, 'due_holds').length > 0;
-        if (is_known.has(workspace_id) && !may_lack) listOf(workspace_id, kind).push(...found);
+        const loaded = rows.get(workspace_id) as Loaded;
+        const may_lack = kind === 'budgets' && loaded.due_holds.length > 0;
+        if (is_known.has(workspace_id) && !may_lack) addLoaded(loaded, kind, found);
         else keys.push(key);
       }
       const wants = ({ workspace_id }: Key) => {
         const head = locked.get(workspace_id);
         return flag === undefined ? head !== undefined : head?.[flag] === true;
       };
-      return { kind, each, keys: keys.filter(wants) };
+      return { plan, keys: keys.filter(wants) };
     });
-    await settleAll(issue((on) => late.map(({ kind, each, keys }) => load(on, kind, each, keys))));
+    await settleAll(
+      issue((on) => late.flatMap(({ plan, keys }) => (keys.length === 0 ? [] : [load(on, plan, keys)]))),
+    );
     return rows;
   }
   return { sent, finish };

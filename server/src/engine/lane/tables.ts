@@ -119,7 +119,8 @@ const load = <Key extends object, Row>(
   known?: Cacheable<Row>,
 ): Load<Key, Row> => ({ keysOf, rowsOf, known });
 
-const NONE: readonly never[] = [];
+/** Frozen, since workspaces share it. */
+const NONE: readonly never[] = Object.freeze([]);
 const LENGTH_OF_COUNTER = 120;
 const LENGTH_OF_SLOT = 100;
 /** The keys of rows that are found by one column. */
@@ -307,9 +308,21 @@ export type Loaded = { [Kind in keyof typeof LOADS]: RowsOf<(typeof LOADS)[Kind]
 /** All kinds, in the order in which their statements are sent; those with a flag come last. */
 export const KINDS = Object.entries({ ...LOADS, ...FLAGGED }) as unknown as readonly [keyof Loaded, Load][];
 
-/** The loaded rows of a batch that needed none. */
+const NOTHING = Object.fromEntries(KINDS.map(([kind]) => [kind, NONE])) as unknown as Loaded;
+
+/**
+ * The loaded rows of a batch that needed none. Only kinds that have rows become its own, because a batch of many workspaces
+ * would otherwise make hundreds of empty lists for each.
+ */
 export function nothingLoaded(): Loaded {
-  return Object.fromEntries(KINDS.map(([kind]) => [kind, []])) as unknown as Loaded;
+  return Object.create(NOTHING) as Loaded;
+}
+
+/** Adds rows of one kind. */
+export function addLoaded(loaded: Loaded, kind: keyof Loaded, rows: readonly object[]): void {
+  const lists = loaded as Record<keyof Loaded, object[]>;
+  if (Object.hasOwn(loaded, kind)) lists[kind].push(...rows);
+  else lists[kind] = [...rows];
 }
 
 /** The changes of a batch in one workspace. */
@@ -318,17 +331,20 @@ export interface ChangedSet {
   now_ms: number;
   changes: Changes;
   outbox: { changes: OutboxChanges; notices: { changes: NoticeChanges } };
-  people: { changes: PeopleChanges };
-  listed_merchants: { changes: ReadonlyMap<string, MerchantEntry> };
   shared_budgets: { changes: ReadonlyMap<string, SharedBudget> };
   allowances: Pick<Allowances, 'changes' | 'new_labels' | 'uses' | 'issuer_changes'>;
   limit_alerts: { changes: ReadonlyMap<string, LimitAlert> };
-  decision_links: { changes: ReadonlyMap<string, DecisionLinkRow> };
-  signing_keys: { changes: ReadonlyMap<string, SigningKeyRow> };
-  imported: { changes: HistoryChanges };
-  resolved_lines: { changes: CoverageChanges };
-  rails: { changes: RailChanges };
-  slack_links: { changes: ReadonlyMap<string, SlackLink> };
   questions: { changes: ReadonlyMap<string, QuestionRow>; events: readonly QuestionEvent[] };
   counters: Counters;
+  /** The parts that a command asked for. */
+  rare: {
+    people?: { changes: PeopleChanges };
+    listed_merchants?: { changes: ReadonlyMap<string, MerchantEntry> };
+    decision_links?: { changes: ReadonlyMap<string, DecisionLinkRow> };
+    signing_keys?: { changes: ReadonlyMap<string, SigningKeyRow> };
+    imported?: { changes: HistoryChanges };
+    resolved_lines?: { changes: CoverageChanges };
+    rails?: { changes: RailChanges };
+    slack_links?: { changes: ReadonlyMap<string, SlackLink> };
+  };
 }

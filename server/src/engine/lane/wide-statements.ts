@@ -58,11 +58,11 @@ function join(statements: readonly Collected[]): Statement {
     isCounted(each) ? [...each.values, each.writes] : each.values,
   );
   const known = joined.get(names);
-  if (known !== undefined) return { ...known, values };
+  if (known !== undefined) return { values, ...known };
   const name = statements.length === 1 ? `${names}_counted` : `write_wide_${joined.size}`;
   const made = { name, text: joinTexts(statements) };
   joined.set(names, made);
-  return { ...made, values };
+  return { values, ...made };
 }
 
 /**

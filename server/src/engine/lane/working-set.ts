@@ -52,6 +52,18 @@ export interface FoundWorkspace {
   loaded: Loaded;
 }
 
+/** The parts of a working set that most batches make no use of; in a batch of many workspaces they were half of its lists. */
+interface RareParts {
+  people?: People;
+  listed_merchants?: ListedMerchants;
+  decision_links?: DecisionLinks;
+  signing_keys?: SigningKeys;
+  imported?: ImportedLines;
+  rails?: Rails;
+  resolved_lines?: ResolvedLines;
+  slack_links?: SlackLinks;
+}
+
 /**
  * The rows that a batch loaded for one workspace, and the changes of its commands. A command sees the changes of those
  * before it. Nothing here does I/O: the lane writes `changes` after all commands have been applied. Loaded rows are
@@ -67,19 +79,13 @@ export class WorkingSet {
   readonly newId: NewId;
   /** The webhook endpoints and channels, and what is to be sent to them. */
   readonly outbox: Outbox;
-  readonly people: People;
   readonly keys: Keys;
-  readonly listed_merchants: ListedMerchants;
   readonly shared_budgets: SharedBudgets;
   readonly allowances: Allowances;
   readonly limit_alerts: LimitAlerts;
   readonly questions: Questions;
-  readonly signing_keys: SigningKeys;
-  readonly imported: ImportedLines;
-  readonly rails: Rails;
-  readonly resolved_lines: ResolvedLines;
-  readonly decision_links: DecisionLinks;
-  readonly slack_links: SlackLinks;
+  /** The parts that no decision asks for; each is made when a command first does. */
+  readonly rare: RareParts = {};
   /** Usage over time. */
   readonly counters: Counters;
   /** The later history of earlier decisions. */
@@ -92,6 +98,10 @@ export class WorkingSet {
   /** Grows with every published event, also where no endpoint takes it. */
   published_count = 0;
 
+  readonly #loaded: Loaded;
+  readonly #noteChange = () => {
+    this.change_count += 1;
+  };
   readonly #occurred_at: string;
   #head: LedgerHead;
   #workspace: Workspace | undefined;
@@ -113,21 +123,12 @@ export class WorkingSet {
     this.now = new Date(now_ms).toISOString();
     this.#occurred_at = order_ms === now_ms ? this.now : new Date(order_ms).toISOString();
     this.newId = newId;
-    const noteChange = () => {
-      this.change_count += 1;
-    };
+    this.#loaded = loaded;
+    const noteChange = this.#noteChange;
     this.outbox = new Outbox({ now: this.now, order_ms, newId, loaded }, noteChange);
-    this.people = new People(this.now, loaded, noteChange);
-    this.listed_merchants = new ListedMerchants(loaded, noteChange);
     this.shared_budgets = new SharedBudgets(loaded.shared_budgets, noteChange);
     this.allowances = new Allowances(loaded, noteChange);
     this.limit_alerts = new LimitAlerts(loaded.limit_alerts, noteChange);
-    this.decision_links = new DecisionLinks(loaded.decision_links, noteChange);
-    this.signing_keys = new SigningKeys(loaded.signing_keys, noteChange);
-    this.imported = new ImportedLines(loaded, noteChange);
-    this.rails = new Rails(this, loaded, noteChange);
-    this.resolved_lines = new ResolvedLines(loaded, noteChange);
-    this.slack_links = new SlackLinks(loaded.slack_links, noteChange);
     this.counters = new Counters([...loaded.counters, ...loaded.budget_counters]);
     this.#first_seq = head.seq;
     this.#head = head;
@@ -161,6 +162,46 @@ export class WorkingSet {
 
   get head(): LedgerHead {
     return this.#head;
+  }
+
+  get people(): People {
+    this.rare.people ??= new People(this.now, this.#loaded, this.#noteChange);
+    return this.rare.people;
+  }
+
+  get listed_merchants(): ListedMerchants {
+    this.rare.listed_merchants ??= new ListedMerchants(this.#loaded, this.#noteChange);
+    return this.rare.listed_merchants;
+  }
+
+  get decision_links(): DecisionLinks {
+    this.rare.decision_links ??= new DecisionLinks(this.#loaded.decision_links, this.#noteChange);
+    return this.rare.decision_links;
+  }
+
+  get signing_keys(): SigningKeys {
+    this.rare.signing_keys ??= new SigningKeys(this.#loaded.signing_keys, this.#noteChange);
+    return this.rare.signing_keys;
+  }
+
+  get imported(): ImportedLines {
+    this.rare.imported ??= new ImportedLines(this.#loaded, this.#noteChange);
+    return this.rare.imported;
+  }
+
+  get rails(): Rails {
+    this.rare.rails ??= new Rails(this, this.#loaded, this.#noteChange);
+    return this.rare.rails;
+  }
+
+  get resolved_lines(): ResolvedLines {
+    this.rare.resolved_lines ??= new ResolvedLines(this.#loaded, this.#noteChange);
+    return this.rare.resolved_lines;
+  }
+
+  get slack_links(): SlackLinks {
+    this.rare.slack_links ??= new SlackLinks(this.#loaded.slack_links, this.#noteChange);
+    return this.rare.slack_links;
   }
 
   workspace(): Workspace | undefined {
@@ -308,7 +349,7 @@ export class WorkingSet {
 
   /** Appends the next event to the chain and returns its id. */
   append(type: LedgerEventType, subject_type: SubjectType, subject_id: string, data_hash: Buffer): string {
-    const unsealed = {
+    const event: LedgerEvent = {
       seq: this.#head.seq + 1,
       id: this.newId('event'),
       type,
@@ -317,8 +358,9 @@ export class WorkingSet {
       occurred_at: this.#occurred_at,
       data_hash,
       prev_hash: this.#head.hash,
+      hash: this.#head.hash,
     };
-    const event: LedgerEvent = { ...unsealed, hash: eventHash(unsealed) };
+    event.hash = eventHash(event);
     this.#head = { seq: event.seq, hash: event.hash };
     this.changes.events.push(event);
     this.change_count += 1;

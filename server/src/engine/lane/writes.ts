@@ -43,7 +43,7 @@ import { insertOutcomes } from '../storage/outcomes.ts';
 import { insertNotes } from '../storage/reviewing/notes.ts';
 import { insertReviewPolicies } from '../storage/reviews/review-policies.ts';
 import { insertReviews } from '../storage/reviews.ts';
-import type { Write } from '../storage/rows.ts';
+import type { WorkspaceRows, Write } from '../storage/rows.ts';
 import { endSessionsOf } from '../storage/sessions.ts';
 import { putSharedBudgets } from '../storage/shared-budgets.ts';
 import {
@@ -58,82 +58,94 @@ import type { ChangedSet } from './tables.ts';
 
 type Put = (client: Client, sets: readonly ChangedSet[]) => Promise<unknown> | undefined;
 
+/** Changed rows as a working set has them. */
+type Rows<Row> = undefined | readonly Row[] | { readonly size: number; values(): Iterable<Row> };
+
+const NONE: readonly never[] = [];
+/** Most kinds are changed by hardly any batch, so no list is made of nothing. */
+function listOf<Row>(rows: Rows<Row>): readonly Row[] {
+  if (rows === undefined) return NONE;
+  if ('length' in rows) return rows;
+  return rows.size === 0 ? NONE : [...rows.values()];
+}
+
 /** Makes the writer of one kind of row: one statement for all workspaces, or none if nothing changed. */
-function put<Row>(write: Write<Row>, rowsOf: (set: ChangedSet) => Iterable<Row>): Put {
+function put<Row>(write: Write<Row>, rowsOf: (set: ChangedSet) => Rows<Row>): Put {
   return (client, sets) => {
-    const parts = sets.flatMap((set) => {
-      const rows = [...rowsOf(set)];
-      return rows.length === 0 ? [] : [{ workspace_id: set.workspace_id, rows }];
-    });
+    const parts: WorkspaceRows<Row>[] = [];
+    for (const set of sets) {
+      const rows = listOf(rowsOf(set));
+      if (rows.length > 0) parts.push({ workspace_id: set.workspace_id, rows });
+    }
     return parts.length === 0 ? undefined : write(client, parts);
   };
 }
 
-const idsOf = (ids: Iterable<string>) => [...ids].map((import_id) => ({ import_id }));
+const idsOf = (ids: Rows<string>) => listOf(ids).map((import_id) => ({ import_id }));
 
 /** Everything that a batch can write, in the order in which the statements are sent. */
 const WRITES: readonly Put[] = [
   put(putWorkspaces, ({ changes }) => (changes.workspace === undefined ? [] : [changes.workspace])),
-  put(putAgents, ({ changes }) => changes.agents.values()),
+  put(putAgents, ({ changes }) => changes.agents),
   put(insertAuthorities, ({ changes }) => changes.authorities),
   put(insertReviewPolicies, ({ changes }) => changes.review_policies),
-  put(putKeys, ({ changes }) => changes.keys.values()),
+  put(putKeys, ({ changes }) => changes.keys),
   put(insertKeyDigests, ({ changes }) => changes.new_digests),
   put(deleteKeyDigests, ({ changes }) => changes.old_digests),
-  put(putKeyUses, ({ changes }) => changes.key_uses.values()),
+  put(putKeyUses, ({ changes }) => changes.key_uses),
   put(insertDecisions, ({ changes }) => changes.decisions),
-  put(putDecisionStates, ({ changes }) => changes.states.values()),
+  put(putDecisionStates, ({ changes }) => changes.states),
   put(insertReviews, ({ changes }) => changes.reviews),
   put(insertLabels, ({ changes }) => changes.labels),
   put(insertNotes, ({ changes }) => changes.notes),
   put(insertOutcomes, ({ changes }) => changes.outcomes),
   put(insertConsumptions, ({ changes }) => changes.consumptions),
-  put(deleteExpiringHolds, ({ changes }) => changes.settled_expiring.values()),
-  put(insertExpiringHolds, ({ changes }) => changes.new_expiring.values()),
+  put(deleteExpiringHolds, ({ changes }) => changes.settled_expiring),
+  put(insertExpiringHolds, ({ changes }) => changes.new_expiring),
   put(insertExpiredReservations, ({ changes }) => changes.expired_reservations),
-  put(putBudgets, ({ changes }) => changes.budgets.values()),
-  put(addKnownMerchants, ({ changes }) => changes.known_merchants.values()),
+  put(putBudgets, ({ changes }) => changes.budgets),
+  put(addKnownMerchants, ({ changes }) => changes.known_merchants),
   put(addToCounters, ({ counters }) => counters.changes()),
-  put(insertUsers, ({ people }) => people.changes.users),
-  put(putMembers, ({ people }) => people.changes.members.values()),
-  put(putInvitations, ({ people }) => people.changes.invitations.values()),
-  put(insertInvitationEmails, ({ people }) => people.changes.emails),
-  put(endSessionsOf, ({ people }) => people.changes.ended_sessions.values()),
-  put(putMerchantEntries, ({ listed_merchants }) => listed_merchants.changes.values()),
-  put(putQuestions, ({ questions }) => questions.changes.values()),
+  put(insertUsers, ({ rare }) => rare.people?.changes.users),
+  put(putMembers, ({ rare }) => rare.people?.changes.members),
+  put(putInvitations, ({ rare }) => rare.people?.changes.invitations),
+  put(insertInvitationEmails, ({ rare }) => rare.people?.changes.emails),
+  put(endSessionsOf, ({ rare }) => rare.people?.changes.ended_sessions),
+  put(putMerchantEntries, ({ rare }) => rare.listed_merchants?.changes),
+  put(putQuestions, ({ questions }) => questions.changes),
   put(insertQuestionEvents, ({ questions }) => questions.events),
-  put(putLimitAlerts, ({ limit_alerts }) => limit_alerts.changes.values()),
-  put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes.values()),
-  put(putAllowances, ({ allowances }) => allowances.changes.values()),
+  put(putLimitAlerts, ({ limit_alerts }) => limit_alerts.changes),
+  put(putSharedBudgets, ({ shared_budgets }) => shared_budgets.changes),
+  put(putAllowances, ({ allowances }) => allowances.changes),
   put(insertAllowanceLabels, ({ allowances }) => allowances.new_labels),
   put(insertAllowanceUses, ({ allowances }) => allowances.uses),
-  put(putIssuers, ({ allowances }) => allowances.issuer_changes.values()),
-  put(putDecisionLinks, ({ decision_links }) => decision_links.changes.values()),
-  put(putSigningKeys, ({ signing_keys }) => signing_keys.changes.values()),
-  put(insertImports, ({ imported }) => imported.changes.new_imports),
-  put(putImportProgress, ({ imported }) => imported.changes.progress.values()),
-  put(deleteImportProblems, ({ imported }) => idsOf(imported.changes.restarted)),
-  put(insertImportProblems, ({ imported }) => imported.changes.problems),
-  put(insertLines, ({ imported }) => imported.changes.lines),
-  put(insertAssignments, ({ imported }) => imported.changes.assignments),
-  put(insertRailAuthorizations, ({ rails }) => rails.changes.authorizations),
-  put(putRails, ({ rails }) => rails.changes.rails.values()),
-  put(deleteRails, ({ rails }) => [...rails.changes.deleted].map((rail_id) => ({ rail_id }))),
-  put(insertLineResolutions, ({ resolved_lines }) => resolved_lines.changes.resolutions),
-  put(insertUnmatchedLines, ({ resolved_lines }) => resolved_lines.changes.unmatched),
-  put(deleteImports, ({ imported }) => idsOf(imported.changes.deleted_imports)),
-  put(putSlackLinks, ({ slack_links }) => slack_links.changes.values()),
+  put(putIssuers, ({ allowances }) => allowances.issuer_changes),
+  put(putDecisionLinks, ({ rare }) => rare.decision_links?.changes),
+  put(putSigningKeys, ({ rare }) => rare.signing_keys?.changes),
+  put(insertImports, ({ rare }) => rare.imported?.changes.new_imports),
+  put(putImportProgress, ({ rare }) => rare.imported?.changes.progress),
+  put(deleteImportProblems, ({ rare }) => idsOf(rare.imported?.changes.restarted)),
+  put(insertImportProblems, ({ rare }) => rare.imported?.changes.problems),
+  put(insertLines, ({ rare }) => rare.imported?.changes.lines),
+  put(insertAssignments, ({ rare }) => rare.imported?.changes.assignments),
+  put(insertRailAuthorizations, ({ rare }) => rare.rails?.changes.authorizations),
+  put(putRails, ({ rare }) => rare.rails?.changes.rails),
+  put(deleteRails, ({ rare }) => listOf(rare.rails?.changes.deleted).map((rail_id) => ({ rail_id }))),
+  put(insertLineResolutions, ({ rare }) => rare.resolved_lines?.changes.resolutions),
+  put(insertUnmatchedLines, ({ rare }) => rare.resolved_lines?.changes.unmatched),
+  put(deleteImports, ({ rare }) => idsOf(rare.imported?.changes.deleted_imports)),
+  put(putSlackLinks, ({ rare }) => rare.slack_links?.changes),
   put(insertAuditRecords, ({ changes }) => changes.audit),
   put(appendLedgerEvents, ({ changes }) => changes.events),
-  put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints.values()),
+  put(putWebhookEndpoints, ({ outbox }) => outbox.changes.endpoints),
   put(deleteWebhookEndpoints, ({ outbox }) => outbox.changes.deleted),
-  put(putChannels, ({ outbox }) => outbox.changes.channels.values()),
+  put(putChannels, ({ outbox }) => outbox.changes.channels),
   put(deleteChannels, ({ outbox }) => outbox.changes.deleted_channels),
-  put(putNoticeBursts, ({ outbox }) => outbox.notices.changes.bursts.values()),
+  put(putNoticeBursts, ({ outbox }) => outbox.notices.changes.bursts),
   put(putLastDigests, ({ outbox }) => outbox.notices.changes.digests),
-  put(insertNotices, ({ outbox }) => outbox.notices.changes.notices.values()),
+  put(insertNotices, ({ outbox }) => outbox.notices.changes.notices),
   put(insertWebhookEvents, ({ outbox }) => outbox.changes.events),
-  put(insertWebhookDeliveries, ({ outbox }) => outbox.changes.deliveries.values()),
+  put(insertWebhookDeliveries, ({ outbox }) => outbox.changes.deliveries),
   put(putWebhookQueues, ({ outbox }) =>
     [...outbox.changes.queues.values()].sort((a, b) => (a.endpoint_id < b.endpoint_id ? -1 : 1)),
   ),

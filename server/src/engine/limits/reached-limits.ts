@@ -49,7 +49,7 @@ function publishOfAgent(
 ): void {
   if (authority?.alert_percents === undefined || authority.currency !== currency) return;
   const velocity = (reservation.limits ?? []).filter(({ kind }) => kind === 'velocity');
-  const month = { ...monthStanding(reservation.budget, set.now_ms), counter_id: monthlyBudgetId(currency) };
+  const month = { counter_id: monthlyBudgetId(currency), ...monthStanding(reservation.budget, set.now_ms) };
   for (const { counter_id: limit_id, ...limit } of [
     month,
     ...velocity.map(({ held_minor: _, ...each }) => each),

@@ -108,8 +108,7 @@ export class ImaginedAgent {
 
   /** The rows that the lane would load from the database. */
   #loaded(named: readonly string[], now_ms: number): Loaded {
-    return {
-      ...nothingLoaded(),
+    const rows: Partial<Loaded> = {
       agents: [this.#agentRow()],
       authorities: [this.#authorityRow()],
       due_holds: [...this.#states.values()].flatMap((state) =>
@@ -132,6 +131,7 @@ export class ImaginedAgent {
       known_merchants: [...this.#known_merchants.values()],
       questions: [...this.#questions.values()],
     };
+    return Object.assign(nothingLoaded(), rows);
   }
 
   #agentRow(): Agent {

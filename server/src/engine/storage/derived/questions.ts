@@ -31,22 +31,22 @@ const jsonOrNull = (value: object | null) => (value === null ? null : JSON.strin
 const parsedOrNull = <T>(text: string | null) => (text === null ? null : (JSON.parse(text) as T));
 
 /** The stored form of a question. */
-export function storedQuestion({ about, asked_for, answer, ...row }: QuestionRow): StoredQuestion {
+export function storedQuestion(row: QuestionRow): StoredQuestion {
   return {
     ...row,
-    about: jsonOrNull(about),
-    asked_for: JSON.stringify(asked_for),
-    answer: jsonOrNull(answer),
+    about: jsonOrNull(row.about),
+    asked_for: JSON.stringify(row.asked_for),
+    answer: jsonOrNull(row.answer),
   };
 }
 
 /** A question as the rules use it. Throws SyntaxError where a stored text is not JSON. */
-export function questionOf({ about, asked_for, answer, ...row }: StoredQuestion): QuestionRow {
+export function questionOf(row: StoredQuestion): QuestionRow {
   return {
     ...row,
-    about: parsedOrNull(about),
-    asked_for: JSON.parse(asked_for),
-    answer: parsedOrNull(answer),
+    about: parsedOrNull(row.about),
+    asked_for: JSON.parse(row.asked_for),
+    answer: parsedOrNull(row.answer),
   };
 }
 
