@@ -69,14 +69,12 @@ function holding(
   release: Release,
 ): typeof chunks {
   const step = async (next: () => ReturnType<typeof chunks.next>) => {
-    try {
-      const result = await next();
-      if (result.done === true) release();
-      return result;
-    } catch (error) {
+    const result = await next().catch((error) => {
       release();
       throw error;
-    }
+    });
+    if (result.done === true) release();
+    return result;
   };
   const stream = {
     next: () =>
@@ -128,18 +126,18 @@ async function handleInPlace(
   const holder = holderOf(call.caller);
   await turns.pass(holder, 'answers_time', price);
   const release = await places.take(holder);
-  let is_streamed = false;
   try {
     const answer = await written(await route.handler(call));
-    if (answer.stream === undefined) {
-      turns.order.charge(holder, Math.max(0, ofAnswer(sizeOf(answer)) - price));
-      return answer;
+    const { stream } = answer;
+    if (stream !== undefined) {
+      return { ...answer, stream: { ...stream, chunks: holding(stream.chunks, turns.pause, release) } };
     }
-    is_streamed = true;
-    const chunks = holding(answer.stream.chunks, turns.pause, release);
-    return { ...answer, stream: { ...answer.stream, chunks } };
-  } finally {
-    if (!is_streamed) release();
+    turns.order.charge(holder, Math.max(0, ofAnswer(sizeOf(answer)) - price));
+    release();
+    return answer;
+  } catch (error) {
+    release();
+    throw error;
   }
 }
 
@@ -152,12 +150,11 @@ export function withTurns(route: Route, places: Record<ResourceName, Places>, tu
   if (route.scopes === 'public') return route;
   const { shares, handler } = route;
   if (shares === undefined) {
-    const handleLong = async (call: Call) => {
-      await turns.pass(holderOf(call.caller), 'answers_time', ofBody(lengthOfBody(call.headers)));
+    const handle = async (call: Call) => {
+      const length = lengthOfBody(call.headers);
+      if (length > LONG_BODY_BYTES) await turns.pass(holderOf(call.caller), 'answers_time', ofBody(length));
       return handler(call);
     };
-    const handle = (call: Call) =>
-      lengthOfBody(call.headers) > LONG_BODY_BYTES ? handleLong(call) : handler(call);
     return { ...route, handler: (call) => handleForeground(handle, call, turns) };
   }
   return {

@@ -104,24 +104,24 @@ export class Order {
   charge(holder: Holder, price: number): void {
     const { workspace, key } = this.of(holder);
     const now_ms = this.#now_ms();
-    const free_ms = Math.max(now_ms, workspace.free_ms) + price / PACE;
-    workspace.free_ms = this.#isNext(workspace, now_ms) ? now_ms : free_ms;
+    workspace.free_ms = this.leavesTime(holder) ? Math.max(now_ms, workspace.free_ms) + price / PACE : now_ms;
     this.#all.charge(workspace, price);
     workspace.charge(key, price);
   }
 
   /**
-   * How long a workspace leaves the time to others, ms. While one is there that has used less than it and the others, it is until
-   * what passed is four times the price of its turns, so that the requests of the other meet a process that is mostly idle; otherwise 0.
+   * How long a workspace leaves the time to others, ms: 0 if it need not, and otherwise until what passed is four times the price
+   * of its turns, so that the requests of others meet a process that is mostly idle.
    */
-  pauseOf({ workspace_id }: Holder): number {
-    const workspace = this.#all.part(workspace_id);
-    const now_ms = this.#now_ms();
-    return this.#isNext(workspace, now_ms) ? 0 : Math.max(0, workspace.free_ms - SLICE / PACE - now_ms);
+  pauseOf(holder: Holder): number {
+    const { free_ms } = this.#all.part(holder.workspace_id);
+    return this.leavesTime(holder) ? Math.max(0, free_ms - SLICE / PACE - this.#now_ms()) : 0;
   }
 
-  #isNext(workspace: Account, now_ms: number): boolean {
-    return now_ms - this.#behind_ms > PRESENT_MS || this.#all.isBehind(workspace);
+  /** Returns true if a workspace leaves time to others, since one is there that has used less than it and the others. */
+  leavesTime({ workspace_id }: Holder): boolean {
+    const is_other_there = this.#now_ms() - this.#behind_ms <= PRESENT_MS;
+    return is_other_there && !this.#all.isBehind(this.#all.part(workspace_id));
   }
 
   #note(workspace: Account): void {

@@ -16,6 +16,27 @@ test('where nobody may keep it for long, one workspace alone gets all', () => {
   expect(takeAll(new Places({ resource: 'lists', total: 4 }), of('ws_1'))).toHaveLength(4);
 });
 
+test('one that leaves time to others gets one at a time of what nobody may keep for long, and all again once it is alone', async () => {
+  let at_ms = 0;
+  const order = new Order({ now_ms: () => at_ms });
+  const places = new Places({ resource: 'lists', total: 4, order });
+  const exports = new Places({ resource: 'exports', total: 4, share: 0.5, order });
+  order.begin(of('flood'), 100, false);
+  const leave = order.enter(of('honest'));
+  const [first] = takeAll(places, of('flood'));
+  expect(places.inUse()).toBe(1);
+  expect(takeAll(exports, of('flood'))).toHaveLength(2);
+  expect(takeAll(places, of('honest'))).toHaveLength(3);
+  leave();
+  first?.();
+  const more = [1, 2].map(() => places.take(of('flood')));
+  expect(places.inUse()).toBe(4);
+  at_ms += 2_000;
+  (await more[0])?.();
+  await (await more[1])?.();
+  expect(places.inUse()).toBe(3);
+});
+
 test('one workspace alone gets to its share, and one of its keys to that of a key', () => {
   const places = new Places({ resource: 'writes', total: 1_000, share: 0.8, key_share: 0.6 });
   expect(takeAll(places, of('ws_1', 'key_1'))).toHaveLength(600);

@@ -13,7 +13,8 @@ export interface PlacesOptions {
   total: number;
   /**
    * The fraction (0 to 1) that one workspace gets while nobody else holds any, of a resource that may be kept for long.
-   * Default: all of it, since others soon have their turns.
+   * Default: all of it, since others soon have their turns; but one at a time where the order says that it leaves time to others,
+   * because several at once would fill the cores between those times.
    */
   share?: number;
   /** The same for one key. Default: the workspace's. */
@@ -48,6 +49,7 @@ export class Places {
   readonly #order: Order;
   readonly #price: number;
   readonly #max_wait_ms: number;
+  readonly #is_short: boolean;
   readonly #multiples: { workspace: number; key: number };
   readonly #held = { workspaces: new Map<string, number>(), keys: new Map<string, number>() };
   readonly #waiting: FairQueue<Waiter>;
@@ -66,6 +68,7 @@ export class Places {
     this.#order = order;
     this.#price = price;
     this.#max_wait_ms = options.max_wait_ms ?? MAX_WAIT_MS;
+    this.#is_short = share === 1;
     this.#multiples = { workspace: share / (1 - share), key: key_share / (1 - key_share) };
     this.#waiting = new FairQueue(order);
   }
@@ -122,14 +125,16 @@ export class Places {
     }
   }
 
-  #fits({ workspace_id, key_id }: Holder, amount: number): boolean {
+  #fits(holder: Holder, amount: number): boolean {
     const free = this.total - this.#in_use;
     const isWithin = (held: number, multiple: number) =>
       held === 0 || held + amount <= multiple * free + ROUNDING;
+    const of_workspace = this.#held.workspaces.get(holder.workspace_id) ?? 0;
     if (amount > free) return false;
+    if (of_workspace > 0 && this.#is_short && this.#order.leavesTime(holder)) return false;
     return (
-      isWithin(this.#held.workspaces.get(workspace_id) ?? 0, this.#multiples.workspace) &&
-      isWithin(this.#held.keys.get(key_id) ?? 0, this.#multiples.key)
+      isWithin(of_workspace, this.#multiples.workspace) &&
+      isWithin(this.#held.keys.get(holder.key_id) ?? 0, this.#multiples.key)
     );
   }
 

@@ -16,9 +16,8 @@ const REST = 3;
 export const MAX_WAIT_MS = 2_500;
 
 interface Piece extends Holder {
-  since_ms: number;
-  begin: () => void;
-  refuse: () => void;
+  /** Does it, or refuses what has waited for too long. */
+  take: () => void;
 }
 
 export interface TurnsOptions {
@@ -29,11 +28,6 @@ export interface TurnsOptions {
   /** Calls `resume` once everything has been done that came in meanwhile. */
   nextTurn?: (resume: () => void) => void;
 }
-
-const DEFAULTS = {
-  after: (wait_ms: number, resume: () => void) => void setTimeout(resume, wait_ms),
-  nextTurn: (resume: () => void) => void setImmediate(resume),
-};
 
 /** Does the work at once; what it throws rejects the promise. */
 const attempt = async <T>(work: () => T) => work();
@@ -61,9 +55,9 @@ export class Turns {
   /** When what they have read is paid. */
   #paid_ms = Number.NEGATIVE_INFINITY;
 
-  constructor(options: TurnsOptions) {
-    this.#options = { ...DEFAULTS, ...options };
-    this.order = new Order(options);
+  constructor({ now_ms, after = (ms, resume) => void setTimeout(resume, ms), nextTurn }: TurnsOptions) {
+    this.#options = { now_ms, after, nextTurn: nextTurn ?? setImmediate };
+    this.order = new Order({ now_ms });
     this.#waiting = new FairQueue(this.order);
   }
 
@@ -77,16 +71,14 @@ export class Turns {
     const is_turn = this.#left_ms > 0 && (this.#waiting.isEmpty() || this.#due_ms > this.#options.now_ms());
     if (is_turn && pause_ms === 0) return this.#do(holder, work, false);
     const refusal = valueIn(this.#refusals, reason, () => overloaded(reason));
+    const since_ms = this.#options.now_ms();
     return new Promise<T>((resolve, reject) => {
-      const piece: Piece = {
-        workspace_id: holder.workspace_id,
-        key_id: holder.key_id,
-        since_ms: this.#options.now_ms(),
-        begin: () => resolve(attempt(() => this.#do(holder, work, true))),
-        refuse: () => reject(refusal),
+      const take = () => {
+        if (this.#options.now_ms() - since_ms >= MAX_WAIT_MS) reject(refusal);
+        else resolve(attempt(() => this.#do(holder, work, true)));
       };
-      if (!this.#waiting.add(piece)) piece.refuse();
-      else this.#goOnLater(pause_ms);
+      if (this.#waiting.add({ ...holder, take })) this.#goOnLater(pause_ms);
+      else reject(refusal);
     });
   }
 
@@ -168,8 +160,7 @@ export class Turns {
     while (this.#left_ms > 0) {
       const piece = this.#waiting.next(mayBegin);
       if (piece === undefined) break;
-      if (this.#options.now_ms() - piece.since_ms >= MAX_WAIT_MS) piece.refuse();
-      else piece.begin();
+      piece.take();
     }
     if (!this.#waiting.isEmpty()) this.#goOnLater(this.#left_ms > 0 ? pause_ms : 0);
   };
