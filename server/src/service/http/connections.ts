@@ -56,6 +56,9 @@ interface Line {
   /** The request that is being answered, or null. */
   current: Asked | null;
   waiting: Asked[];
+  /** The request whose body arrives, or has arrived, and how often, once a second, it was found not to be there. */
+  arriving: IncomingMessage | null;
+  times_found: number;
   /** If set, no more requests are accepted: the connection ends with this answer after the one in progress. */
   last_word: string | null;
 }
@@ -80,21 +83,21 @@ export class Connections {
     const server = createServer(
       {
         headersTimeout: HEADERS_TIMEOUT_MS,
-        // Node knows one limit for all requests, and files may take longer: `#limitBody` watches each body.
+        // Node knows one limit for all requests, and files may take longer: `#endLate` looks at the bodies.
         requestTimeout: 0,
         connectionsCheckingInterval: CHECK_EVERY_MS,
         keepAliveTimeout: keep_alive_ms,
         // Otherwise Node answers a request without Host by itself, with an empty body.
         requireHostHeader: false,
       },
-      (message, response) => {
-        this.#limitBody(message);
-        this.#accept({ message, response }, handle);
-      },
+      (message, response) => this.#accept({ message, response }, handle),
     );
     // Node drops headers beyond this number silently. The request checks their number itself.
     server.maxHeadersCount = 0;
     server.maxConnections = limits.max_connections;
+    // One timer for all connections, since one for each request would be made and cleared for nothing.
+    const checking = setInterval(() => this.#endLate(), CHECK_EVERY_MS).unref();
+    server.on('close', () => clearInterval(checking));
     server.on('drop', onDropped);
     server.on('connection', (socket) => this.#open(socket));
     if (balance !== null) spread(server, balance);
@@ -128,7 +131,13 @@ export class Connections {
       socket.destroy();
       return;
     }
-    this.#lines.set(socket, { current: null, waiting: [], last_word: null });
+    this.#lines.set(socket, {
+      current: null,
+      waiting: [],
+      arriving: null,
+      times_found: 0,
+      last_word: null,
+    });
     balance?.opened(this.#lines.size);
     // Node removes its own error listener after CONNECT. Without any listener a reset connection would end the process.
     socket.on('error', () => {});
@@ -139,17 +148,17 @@ export class Connections {
     });
   }
 
-  /** Ends a connection whose request is not received in time. */
-  #limitBody(message: IncomingMessage): void {
-    if (!hasBody(message)) return;
-    const late = setTimeout(() => {
-      if (message.complete || mayBeLong(message)) return;
+  /** Ends the connections whose request is not received in time. */
+  #endLate(): void {
+    for (const [socket, line] of this.#lines) {
+      const { arriving, last_word } = line;
+      if (arriving === null || arriving.complete || last_word !== null || mayBeLong(arriving)) continue;
+      line.times_found += 1;
+      if (line.times_found <= REQUEST_TIMEOUT_MS / CHECK_EVERY_MS) continue;
       const error: NodeJS.ErrnoException = new Error('the body did not arrive in time');
       error.code = 'ERR_HTTP_REQUEST_TIMEOUT';
-      this.#onClientError(error, message.socket);
-    }, REQUEST_TIMEOUT_MS);
-    message.once('close', () => clearTimeout(late));
-    message.once('end', () => clearTimeout(late));
+      this.#onClientError(error, socket);
+    }
   }
 
   #accept(asked: Asked, handle: Handle): void {
@@ -157,6 +166,10 @@ export class Connections {
     const { socket } = asked.message;
     const line = this.#lines.get(socket);
     if (line === undefined || line.last_word !== null || !socket.writable) return;
+    if (hasBody(asked.message)) {
+      line.arriving = asked.message;
+      line.times_found = 0;
+    }
     if (line.current === null) begin(line, asked, handle);
     else if (line.waiting.length < limits.max_pipelined) line.waiting.push(asked);
     else {
@@ -211,6 +224,7 @@ function begin(line: Line, asked: Asked, handle: Handle): void {
   // Node emits it once.
   response.on('close', () => {
     line.current = null;
+    if (line.arriving?.complete === true) line.arriving = null;
     if (line.last_word !== null) sendFinalError(message.socket, line);
     const next = line.waiting.shift();
     // If the answer before it ended the connection, the next request has no socket and is not begun.
