@@ -166,8 +166,8 @@ describe('files that fail', () => {
     await roundOf([workspace_id]);
     const queries = vi.spyOn(node.db, 'query');
     await rounds();
-    // Which heads moved, each time; and once the six looks at a chain before its file is tried again.
-    expect(queries).toHaveBeenCalledTimes(15 + 6);
+    // Which heads moved, each time; and once the five looks at a chain before its file is tried again.
+    expect(queries).toHaveBeenCalledTimes(15 + 5);
   });
 
   test('and come back with what they had are no failure any more', async () => {

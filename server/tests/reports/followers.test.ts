@@ -6,7 +6,11 @@ import {
   makeFollowerRound,
   type SkippedEvent,
 } from '../../src/engine/followers/follow-chains.ts';
-import { countSkippedEvents, getWatermark } from '../../src/engine/followers/follower-rows.ts';
+import {
+  countSkippedEvents,
+  findLaggingWorkspaces,
+  getWatermark,
+} from '../../src/engine/followers/follower-rows.ts';
 import { rollUpDecisions } from '../../src/engine/reports/roll-up-decisions.ts';
 import type { Core } from '../../src/service/installation/runtime.ts';
 import { fieldOf, freshKey, makeTestCore, spend, startTestService } from '../support/running-service.ts';
@@ -43,6 +47,37 @@ const report = () => {
   const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
   return s.call('GET', `/v1/reports/shadow?from=${day(-1)}&to=${day(1)}`);
 };
+
+test('the follower of lines looks at a workspace without any only after 10,000 events', async () => {
+  const { workspace_id } = await s.addWorkspace({ plan: 'team' });
+  const client = await core.db.connect();
+  try {
+    await client.query('begin');
+    const isBehind = async () =>
+      (await findLaggingWorkspaces(client, 'coverage', { after: '', without: [], limit: 1_000 })).includes(
+        workspace_id,
+      );
+    const moveHead = (by: number) =>
+      client.query('update ledger_heads set seq = seq + $2 where workspace_id = $1', [workspace_id, by]);
+    await client.query(
+      'insert into coverage_watermarks values ($1, 0) on conflict (workspace_id) do update set seq = 0',
+      [workspace_id],
+    );
+    expect(await isBehind()).toBe(false);
+    await moveHead(10_000);
+    expect(await isBehind()).toBe(true);
+    await moveHead(-10_000);
+    await client.query(
+      `insert into line_matches (workspace_id, line_id, feed, spend_key, starts_at, occurred_at, ends_at, currency, amount_minor, state)
+        values ($1, 'lin_1', 'csv', 'k', now(), now(), now(), 'EUR', 1, 'HISTORY')`,
+      [workspace_id],
+    );
+    expect(await isBehind()).toBe(true);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+});
 
 describe('what clients send', () => {
   test.each([

@@ -2,7 +2,6 @@ import type { Pause } from '@purser/rules/values/slices';
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { type Client, isUnavailable, sqlState } from '../storage/database.ts';
-import { getHead } from '../storage/ledger.ts';
 import { inTransaction } from '../storage/transactions.ts';
 import type { FollowerName } from './follower-names.ts';
 import { findLaggingWorkspaces, lockWatermark, moveWatermark, noteSkippedEvent } from './follower-rows.ts';
@@ -52,13 +51,13 @@ async function followPage(
   { max_events, pause = () => {} }: { max_events: number; pause?: Pause | undefined },
 ): Promise<boolean> {
   return inTransaction(pool, { reading: false }, async (client) => {
-    const after = await lockWatermark(client, follower.name, workspace_id);
-    const head = await getHead(client, workspace_id);
-    if (after === undefined || head === undefined || head.seq <= after) return false;
-    const range = { after, upto: Math.min(head.seq, after + max_events) };
+    const locked = await lockWatermark(client, follower.name, workspace_id);
+    if (locked === undefined || locked.head_seq <= locked.seq) return false;
+    const { seq: after, head_seq } = locked;
+    const range = { after, upto: Math.min(head_seq, after + max_events) };
     const upto = await follower.fold(client, workspace_id, range, pause);
     await moveWatermark(client, follower.name, workspace_id, after, upto);
-    return upto < head.seq;
+    return upto < head_seq;
   });
 }
 
@@ -70,8 +69,9 @@ async function skipEvent(
   error: unknown,
 ): Promise<number | undefined> {
   return inTransaction(pool, { reading: false }, async (client) => {
-    const after = await lockWatermark(client, follower.name, workspace_id);
-    if (after === undefined) return undefined;
+    const locked = await lockWatermark(client, follower.name, workspace_id);
+    if (locked === undefined) return undefined;
+    const { seq: after } = locked;
     const seq = after + 1;
     const message = error instanceof Error ? error.message : String(error);
     const reason = message.replace(/\p{C}+/gu, ' ').slice(0, MAX_REASON_LENGTH);

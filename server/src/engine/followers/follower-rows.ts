@@ -10,12 +10,20 @@ const WATERMARKS: Record<FollowerName, string> = {
   coverage: 'coverage_watermarks',
 };
 
+/** Events after which a follower looks at a workspace that has nothing for it, in one page. */
+const IDLE_EVENTS = 10_000;
+/** Where a follower has work only in some workspaces: what says so of the head `h`. */
+const HAS_WORK: Partial<Record<FollowerName, string>> = {
+  coverage: `exists (select from lines l where l.workspace_id = h.workspace_id)
+    or exists (select from line_matches m where m.workspace_id = h.workspace_id)`,
+};
+
 /** Every transaction of a follower writes to one of these tables. */
 export const WATERMARK_TABLES: readonly string[] = Object.values(WATERMARKS);
 
 /**
  * Workspaces with events beyond a follower's watermark, except those in `without`, at most `limit`. They are in the order of
- * their ids, beginning after `after` and wrapping around.
+ * their ids, beginning after `after` and wrapping around. Where a follower has no work, 10,000 events are left to come together.
  */
 export async function findLaggingWorkspaces(
   db: Queryable,
@@ -23,11 +31,14 @@ export async function findLaggingWorkspaces(
   page: { after: string; without: readonly string[]; limit: number },
 ): Promise<string[]> {
   const isBefore = (id: string) => Number(id <= page.after);
+  const has_work = HAS_WORK[follower];
+  const behind = 'h.seq > coalesce(w.seq, 0)';
   const found = await findEverywhere<{ workspace_id: string }>(db, {
     name: `find_workspaces_behind_${follower}`,
     text: `select h.workspace_id from ledger_heads h
       left join ${WATERMARKS[follower]} w on w.workspace_id = h.workspace_id
-      where h.seq > coalesce(w.seq, 0) and h.workspace_id <> all($2::text[])
+      where ${has_work === undefined ? behind : `${behind} and (${behind} + ${IDLE_EVENTS} or ${has_work})`}
+        and h.workspace_id <> all($2::text[])
       order by h.workspace_id <= $1, h.workspace_id limit $3`,
     values: [page.after, page.without, page.limit],
     limit: page.limit,
@@ -53,25 +64,33 @@ export async function getWatermark(
 
 /**
  * Locks a follower's watermark until the transaction ends, so that only one node processes a chain at a time, and returns
- * it. Undefined while another node holds the lock, and for a workspace that was removed: then nothing is written.
+ * it with the head of the chain, which may be an older one. Undefined while another node holds the lock, and for a workspace that
+ * was removed: then nothing is written.
  */
 export async function lockWatermark(
   client: Client,
   follower: FollowerName,
   workspace_id: string,
-): Promise<number | undefined> {
-  await client.query({
+): Promise<{ seq: number; head_seq: number } | undefined> {
+  const lock = async () => {
+    const result = await client.query<{ seq: number; head_seq: number }>({
+      name: `lock_watermark_${follower}`,
+      text: `select w.seq, h.seq as head_seq from ${WATERMARKS[follower]} w
+        join ledger_heads h on h.workspace_id = w.workspace_id
+        where w.workspace_id = $1 for update of w skip locked`,
+      values: [workspace_id],
+    });
+    return result.rows[0];
+  };
+  const found = await lock();
+  if (found !== undefined) return found;
+  const begun = await client.query({
     name: `begin_watermark_${follower}`,
     text: `insert into ${WATERMARKS[follower]} (workspace_id, seq)
       select h.workspace_id, 0 from ledger_heads h where h.workspace_id = $1 on conflict do nothing`,
     values: [workspace_id],
   });
-  const result = await client.query<{ seq: number }>({
-    name: `lock_watermark_${follower}`,
-    text: `select seq from ${WATERMARKS[follower]} where workspace_id = $1 for update skip locked`,
-    values: [workspace_id],
-  });
-  return result.rows[0]?.seq;
+  return begun.rowCount === 0 ? undefined : lock();
 }
 
 /** Advances a watermark. Throws when it is no longer at `from`; then the transaction must be rolled back. */

@@ -72,8 +72,11 @@ export function makeCheckpointSigner(options: CheckpointSignerOptions): Checkpoi
 
 class Signer implements CheckpointSigner {
   readonly #options: CheckpointSignerOptions;
-  /** The last event of each chain that this process signed, and the number of signatures since the chain was pruned. */
-  readonly #signed = new Map<string, { seq: number; times: number }>();
+  /**
+   * The last event of each chain that this process signed, the number of signatures since the chain was pruned, and whether the
+   * workspace is a sample, which never changes.
+   */
+  readonly #signed = new Map<string, { seq: number; times: number; is_sample?: boolean }>();
   /** The complaints that were logged, so that each is logged once. */
   readonly #known = new Set<string>();
   /** The workspaces whose last pass ended without a signature. */
@@ -134,7 +137,9 @@ class Signer implements CheckpointSigner {
     const [in_table] = await this.#ofTable(workspace_id, NEWEST);
     const head = await getHead(db, workspace_id);
     if (head === undefined) return;
-    for (const stored of [in_files, in_table]) {
+    const is_same =
+      in_files?.seq === in_table?.seq && in_files?.hash.equals(in_table?.hash ?? head.hash) === true;
+    for (const stored of is_same ? [in_table] : [in_files, in_table]) {
       if (stored === undefined || (stored.seq <= head.seq && (await this.#goesThrough(stored)))) continue;
       const problem = 'the history does not continue from its last checkpoint and is not signed';
       this.#complain(workspace_id, stored.seq, problem);
@@ -149,12 +154,13 @@ class Signer implements CheckpointSigner {
     }
     if (in_table?.seq !== head.seq) await insertCheckpoint(db, checkpoint);
     // A sample that is removed must leave no file on any node, which would say that a history was deleted.
-    const isSample = async () => (await loadWorkspace(db, workspace_id))?.sample === true;
-    if (in_files?.seq !== head.seq && !(await isSample()))
+    const before = this.#signed.get(workspace_id);
+    const is_sample = before?.is_sample ?? (await loadWorkspace(db, workspace_id))?.sample === true;
+    if (in_files?.seq !== head.seq && !is_sample)
       await files.attempt(() => putCheckpointFile(dir, checkpoint));
-    const times = (this.#signed.get(workspace_id)?.times ?? 0) + 1;
+    const times = (before?.times ?? 0) + 1;
     if (times >= SIGNED_BEFORE_PRUNING) await this.#prune(files, now_ms);
-    this.#signed.set(workspace_id, { seq: head.seq, times: times % SIGNED_BEFORE_PRUNING });
+    this.#signed.set(workspace_id, { seq: head.seq, times: times % SIGNED_BEFORE_PRUNING, is_sample });
     this.#unsigned.delete(workspace_id);
     files.end();
   }
