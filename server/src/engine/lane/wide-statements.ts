@@ -25,6 +25,8 @@ const JOINED = new Set([
   'write_decision_states',
   'write_expiring_holds',
   'write_budgets',
+  'write_questions',
+  'write_question_events',
   'write_ledger_events',
   'write_heads',
 ]);
