@@ -1,5 +1,5 @@
 import { SUPERUSER, withClient } from '@purser/embedded-postgres';
-import { gramsOf, MAX_GROUP } from '@purser/server/tools';
+import { putSearchTexts } from '@purser/server/tools';
 import type pg from 'pg';
 import { percentilesOf } from '../demo/totals.ts';
 import type { Bench } from './bench.ts';
@@ -17,38 +17,6 @@ const ITEMS = ['rack servers', 'licences', 'office chairs', 'train tickets', 'mo
 const PROJECTS = 200;
 const DIGITS = 7;
 
-/**
- * A text is a merchant, a description and a reference of its own: "shop 17 ltd", "order rack servers for project 42", "ref 0000123". These
- * are its parts with the characters on either side of each seam, so that their trigrams together are those of the text.
- */
-const merchantPart = (n: number) => `shop ${n} ltd\norder `;
-const itemPart = (n: number) =>
-  `r ${ITEMS[n % ITEMS.length]} for project ${Math.floor(n / ITEMS.length)}\nref `;
-
-/** Writes the parts of all texts with their trigrams into tables for this connection. */
-async function prepareParts(client: pg.Client, workspace_id: string): Promise<void> {
-  const put = async (table: string, parts: readonly string[]) => {
-    await client.query(`create temp table ${table} (n integer primary key, part text, grams integer[])`);
-    await client.query(
-      `insert into ${table} select n::int - 1, part, grams::integer[]
-        from unnest($1::text[], $2::text[]) with ordinality as p(part, grams, n)`,
-      [parts, parts.map((part) => `{${gramsOf(workspace_id, part).join(',')}}`)],
-    );
-  };
-  const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
-  await put('merchant_parts', numbers(MERCHANTS).map(merchantPart));
-  await put('item_parts', numbers(ITEMS.length * PROJECTS).map(itemPart));
-  await put(
-    'ref_parts',
-    ['f ', ' '].flatMap((before, seam) =>
-      numbers(10 ** (seam + 1)).map((n) => before + String(n).padStart(seam + 1, '0')),
-    ),
-  );
-  const trigrams = numbers(1_000).map((n) => gramsOf(workspace_id, String(n).padStart(3, '0'))[0]);
-  await client.query('create temp table digit_grams (grams integer[])');
-  await client.query('insert into digit_grams values ($1)', [trigrams]);
-}
-
 /** Fills a workspace with `count` decisions of 30 days and their texts, for searching only: nothing of them is in the chain. */
 async function fillTexts(
   client: pg.Client,
@@ -56,56 +24,31 @@ async function fillTexts(
   { count, signal }: { count: number; signal: AbortSignal },
 ): Promise<void> {
   await client.query('set synchronous_commit = off');
-  await client.query("set maintenance_work_mem = '512MB'");
   await client.query(TIME_FUNCTION);
-  await prepareParts(client, workspace_id);
-  const { rows } = await client.query<{ indexdef: string }>(
-    "select indexdef from pg_indexes where indexname = 'search_groups_by_grams'",
-  );
-  // An index is built many times faster at once than row by row.
-  await client.query('drop index search_groups_by_grams');
-  const digits = Array.from(
-    { length: DIGITS - 2 },
-    (_, i) => `d.grams[(i / ${10 ** (DIGITS - 3 - i)}) % 1000 + 1]`,
-  );
   for (let from = 0; from < count && !signal.aborted; from += AT_ONCE) {
     const upto = Math.min(count, from + AT_ONCE);
-    await client.query('begin');
-    await client.query(
-      `create temp table chunk on commit drop as
-      select 'dec_' || pg_temp.ulid_time(ms) || upper(lpad(to_hex(i), 16, '0')) as decision_id, to_timestamp(ms / 1000.0) as at,
-        m.part || substr(t.part, 3) || lpad(i::text, ${DIGITS}, '0') as folded, split_part(m.part, E'\\n', 1) as merchant,
-        m.grams || t.grams || r1.grams || r2.grams || array[${digits.join(', ')}] as grams
-      from (select i, (extract(epoch from now()) * 1000 - 2592000000 + i * (2592000000.0 / ${count}))::bigint as ms
-        from generate_series(${from}, ${upto - 1}) i) as g
-      cross join digit_grams d
-      join merchant_parts m on m.n = floor(power((i::bigint * 7919 % 10007) / 10007.0, 3) * ${MERCHANTS})::int
-      join item_parts t on t.n = i % ${ITEMS.length * PROJECTS}
-      join ref_parts r1 on r1.part = 'f ' || left(lpad(i::text, ${DIGITS}, '0'), 1)
-      join ref_parts r2 on r2.part = ' ' || left(lpad(i::text, ${DIGITS}, '0'), 2)`,
+    const { rows } = await client.query<{ decision_id: string; merchant: string; folded: string }>(
+      `with made as (
+        select 'dec_' || pg_temp.ulid_time(ms) || upper(lpad(to_hex(i), 16, '0')) as decision_id, to_timestamp(ms / 1000.0) as at,
+          'shop ' || floor(power((i::bigint * 7919 % 10007) / 10007.0, 3) * ${MERCHANTS}) || ' ltd' as merchant,
+          'order ' || ($3::text[])[i % ${ITEMS.length} + 1] || ' for project ' || i / ${ITEMS.length} % ${PROJECTS}
+            || E'\nref ' || lpad(i::text, ${DIGITS}, '0') as folded
+        from (select i, (extract(epoch from now()) * 1000 - 2592000000 + i * (2592000000.0 / ${count}))::bigint as ms
+          from generate_series(${from}, ${upto - 1}) i) as g),
+      written as (
+        insert into decisions select $1, decision_id, $2, decision_id, 'ALLOW', 'SHADOW', '{}', merchant, 5440, 'EUR', at, '{}' from made)
+      select decision_id, merchant, folded from made order by decision_id`,
+      [workspace_id, agent_ids[0], ITEMS],
     );
-    await client.query(
-      `insert into decisions select $1, decision_id, $2, decision_id, 'ALLOW', 'SHADOW', '{}', merchant, 5440, 'EUR', at, '{}'
-      from chunk`,
-      [workspace_id, agent_ids[0]],
-    );
-    await client.query(
-      `insert into search_texts select $1, decision_id, decision_id, $2, 'request', folded from chunk`,
-      [workspace_id, agent_ids[0]],
-    );
-    await client.query(
-      `with placed as (
-        select decision_id, folded, grams, (row_number() over (order by decision_id) - 1) / ${MAX_GROUP} as n from chunk)
-      insert into search_groups select $1, t.record_id, t.decision_ids, t.kinds, t.folded, g.grams
-        from (select n, min(decision_id collate "C") as record_id, array_agg(decision_id) as decision_ids,
-            array_agg('request'::text) as kinds, array_agg(folded) as folded from placed group by n) as t
-        join (select n, array_agg(distinct gram) as grams from placed cross join lateral unnest(grams) as gram group by n) as g
-          on g.n = t.n`,
-      [workspace_id],
-    );
-    await client.query('commit');
+    const texts = rows.map(({ decision_id, merchant, folded }) => ({
+      decision_id,
+      record_id: decision_id,
+      agent_id: null,
+      kind: 'request' as const,
+      parts: [merchant, ...folded.split('\n')],
+    }));
+    await putSearchTexts(client, workspace_id, texts);
   }
-  await client.query(rows[0]?.indexdef ?? '');
   await client.query('vacuum analyze search_texts, search_groups');
   await client.query('analyze decisions');
 }

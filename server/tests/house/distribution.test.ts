@@ -37,9 +37,6 @@ const OF_PEOPLE = [
 /** Tables that answer the question which workspace something belongs to, or belong to no workspace. */
 const OF_NO_WORKSPACE = ['api_key_digests', 'installation', 'schema_migrations', ...OF_PEOPLE];
 
-/** Found by its trigrams alone, which hold the workspace: a key that begins with it would be read whole instead. */
-const BY_TRIGRAMS = ['search_groups'];
-
 test('every primary key and unique index begins with workspace_id, so that the schema distributes by it', async () => {
   const { rows } = await s.sql(
     `select c.relname as "table", i.relname as index, a.attname as first
@@ -49,8 +46,7 @@ test('every primary key and unique index begins with workspace_id, so that the s
       where n.nspname = 'public' and (x.indisunique or x.indisprimary)`,
   );
   expect(rows.length).toBeGreaterThan(15);
-  const excepted = [...OF_NO_WORKSPACE, ...BY_TRIGRAMS];
-  const others = rows.filter((row) => row.first !== 'workspace_id' && !excepted.includes(row.table));
+  const others = rows.filter((row) => row.first !== 'workspace_id' && !OF_NO_WORKSPACE.includes(row.table));
   expect(others).toEqual([]);
 });
 
@@ -64,8 +60,6 @@ const OF_ALL_WORKSPACES = [
 ];
 /** A card event names its rail before anybody knows its workspace. */
 const BY_RAIL = ['rails_by_id'];
-/** Each key holds its workspace, as a hash of both. */
-const OF_HASHED_WORKSPACES = ['search_groups_by_grams'];
 /** How a person's workspaces, sessions and ways to sign in are found. */
 const BY_PERSON = [
   'invitations_by_email',
@@ -83,7 +77,7 @@ test('every other index begins with workspace_id too, but for what workers look 
       where n.nspname = 'public' and not x.indisunique and a.attname <> 'workspace_id'`,
   );
   expect(rows.map((row) => row.index).sort()).toEqual(
-    [...BY_PERSON, ...OF_ALL_WORKSPACES, ...BY_RAIL, ...OF_HASHED_WORKSPACES].sort(),
+    [...BY_PERSON, ...OF_ALL_WORKSPACES, ...BY_RAIL].sort(),
   );
 });
 

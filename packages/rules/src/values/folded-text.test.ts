@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { foldText, gramsOf } from './folded-text.ts';
+import { foldText, gramsOf, signatureOf } from './folded-text.ts';
 
 describe('a folded text', () => {
   test.each([
@@ -62,4 +62,23 @@ describe('the numbers of a text', () => {
     expect(one?.every((gram) => gram === (gram | 0))).toBe(true);
     expect(gramsOf('ws_1', 'ab')).toEqual([]);
   });
+});
+
+test('a signature has a bit for each number, and one of eight at most', () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), { maxLength: 500 }),
+      (grams) => {
+        const signature = signatureOf(grams);
+        const bits = signature.length * 8;
+        const places = new Set(grams.map((gram) => gram & (bits - 1)));
+        const set = Array.from({ length: bits }, (_, bit) => bit).filter(
+          (bit) => ((signature[bit >> 3] as number) >> (bit & 7)) & 1,
+        );
+        expect(set).toEqual([...places].sort((a, b) => a - b));
+        expect(set.length).toBeLessThanOrEqual(bits / 8);
+        expect(Number.isInteger(Math.log2(bits))).toBe(true);
+      },
+    ),
+  );
 });

@@ -46,3 +46,21 @@ export function gramsOf(workspace_id: string, folded: string): number[] {
   }
   return grams;
 }
+
+/** Bits of a signature for each number, at least. With fewer, more texts are looked at for nothing. */
+const BITS_OF_GRAM = 8;
+const MIN_BITS = 64;
+
+/**
+ * Numbers as a set of bits: for each of them bit `gram & (bits - 1)` is set, as `get_bit` of PostgreSQL counts them. Some other
+ * numbers seem to be in it, one in eight at most. The number of bits is a power of two that follows from how many numbers there are.
+ */
+export function signatureOf(grams: readonly number[]): Buffer {
+  const bits = 2 ** Math.ceil(Math.log2(Math.max(MIN_BITS, BITS_OF_GRAM * grams.length)));
+  const signature = Buffer.alloc(bits / 8);
+  for (const gram of grams) {
+    const bit = gram & (bits - 1);
+    signature[bit >> 3] = (signature[bit >> 3] as number) | (1 << (bit & 7));
+  }
+  return signature;
+}

@@ -44,7 +44,6 @@ const APPEND_ONLY = [
   'expired_reservations',
   'skipped_events',
   'search_texts',
-  'search_groups',
   'question_events',
   'review_policies',
   'imports',
@@ -115,6 +114,8 @@ const CHANGEABLE = [
 ] as const;
 /** Tables whose rows are deleted once they are settled, obsolete or past their retention. */
 const REMOVABLE = [
+  // Small ones are joined.
+  'search_groups',
   'api_key_digests',
   'expiring_holds',
   'counters',

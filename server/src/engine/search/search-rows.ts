@@ -1,9 +1,8 @@
 import { majorUnits } from '@purser/contract/money';
-import { actionIn, taskIn } from '@purser/rules/domain/decision-document';
-import { foldText, gramsOf } from '@purser/rules/values/folded-text';
+import { actionIn, DOCUMENT_MARKS, taskIn } from '@purser/rules/domain/decision-document';
+import { foldText, gramsOf, signatureOf } from '@purser/rules/values/folded-text';
 import type { Pause } from '@purser/rules/values/slices';
-import type { Client, Queryable } from '../storage/database.ts';
-import { actionOf, taskOf } from '../storage/decisions.ts';
+import type { Queryable } from '../storage/database.ts';
 import { makeInsert } from '../storage/rows.ts';
 
 /** Kinds of texts: the request of a decision, or a record about it. */
@@ -12,8 +11,10 @@ export type SearchKind = 'request' | 'review' | 'label' | 'note' | 'outcome' | '
 /** A text by which a decision is found. */
 export interface SearchText {
   decision_id: string;
+  /** The decision's own id for its request. */
   record_id: string;
-  agent_id: string;
+  /** Null for a request: its decision has it. */
+  agent_id: string | null;
   kind: SearchKind;
   /** As written. The first of a request is the merchant. */
   parts: readonly string[];
@@ -56,20 +57,23 @@ async function loadSubjects(
   return new Map(result.rows.map(({ type, ids }) => [type, ids]));
 }
 
-/** The columns of a decision, and the parts of its document, that are searched. */
+/** The columns of a decision, and the part of its document from the action to the task, that are searched. */
 interface Requested {
   merchant: string;
   requested_amount_minor: number;
   currency: string;
-  action_part: string;
-  task_part: string;
+  request_part: string;
 }
+
+/** Cut twice, not once for each field: a cut reads 3 KB. */
+const REQUEST_PART = `split_part(split_part(document, '${DOCUMENT_MARKS.action}', 2), '${DOCUMENT_MARKS.trace}', 1)`;
 
 /** The texts of a request; its amount as people write it, without grouping. */
 function requestParts(row: Requested): string[] {
-  const { description, payee_id } = actionIn(row.action_part);
+  const [action_part = '', task_part = ''] = row.request_part.split(DOCUMENT_MARKS.task);
+  const { description, payee_id } = actionIn(action_part);
   const amount = majorUnits(row.requested_amount_minor, row.currency).replaceAll(',', '');
-  return [row.merchant, description, taskIn(row.task_part), payee_id, `${row.currency} ${amount}`].filter(
+  return [row.merchant, description, taskIn(task_part), payee_id, `${row.currency} ${amount}`].filter(
     (part) => typeof part === 'string',
   );
 }
@@ -81,19 +85,16 @@ export async function loadSearchTexts(
   range: { after: number; upto: number },
 ): Promise<SearchText[]> {
   const subjects = await loadSubjects(db, workspace_id, range);
-  const requests = await db.query<
-    Requested & { workspace_id: string; decision_id: string; agent_id: string }
-  >({
+  const requests = await db.query<Requested & { workspace_id: string; decision_id: string }>({
     name: 'load_search_requests',
-    text: `select decision_id, agent_id, merchant, requested_amount_minor, currency,
-        ${actionOf('document')} as action_part, ${taskOf('document')} as task_part
+    text: `select decision_id, merchant, requested_amount_minor, currency, ${REQUEST_PART} as request_part
       from decisions where workspace_id = $1 and decision_id = any($2)`,
     values: [workspace_id, subjects.get(CREATED) ?? []],
   });
-  const texts: SearchText[] = requests.rows.map(({ decision_id, agent_id, ...row }) => ({
+  const texts: SearchText[] = requests.rows.map(({ decision_id, ...row }) => ({
     decision_id,
     record_id: decision_id,
-    agent_id,
+    agent_id: null,
     kind: 'request',
     parts: requestParts(row),
   }));
@@ -129,11 +130,8 @@ export async function loadSearchTexts(
 
 /** Longer texts are cut: compatibility forms can be many times as long as what was written. */
 const MAX_FOLDED = 10_000;
-/**
- * Texts that share an entry of the index. Texts of a workspace are much alike, so 25 have a quarter of the trigrams that they have
- * one by one; more texts would save less and make a search look at more of them for nothing.
- */
-export const MAX_GROUP = 25;
+/** Texts that share a signature, at most. More would save less and make a search look at more of them for nothing. */
+const MAX_GROUP = 50;
 /** Characters of a group, unless its only text has more. A long text has many trigrams that no other has. */
 const MAX_GROUP_LENGTH = 10_000;
 
@@ -141,14 +139,15 @@ interface FoldedText extends Omit<SearchText, 'parts'> {
   folded: string;
 }
 
-/** Texts that share an entry of the index: of each its decision, its kind and itself, in one order, and the trigrams of all. */
+/** Texts that share a signature: of each its decision, its kind and itself, in one order, and the signature of all their trigrams. */
 interface TextGroup {
-  /** The record of the first. */
+  /** The record of the first: the oldest decision of a group of requests. */
   record_id: string;
   decision_ids: readonly string[];
+  /** Empty in a group of requests. */
   kinds: readonly SearchKind[];
   folded: readonly string[];
-  grams: readonly number[];
+  signature: Buffer;
 }
 
 const insertTexts = makeInsert<FoldedText>(
@@ -158,7 +157,7 @@ const insertTexts = makeInsert<FoldedText>(
 );
 const insertGroups = makeInsert<TextGroup>(
   'search_groups',
-  { record_id: 'text', decision_ids: 'words', kinds: 'words', folded: 'texts', grams: 'integers' },
+  { record_id: 'text', decision_ids: 'words', kinds: 'words', folded: 'texts', signature: 'bytea' },
   { conflict: ['record_id'], update: [] },
 );
 
@@ -166,8 +165,8 @@ const byDecision = (a: FoldedText, b: FoldedText) =>
   Number(a.decision_id > b.decision_id) - Number(a.decision_id < b.decision_id);
 
 /** Texts next to each other, of the same decisions where possible. */
-function groupsOf(texts: readonly FoldedText[]): FoldedText[][] {
-  const groups: FoldedText[][] = [];
+function groupsOf(texts: readonly FoldedText[]): [FoldedText, ...FoldedText[]][] {
+  const groups: [FoldedText, ...FoldedText[]][] = [];
   let length = 0;
   for (const text of texts.toSorted(byDecision)) {
     const group = groups.at(-1);
@@ -181,9 +180,61 @@ function groupsOf(texts: readonly FoldedText[]): FoldedText[][] {
   return groups;
 }
 
-/** Stores texts so that they are found. A long one takes a millisecond; `pause` lets other work come in before each. */
+/** Bytes of the signature of a small group: some ten texts of 100 characters. */
+const SMALL_BYTES = 512;
+/** The last groups that a page may be joined with. Each has at least twice as many texts as the next one. */
+const MAX_JOINED = 8;
+
+/**
+ * Takes the last groups of requests out of the table and puts their texts before these, as long as they are small and have no
+ * more texts than what follows. So a workspace of rare requests has few small groups, and a text is written again a few times
+ * at most.
+ */
+async function withLastGroups(
+  client: Queryable,
+  workspace_id: string,
+  requests: readonly FoldedText[],
+): Promise<FoldedText[]> {
+  const joined = [...requests];
+  if (joined.length === 0 || joined.length >= MAX_GROUP) return joined;
+  const last = await client.query<
+    { workspace_id: string } & Pick<TextGroup, 'record_id' | 'decision_ids'> & { folded: string[] | null }
+  >({
+    name: 'load_last_search_groups',
+    text: `select record_id, decision_ids, case when octet_length(signature) <= ${SMALL_BYTES} then folded end as folded
+      from search_groups where workspace_id = $1 and record_id > 'dec_' and record_id < 'dec~'
+      order by record_id desc limit ${MAX_JOINED}`,
+    values: [workspace_id],
+  });
+  const taken: string[] = [];
+  for (const { record_id, decision_ids, folded } of last.rows) {
+    if (folded === null || decision_ids.length > joined.length) break;
+    taken.push(record_id);
+    joined.unshift(
+      ...decision_ids.map((decision_id, i) => ({
+        decision_id,
+        record_id: decision_id,
+        agent_id: null,
+        kind: 'request' as const,
+        folded: folded[i] as string,
+      })),
+    );
+  }
+  if (taken.length > 0)
+    await client.query({
+      name: 'take_search_groups',
+      text: 'delete from search_groups where workspace_id = $1 and record_id = any($2)',
+      values: [workspace_id, taken],
+    });
+  return joined;
+}
+
+/**
+ * Stores texts so that they are found. Pages of requests come in the order of their decisions, as in the chain. A long text takes a
+ * millisecond; `pause` lets other work come in before each.
+ */
 export async function putSearchTexts(
-  client: Client,
+  client: Queryable,
   workspace_id: string,
   texts: readonly SearchText[],
   pause: Pause = () => {},
@@ -193,18 +244,26 @@ export async function putSearchTexts(
     await pause();
     folded.push({ ...text, folded: parts.map(foldText).join('\n').slice(0, MAX_FOLDED) });
   }
+  const requests = await withLastGroups(
+    client,
+    workspace_id,
+    folded.filter(({ kind }) => kind === 'request'),
+  );
+  const records = folded.filter(({ kind }) => kind !== 'request');
   const groups: TextGroup[] = [];
-  for (const group of groupsOf(folded)) {
+  // The list of requests is in the order of decisions, and records come at any time after theirs.
+  for (const group of [...groupsOf(requests), ...groupsOf(records)]) {
     await pause();
+    const [{ record_id, kind }] = group;
     const texts_of_group = group.map((text) => text.folded);
     groups.push({
-      record_id: group[0]?.record_id ?? '',
+      record_id,
       decision_ids: group.map(({ decision_id }) => decision_id),
-      kinds: group.map(({ kind }) => kind),
+      kinds: kind === 'request' ? [] : group.map((text) => text.kind),
       folded: texts_of_group,
-      grams: gramsOf(workspace_id, texts_of_group.join('\n')),
+      signature: signatureOf(gramsOf(workspace_id, texts_of_group.join('\n'))),
     });
   }
-  await insertTexts(client, [{ workspace_id, rows: folded }]);
+  if (records.length > 0) await insertTexts(client, [{ workspace_id, rows: records }]);
   await insertGroups(client, [{ workspace_id, rows: groups }]);
 }
