@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import { engineOf } from '../citus/engine.ts';
 import { type Client, cut } from '../storage/database.ts';
 
@@ -80,28 +80,33 @@ async function openBeside(pool: pg.Pool, first: Snapshot): Promise<Snapshot | nu
   }
 }
 
+/** How long a batch may keep the head from us. */
+const LOCK_TIMEOUT_MS = 5_000;
+
 /**
  * Takes the snapshots of the coordinator and of the workspace's worker while no batch of the workspace can commit between
- * the two, so that people and keys, which lie on the one, agree with the history, which lies on the other.
+ * the two, so that people and keys, which lie on the one, agree with the history, which lies on the other. The connection
+ * that holds the batches off is not of the pool: readers that have all of its connections would wait there for each other.
  */
 async function takeBoth(pool: pg.Pool, snapshot: Snapshot, workspace_id: string): Promise<void> {
-  const holder = await pool.connect();
+  const holder = new pg.Client({ ...pool.options, statement_timeout: LOCK_TIMEOUT_MS });
+  // One that breaks fails its statement too.
+  holder.on('error', () => {});
   const head = (lock: string) => ({
     text: `select seq from ledger_heads where workspace_id = $1 ${lock}`,
     values: [workspace_id],
   });
-  let failure: Error | undefined;
   try {
+    await holder.connect();
     await holder.query('begin');
     await holder.query(head('for update'));
     await snapshot.client.query(head(''));
     await holder.query('rollback');
   } catch (error) {
-    failure = error as Error;
-    await snapshot.close(failure);
+    await snapshot.close(error as Error);
     throw error;
   } finally {
-    holder.release(failure);
+    await holder.end();
   }
 }
 
