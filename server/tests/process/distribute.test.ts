@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { onShard, tablesOf } from '../../src/engine/citus/find-everywhere.ts';
-import { forOneWorkspace, splitByWorkspace } from '../../src/engine/citus/one-workspace.ts';
+import { eachWorkspace, forOneWorkspace, splitByWorkspace } from '../../src/engine/citus/one-workspace.ts';
 import { distribute } from '../../src/engine/distribution/distribute.ts';
 import { connectionUrl, createMigratedDatabase, type TestDatabase } from '../support/postgres.ts';
 
@@ -56,6 +56,30 @@ test.each([
   ],
 ])('Citus gets %s as one task: each table is compared with the id of the workspace', (_, text, sent) => {
   expect(forOneWorkspace(text)?.text).toBe(sent);
+});
+
+const INSERT = `insert into notes as n (workspace_id, tags, body, count) select r.workspace_id, string_to_array(r.tags, ' '), r.body, 1
+  from unnest($1::text[], $2::text[], string_to_array($3::text, E'\\x1e')) as r(workspace_id, tags, body)
+  on conflict (workspace_id) do update set count = n.count + excluded.count`;
+
+test.each<[string, unknown[], unknown[], string]>([
+  [
+    'one row as its values',
+    [['ws_a'], '{"a b"}', 'text'],
+    ['ws_a', '{"a b"}', 'text'],
+    `insert into notes as n (workspace_id, tags, body, count) values ($1, string_to_array(($2::text[])[1], ' '), (string_to_array($3::text, E'\\x1e'))[1], 1) on conflict (workspace_id) do update set count = n.count + excluded.count`,
+  ],
+  [
+    'several rows through the head of their workspace',
+    ['{ws_a,ws_a}', '{a,b}', 'text'],
+    ['{ws_a,ws_a}', '{a,b}', 'text', 'ws_a'],
+    INSERT.replace('select r.workspace_id', 'select h.workspace_id')
+      .replace('from unnest', 'from ledger_heads h cross join unnest')
+      .replace(' on conflict', ' where h.workspace_id = $4 on conflict'),
+  ],
+])('Citus gets an insert of %s', (_, values, sent_values, sent) => {
+  const [only, ...others] = eachWorkspace({ name: 'n', text: INSERT, values });
+  expect([only.text, only.values, others]).toEqual([sent, sent_values, []]);
 });
 
 test.each([

@@ -80,10 +80,15 @@ async function createOnCitus(nodes: string[]): Promise<TestDatabase> {
     await on({ ...node, database }, ['create extension citus']);
   }
   const [coordinator, ...workers] = all as [(typeof all)[0], ...typeof all];
+  const turn = new pg.Client({ ...coordinator, database: 'postgres' });
+  await turn.connect();
+  // A node that is added gets all roles, which only one may do at a time.
+  await turn.query('select pg_advisory_lock(1)');
   await on({ ...coordinator, database }, [
     `select citus_set_coordinator_host('${coordinator.host}', ${coordinator.port})`,
     ...workers.map(({ host, port }) => `select citus_add_node('${host}', ${port})`),
   ]);
+  await turn.end();
   const url = `postgresql://postgres@${coordinator.host}:${coordinator.port}/${database}`;
   await migrate({ url });
   await distribute({ url }, { shards: 4, dry_run: false });
