@@ -109,10 +109,7 @@ export class Order {
     workspace.charge(key, price);
   }
 
-  /**
-   * How long a workspace leaves the time to others, ms: 0 if it need not, and otherwise until what passed is four times the price
-   * of its turns, so that the requests of others meet a process that is mostly idle.
-   */
+  /** How long a workspace leaves the time to others, ms: until what passed is four times the price of its turns; 0 if it need not. */
   pauseOf(holder: Holder): number {
     const { free_ms } = this.#all.part(holder.workspace_id);
     return this.leavesTime(holder) ? Math.max(0, free_ms - SLICE / PACE - this.#now_ms()) : 0;

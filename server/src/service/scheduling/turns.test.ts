@@ -198,7 +198,7 @@ describe('background work', () => {
     expect(Math.max(...of_turns.values())).toBeLessThan(2.1);
   });
 
-  test('takes a slice every 50 ms while somebody waits for a request, and goes on at once when nobody does', async () => {
+  test('takes a 25th of the time in slices of 0.5 ms while somebody waits for a request, and goes on at once when nobody does', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.double({ min: 0.05, max: 5, noNaN: true }),
@@ -215,9 +215,10 @@ describe('background work', () => {
           // Within a slice pieces follow each other, and the last one may end after it.
           for (const [i, start] of starts.entries()) {
             const next = starts[i + 1] ?? Number.POSITIVE_INFINITY;
-            expect(next - start).toBeGreaterThanOrEqual(50);
-            const slice = began.filter((at_ms) => at_ms >= start && at_ms < next);
-            expect((slice.at(-1) as number) - start).toBeLessThan(2);
+            const last = began.filter((at_ms) => at_ms >= start && at_ms < next).at(-1) as number;
+            expect(last - start).toBeLessThan(0.5);
+            const rest_ms = Math.min(25 * (last + takes_ms - start), 50);
+            expect(next - start).toBeGreaterThanOrEqual(rest_ms - 1e-6);
           }
           leave();
           const left_ms = clock.now();
@@ -239,6 +240,41 @@ describe('background work', () => {
     expect(clock.now()).toBeGreaterThan(9_000);
     const ends = [one, two].map(({ began }) => began.at(-1)?.at_ms as number) as [number, number];
     expect(Math.abs(ends[0] - ends[1])).toBeLessThan(60);
+  });
+
+  test('sets two timers at most for each slice and each request that ends, however many ended while it waits', async () => {
+    const clock = onFakeClock();
+    const { began, done } = task(clock, 1_000, 1);
+    for (let i = 0; i < 200; i++) {
+      const leave = clock.turns.enter(holder('a'));
+      await clock.runTurn();
+      clock.pass(3);
+      leave();
+    }
+    expect(began.length).toBeLessThan(1_000);
+    expect(clock.timers()).toBeLessThanOrEqual(2 * (200 + began.length));
+    await clock.runAll();
+    await done;
+  });
+
+  test('that goes on behind what it waited for is counted whole', async () => {
+    const clock = onFakeClock();
+    clock.turns.enter(holder('a'));
+    const began: number[] = [];
+    const done = (async () => {
+      for (let i = 0; i < 3; i++) {
+        await clock.turns.pause();
+        began.push(clock.now());
+        for (let j = 0; j < 4; j++) {
+          clock.pass(0.3);
+          await Promise.resolve();
+        }
+      }
+    })();
+    await clock.runAll();
+    await done;
+    const [first = 0, second = 0, third = 0] = began;
+    for (const rest_ms of [second - first, third - second]) expect(Math.floor(rest_ms + 1e-6)).toBe(30);
   });
 
   test('delays a request by no more than a slice', async () => {

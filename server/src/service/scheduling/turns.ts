@@ -6,8 +6,11 @@ import { ofRead, type Priced } from './prices.ts';
 
 /** Work that is done before others come in, by its price; background work by the clock. */
 const SLICE_MS = 2;
-/** While somebody waits for a request, background work begins a slice as seldom as this. */
-const BACKGROUND_EVERY_MS = 50;
+/** The same of background work while somebody waits for a request. */
+const SLICE_BESIDE_MS = 0.5;
+/** While somebody waits for a request, background work begins again after this multiple of the time that its slice took. */
+const BACKGROUND_EVERY = 25;
+const MAX_REST_MS = 50;
 /** A client that asks one thing after another waits again within this time. */
 const QUIET_MS = 10;
 /** After a piece of work in the database, other background work waits for this multiple of its price. */
@@ -49,7 +52,9 @@ export class Turns {
   /** When it goes on with what waits. */
   #due_ms = Number.POSITIVE_INFINITY;
   #background_began_ms = Number.NEGATIVE_INFINITY;
-  #is_background_due = false;
+  /** When background work has rested for what its last slice took. */
+  #rested_ms = Number.NEGATIVE_INFINITY;
+  #background_due_ms = Number.POSITIVE_INFINITY;
   /** The pieces of background work that the database is at. */
   #pieces = 0;
   /** When what they have read is paid. */
@@ -92,13 +97,13 @@ export class Turns {
     const leave = this.order.enter(holder);
     return () => {
       leave();
-      if (this.#background.length > 0) this.#options.after(QUIET_MS, this.#goOnBehind);
+      if (this.#background.length > 0) this.#goOnBehindLater();
     };
   }
 
   /**
-   * Does background work: in slices of 2 ms, each of which begins when everything that came in has had its turn while nobody
-   * has waited for a request for 10 ms, and otherwise 50 ms after the one before. Tasks take turns, owe nothing and are never refused.
+   * Does background work: in slices of 2 ms, one after the other, while nobody has waited for a request for 10 ms, and otherwise
+   * of 0.5 ms for a 25th of the time, but at least every 50 ms. Tasks take turns, owe nothing and are never refused.
    */
   background<T>(work: () => T): T | Promise<T> {
     if (this.#background.length === 0 && this.#hasRoomBehind()) return work();
@@ -167,30 +172,39 @@ export class Turns {
 
   #hasRoomBehind(): boolean {
     const now_ms = this.#options.now_ms();
-    return now_ms - this.#background_began_ms < SLICE_MS && now_ms >= this.#beginsBehindAt(0);
+    const slice_ms = now_ms < this.order.quietAt(QUIET_MS) ? SLICE_BESIDE_MS : SLICE_MS;
+    return now_ms - this.#background_began_ms < slice_ms && now_ms >= this.#beginsBehindAt();
   }
 
   #goOnBehindLater(): void {
     const { now_ms, after, nextTurn } = this.#options;
-    const wait_ms = this.#beginsBehindAt() - now_ms();
-    // At the end of a piece, or when nobody waits for a request any more, it goes on.
-    if (this.#is_background_due || wait_ms === Number.POSITIVE_INFINITY) return;
-    this.#is_background_due = true;
-    if (wait_ms <= 0) nextTurn(this.#goOnBehind);
-    else after(Math.ceil(wait_ms), this.#goOnBehind);
+    const wait_ms = Math.max(0, this.#beginsBehindAt() - now_ms());
+    const due_ms = now_ms() + wait_ms;
+    // Where that is never, it goes on at the end of a piece, or when nobody waits for a request any more.
+    if (due_ms >= this.#background_due_ms) return;
+    this.#background_due_ms = due_ms;
+    if (wait_ms === 0) nextTurn(this.#goOnBehind);
+    else after(Math.ceil(wait_ms), () => this.#background_due_ms === due_ms && this.#goOnBehind());
   }
 
-  /** When background work may begin its next slice, or go on with one (`every_ms` 0). */
-  #beginsBehindAt(every_ms = BACKGROUND_EVERY_MS): number {
-    const began_ms = this.#background_began_ms;
+  /** When background work may begin its next slice, or go on with one. */
+  #beginsBehindAt(): number {
     const paid_ms = this.#pieces > 0 ? Number.POSITIVE_INFINITY : this.#paid_ms;
-    return Math.max(began_ms, Math.min(Math.max(began_ms + every_ms, paid_ms), this.order.quietAt(QUIET_MS)));
+    return Math.min(Math.max(this.#rested_ms, paid_ms), this.order.quietAt(QUIET_MS));
   }
 
   readonly #goOnBehind = () => {
     const { now_ms } = this.#options;
-    this.#is_background_due = false;
-    if (!this.#hasRoomBehind() && now_ms() >= this.#beginsBehindAt()) this.#background_began_ms = now_ms();
+    const began_ms = now_ms();
+    this.#background_due_ms = Number.POSITIVE_INFINITY;
+    if (!this.#hasRoomBehind() && began_ms >= this.#beginsBehindAt()) {
+      this.#background_began_ms = began_ms;
+      const rest = () => {
+        this.#rested_ms = began_ms + Math.min((now_ms() - began_ms) * BACKGROUND_EVERY, MAX_REST_MS);
+      };
+      // Last of all that the slice does, also behind an `await`.
+      queueMicrotask(() => process.nextTick(rest));
+    }
     while (this.#background.length > 0 && this.#hasRoomBehind()) this.#background.shift()?.();
     if (this.#background.length > 0) this.#goOnBehindLater();
   };
