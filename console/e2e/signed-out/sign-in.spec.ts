@@ -1,6 +1,6 @@
 import { expectAccessible, expectNoSidewaysScroll } from '../support/axe.ts';
 import { operate } from '../support/service.ts';
-import { expect, test } from '../support/test.ts';
+import { expect, loseSession, test } from '../support/test.ts';
 import { PASSWORD } from '../support/workspace.ts';
 
 test('a shared link opens after sign-in', { tag: '@smoke' }, async ({ page, workspace, expected }) => {
@@ -45,9 +45,7 @@ test('sign-in never redirects outside this console', async ({ page, workspace })
     await page.getByRole('button', { name: 'Sign in' }).click();
     await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
     expect(new URL(page.url()).origin).toBe(new URL(workspace.base_url).origin);
-    // The page ends with its requests, so that none is sent without the session.
-    await page.goto('about:blank');
-    await page.context().clearCookies();
+    await loseSession(page);
   }
 });
 
@@ -149,7 +147,7 @@ test('a reset link sets a new password once, signs in, and ends earlier sessions
   await expect(page.getByRole('heading', { level: 1, name: 'Overview' })).toBeVisible();
   const before = await fetch(`${workspace.base_url}/v1/me`, { headers: { cookie: ada.cookie } });
   expect(before.status).toBe(401);
-  await page.context().clearCookies();
+  await loseSession(page);
   expected.answer(401, /^\/v1\/auth\/password\/reset$/);
   await page.goto('/console/sign-in');
   await page.goto(path);

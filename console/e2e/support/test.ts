@@ -95,4 +95,10 @@ export const testWithOwnKey = test.extend<{ own_key: string }>({
   },
 });
 
+/** Takes the session away. The page ends with its requests before, so that none of them is sent without the session. */
+export async function loseSession(page: Page): Promise<void> {
+  await page.goto('about:blank');
+  await page.context().clearCookies();
+}
+
 export { expect };
