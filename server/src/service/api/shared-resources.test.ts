@@ -227,6 +227,17 @@ test('a long body takes a turn of the event loop, and a short one none', async (
   expect(used).toEqual([0, 3, 6, 6]);
 });
 
+test.each([...SHORT, ...LASTING])(
+  'a workspace leaves time to one that asks for %s only where somebody waits for it',
+  async (name) => {
+    const { turns, serving } = makeTurns();
+    const busy = { workspace_id: 'ws_busy', key_id: 'key_of_ws_busy' };
+    for (let i = 0; i < 10; i++) turns.order.begin(busy, 20, false);
+    await serving({ shares: name, handler: async () => ({ status: 200 }) })(callOf('ws_other'));
+    expect(turns.order.leavesTime(busy)).toBe(name === 'reads' || name === 'lists');
+  },
+);
+
 test('public answers take turns by client address, and probes none', async () => {
   const { turns } = makeTurns();
   const route = {
@@ -247,4 +258,10 @@ test('public answers take turns by client address, and probes none', async () =>
   await asking(route)('192.0.2.1');
   expect(usedBy('192.0.2.1')).toBe(5.4);
   expect(usedBy('192.0.2.2')).toBe(0);
+  const busy = { workspace_id: 'ws_busy', key_id: 'key_of_ws_busy' };
+  for (let i = 0; i < 10; i++) turns.order.begin(busy, 20, false);
+  await asking({ ...route, is_probe: true } as Route)('192.0.2.3');
+  expect(turns.order.leavesTime(busy)).toBe(false);
+  await asking(route)('192.0.2.3');
+  expect(turns.order.leavesTime(busy)).toBe(true);
 });

@@ -177,10 +177,15 @@ export function withPublicTurns(route: Route, turns: Turns): Route {
     ...route,
     async handler(call: Call) {
       const holder = { workspace_id: call.client_address, key_id: call.client_address };
-      await turns.pass(holder, 'public_time', ofBytes(0));
-      const answer = await handler(call);
-      turns.order.charge(holder, ofBytes(sizeOf(answer)) - ofBytes(0));
-      return answer;
+      const leave = turns.enter(holder);
+      try {
+        await turns.pass(holder, 'public_time', ofBytes(0));
+        const answer = await handler(call);
+        turns.order.charge(holder, ofBytes(sizeOf(answer)) - ofBytes(0));
+        return answer;
+      } finally {
+        leave();
+      }
     },
   };
 }

@@ -20,7 +20,7 @@ const CREDIT = 20;
 const SLICE = 2;
 /** Beside one who has used less, the turns of a workspace leave three times their price free. */
 const PACE = 0.25;
-/** The time in which a workspace counts as being there after a request came, began a turn or was answered, ms. */
+/** The time in which a workspace counts as being there after a request came that somebody waits for, or was answered, ms. */
 const PRESENT_MS = 1_000;
 /** When there are more workspaces, or keys of one, than this, those that neither wait nor have requests are forgotten. */
 const MAX_PARTS = 10_000;
@@ -149,7 +149,6 @@ export class Order {
 
   #arrive(workspace: Account, key: Account): void {
     this.#all.arrive(workspace);
-    this.#note(workspace);
     workspace.arrive(key);
   }
 }
