@@ -32,7 +32,8 @@ beforeAll(async () => {
   const { connection } = real.database;
   directory = await mkdtemp(join(tmpdir(), 'purser-proxy-'));
   proxy = createServer((client) => {
-    const server = connect(join(connection.host, `.s.PGSQL.${connection.port}`));
+    const { host, port } = connection;
+    const server = host.startsWith('/') ? connect(join(host, `.s.PGSQL.${port}`)) : connect(port, host);
     let lost = false;
     for (const socket of [client, server]) {
       sockets.add(socket);
