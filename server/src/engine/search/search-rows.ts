@@ -242,7 +242,8 @@ export async function putSearchTexts(
   const folded: FoldedText[] = [];
   for (const { parts, ...text } of texts) {
     await pause();
-    folded.push({ ...text, folded: parts.map(foldText).join('\n').slice(0, MAX_FOLDED) });
+    // Each decision has a text: see decision 233.
+    folded.push({ folded: parts.map(foldText).join('\n').slice(0, MAX_FOLDED), ...text });
   }
   const requests = await withLastGroups(
     client,

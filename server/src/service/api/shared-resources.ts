@@ -98,8 +98,12 @@ async function written(answer: Answer): Promise<Answer> {
 }
 
 /** Handles a call for which somebody waits, unless it waits itself for a change: then it has nothing to do. */
-async function handleForeground(handle: Route['handler'], call: Call, turns: Turns): Promise<Answer> {
-  const holder = holderOf(call.caller);
+async function handleForeground(
+  handle: Route['handler'],
+  call: Call,
+  turns: Turns,
+  holder = holderOf(call.caller),
+): Promise<Answer> {
   let leave = turns.enter(holder);
   const hold: Call['hold'] = async (ms) => {
     leave();
@@ -175,17 +179,15 @@ export function withPublicTurns(route: Route, turns: Turns): Route {
   const { handler } = route;
   return {
     ...route,
-    async handler(call: Call) {
+    handler(call: Call) {
       const holder = { workspace_id: call.client_address, key_id: call.client_address };
-      const leave = turns.enter(holder);
-      try {
+      const handle = async (each: Call) => {
         await turns.pass(holder, 'public_time', ofBytes(0));
-        const answer = await handler(call);
+        const answer = await handler(each);
         turns.order.charge(holder, ofBytes(sizeOf(answer)) - ofBytes(0));
         return answer;
-      } finally {
-        leave();
-      }
+      };
+      return handleForeground(handle, call, turns, holder);
     },
   };
 }
